@@ -1,0 +1,1 @@
+"""Micro-profiling tools that turn counters into advice, one a file."""

@@ -1,0 +1,40 @@
+"""What the runners ask of machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from optimizer.model import Effort, Kernel, Verdict, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One kernel to be judged against its baseline on one kind of GPU.
+
+    `device` is `cuda:N` or a device name; `seed` decides inputs and the order of timed blocks.
+    """
+
+    kernel: Kernel
+    baseline: Kernel
+    workload: Workload
+    device: str = "cuda:0"
+    effort: Effort = Effort.SCREEN
+    seed: int = 0
+
+
+class Dispatcher(Protocol):
+    """Takes jobs to machines and brings the verdicts back."""
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        """Return one verdict per job, in order. Raise `NoDeviceError` when none can run."""
+        ...
+
+
+class Profiler(Protocol):
+    """Reads hardware counters of one launch."""
+
+    def profile(self, command: Sequence[str]) -> Mapping[str, float]:
+        """Run a command under the profiler and return its counters by `KERNEL/metric`."""
+        ...
