@@ -1,0 +1,211 @@
+"""Figures as people say them: times, ratios, intervals, bytes, counters in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_STALL = "smsp__average_warps_issue_stalled_"
+_STALLS = {
+    "long_scoreboard": "global or local memory",
+    "lg_throttle": "the queue of global loads and stores",
+    "short_scoreboard": "shared memory or special functions",
+    "mio_throttle": "the shared-memory and special-function queue",
+    "math_pipe_throttle": "a busy arithmetic unit",
+    "barrier": "a barrier",
+    "wait": "a fixed latency",
+    "not_selected": "a turn to issue",
+    "no_instruction": "instructions",
+    "imc_miss": "constant memory",
+    "tex_throttle": "the texture queue",
+    "drain": "stores to drain",
+    "membar": "a memory fence",
+    "branch_resolving": "a branch",
+    "dispatch_stall": "dispatch",
+    "sleeping": "sleep",
+    "gmma": "a tensor core result",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a counter counts, its unit (bytes, percent, count or empty), and which way is good.
+
+    `better` is -1 when less is better, +1 when more is, 0 when it depends.
+    """
+
+    words: str
+    unit: str = "count"
+    better: int = -1
+    weight: float = 1.0
+
+
+_MEANINGS: Mapping[str, Meaning] = {
+    "dram__bytes.sum": Meaning("bytes moved to and from DRAM", "bytes", weight=3),
+    "dram__bytes_read.sum": Meaning("bytes read from DRAM", "bytes", weight=3),
+    "dram__bytes_write.sum": Meaning("bytes written to DRAM", "bytes", weight=3),
+    "lts__t_bytes.sum": Meaning("bytes through L2", "bytes", weight=2),
+    "l1tex__t_bytes.sum": Meaning("bytes through L1", "bytes", weight=2),
+    "smsp__inst_executed.sum": Meaning("instructions executed", weight=2.5),
+    "sm__inst_executed.sum": Meaning("instructions executed", weight=2.5),
+    "smsp__sass_thread_inst_executed.sum": Meaning("thread instructions executed", weight=2),
+    "sm__warps_active.avg.pct_of_peak_sustained_active": Meaning(
+        "achieved occupancy", "percent", 1, 1.5
+    ),
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
+        "compute units busy", "percent", 1, 1.5
+    ),
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
+        "memory system busy", "percent", 0, 1.5
+    ),
+    "dram__throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
+        "DRAM bandwidth used", "percent", 1, 2
+    ),
+    "l1tex__t_sector_hit_rate.pct": Meaning("L1 hit rate", "percent", 1, 1.2),
+    "lts__t_sector_hit_rate.pct": Meaning("L2 hit rate", "percent", 1, 1.2),
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": Meaning(
+        "sectors per global load", "", weight=2.5
+    ),
+    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": Meaning(
+        "sectors per global store", "", weight=2.5
+    ),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": Meaning("sectors loaded", weight=2),
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": Meaning("sectors stored", weight=2),
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": Meaning("global load requests"),
+    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": Meaning("global store requests"),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": Meaning(
+        "shared-memory bank conflicts", weight=2
+    ),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": Meaning(
+        "bank conflicts of shared loads", weight=1.5
+    ),
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": Meaning(
+        "bank conflicts of shared stores", weight=1.5
+    ),
+    "smsp__thread_inst_executed_per_inst_executed.ratio": Meaning(
+        "threads active per instruction", "", 1, 1.5
+    ),
+    "smsp__issue_active.avg.pct_of_peak_sustained_active": Meaning(
+        "issue slots used", "percent", 1, 1.2
+    ),
+    "gpu__time_duration.sum": Meaning("time under the profiler", "ns", -1, 0),
+    "launch__waves_per_multiprocessor": Meaning("waves per multiprocessor", "", 0, 0.3),
+    "launch__occupancy_limit_registers": Meaning("blocks registers allow", "", 1, 0.1),
+    "launch__registers_per_thread": Meaning("registers per thread", "", -1, 0),
+    "lts__t_sectors_op_atom.sum": Meaning("atomic sectors in L2", weight=1.5),
+    "lts__t_sectors_op_red.sum": Meaning("reduction sectors in L2", weight=1.5),
+}
+
+
+def meaning(metric: str) -> Meaning | None:
+    """Return what an ncu metric means in words; None for one we have no words for.
+
+    >>> meaning("dram__bytes_read.sum").words
+    'bytes read from DRAM'
+    """
+    if metric in _MEANINGS:
+        return _MEANINGS[metric]
+    if metric.startswith(_STALL):
+        reason = metric.removeprefix(_STALL).split("_per_", 1)[0].split(".", 1)[0]
+        if reason == "selected":
+            return None
+        waiting = _STALLS.get(reason, reason.replace("_", " "))
+        is_share = metric.endswith(".pct")
+        return Meaning(f"warps waiting for {waiting}", "percent" if is_share else "", -1, 1.2)
+    if metric.startswith("smsp__sass_thread_inst_executed_op_"):
+        kind = metric.removeprefix("smsp__sass_thread_inst_executed_op_")
+        return Meaning(f"{kind.split('_', 1)[0].upper()} operations", weight=0.4)
+    return None
+
+
+def times(ratio: float) -> str:
+    """Say a speedup with three significant digits.
+
+    >>> times(3.4149), times(12.34), times(0.951)
+    ('3.41×', '12.3×', '0.951×')
+    """
+    return f"{significant(ratio)}×"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Round to significant digits without an exponent.
+
+    >>> significant(1234.5), significant(0.00123), significant(0)
+    ('1234', '0.00123', '0')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:.{places}f}"
+
+
+def micros(us: float) -> str:
+    """Say a time given in µs in the unit that reads best.
+
+    >>> micros(0.512), micros(66.1), micros(12345.6), micros(2.5e6)
+    ('0.512 µs', '66.1 µs', '12.3 ms', '2.50 s')
+    """
+    if us >= 1e6:
+        return f"{significant(us / 1e6)} s"
+    return f"{significant(us / 1e3)} ms" if us >= 1e4 else f"{significant(us)} µs"
+
+
+def seconds(value: float) -> str:
+    """Say how long something took.
+
+    >>> seconds(0.05), seconds(8.25), seconds(128), seconds(4000)
+    ('0.05 s', '8.2 s', '2 min 8 s', '1 h 7 min')
+    """
+    if value < 60:
+        return f"{value:.2f} s" if value < 1 else f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def amount(value: float, unit: str = "count") -> str:
+    """Say a counter's value in its unit.
+
+    >>> amount(134217728, "bytes"), amount(1.25e6), amount(41.27, "percent"), amount(31.9, "")
+    ('134 MB', '1.25 M', '41.3 %', '31.9')
+    """
+    if unit == "percent":
+        return f"{value:.1f} %"
+    if unit == "ns":
+        return micros(value / 1e3)
+    if unit == "":
+        return significant(value)
+    suffix = "B" if unit == "bytes" else ""
+    for limit, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= limit:
+            return f"{significant(value / limit)} {prefix}{suffix}"
+    return f"{value:.0f} {suffix}".rstrip()
+
+
+def change(before: float, after: float) -> str:
+    """Say how a figure moved.
+
+    >>> change(100, 25), change(10, 30), change(10, 10), change(0, 4)
+    ('4.0× less', '3.0× more', 'unchanged', 'new')
+    """
+    if before == after or (before and abs(after / before - 1) < 0.005):
+        return "unchanged"
+    if before == 0:
+        return "new"
+    if after == 0:
+        return "gone"
+    ratio = after / before
+    if 0.67 < ratio < 1.5:
+        return f"{abs(ratio - 1) * 100:.0f} % {'more' if ratio > 1 else 'less'}"
+    return f"{ratio:.1f}× more" if ratio > 1 else f"{1 / ratio:.1f}× less"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Say how many of a thing there are.
+
+    >>> count(1, "case"), count(1200, "step")
+    ('1 case', '1,200 steps')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
