@@ -1,0 +1,160 @@
+"""Arithmetic over case variables: shapes, scalar values, grids. Never code.
+
+The text comes from a configuration file and from candidates' launch lines, so a syntax-tree
+allow-list runs before `simpleeval` sees it, and every number is bounded.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from simpleeval import InvalidExpression, SimpleEval
+
+Number = int | float
+
+LONGEST = 400
+LARGEST = 2**64
+_NODES = (
+    ast.Expression,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Call,
+    ast.Name,
+    ast.Load,
+    ast.Constant,
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.Div,
+    ast.FloorDiv,
+    ast.Mod,
+    ast.Pow,
+    ast.USub,
+    ast.UAdd,
+)
+
+
+class ExpressionError(ValueError):
+    """The text is not arithmetic over the given names, or has no finite value."""
+
+
+def _divide(left: Number, right: Number) -> Number:
+    """Divide as C does for the sizes this is used on: whole numbers give a whole number."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    return left / right
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    """Raise to a power whose size is known to be bounded before it is computed."""
+    if abs(exponent) > 64 or abs(base) > LARGEST:
+        raise ExpressionError(f"{base} ** {exponent} is out of range")
+    if isinstance(base, int) and exponent > 0 and base.bit_length() * exponent > 128:
+        raise ExpressionError(f"{base} ** {exponent} is out of range")
+    value: Any = base**exponent
+    if isinstance(value, complex):
+        raise ExpressionError(f"{base} ** {exponent} is not real")
+    return value  # type: ignore[no-any-return]
+
+
+def _logarithm(value: Number) -> Number:
+    """Give the base-2 logarithm, whole for powers of two so that shapes stay whole."""
+    exact = math.log2(value)
+    return int(exact) if exact.is_integer() else exact
+
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: _divide,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: _power,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": _logarithm,
+    "abs": abs,
+}
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> ast.Expression:
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the expression is longer than {LONGEST} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise ExpressionError(f"{text!r} is not arithmetic: {error}") from error
+    for node in ast.walk(tree):
+        if not isinstance(node, _NODES):
+            raise ExpressionError(f"{text!r}: {type(node).__name__} is not arithmetic")
+        if isinstance(node, ast.Constant) and type(node.value) not in (int, float):
+            raise ExpressionError(f"{text!r}: {node.value!r} is not a number")
+        if isinstance(node, ast.Call) and (
+            not isinstance(node.func, ast.Name) or node.func.id not in _FUNCTIONS or node.keywords
+        ):
+            raise ExpressionError(f"{text!r}: only {', '.join(_FUNCTIONS)} can be called")
+    return tree
+
+
+def _whole(value: float) -> Number:
+    """Case variables travel as floats; those that are whole take part in integer division."""
+    number = float(value)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the variables an expression reads.
+
+    >>> sorted(names("min(n, 2*m)"))
+    ['m', 'n']
+    """
+    tree = _parse(text)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return frozenset(used - _FUNCTIONS.keys())
+
+
+def evaluate(text: str, variables: Mapping[str, float]) -> Number:
+    """Return the value of an expression; raise `ExpressionError` for anything but arithmetic.
+
+    `/` between whole numbers rounds down, as a grid formula copied from C expects.
+
+    >>> evaluate("(n+255)/256", {"n": 1000.0})
+    4
+    >>> evaluate("0.5*n", {"n": 3})
+    1.5
+    """
+    tree = _parse(text)
+    known = {name: _whole(value) for name, value in variables.items()}
+    machine = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=known)
+    try:
+        value = machine.eval(text.strip(), previously_parsed=tree.body)
+    except ExpressionError:
+        raise
+    except (InvalidExpression, ArithmeticError, ValueError, TypeError, RecursionError) as error:
+        raise ExpressionError(f"{text!r}: {error}") from error
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ExpressionError(f"{text!r} is not a number")
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise ExpressionError(f"{text!r} is out of range")
+    return value
+
+
+def count(text: str, variables: Mapping[str, float]) -> int:
+    """Return the value of a size expression; raise when it is negative or not whole."""
+    value = evaluate(text, variables)
+    if value != int(value) or value < 0:
+        raise ExpressionError(f"{text!r} gives {value}, not a size")
+    return int(value)
