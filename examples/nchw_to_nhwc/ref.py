@@ -1,0 +1,13 @@
+"""What the reordering must compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def reference(arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return the elements in NHWC order."""
+    shape = tuple(arguments[name] for name in ("batch", "channels", "height", "width"))
+    return {"out": arguments["in"].reshape(shape).transpose(0, 2, 3, 1).ravel()}
