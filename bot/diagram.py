@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot import wording
-from bot.outcome import speedup_of
-from optimizer.model import Status, Step, Trajectory
+from bot.outcome import outcome_words, speedup_of
+from optimizer.model import Step, Trajectory
 
 _TITLE = 48  # characters of an edit's title in a node
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,:+-/=×·→÷")
-_MARKS = {
-    Status.REJECTED: "refused",
-    Status.DOES_NOT_COMPILE: "does not compile",
-    Status.CRASHED: "crashed",
-    Status.TIMED_OUT: "timed out",
-    Status.WRONG_RESULT: "wrong result",
-    Status.NOT_RECORDED: "not recorded",
-}
 
 
-def render(trajectory: Trajectory, limit: int = 40) -> str:
+def render(trajectory: Trajectory, limit: int = 30) -> str:
     """Return Mermaid text of at most `limit` nodes: the winning path, then the best of the rest.
 
     A node that is left out is counted in a dashed note below its parent.
     """
     shown = _chosen(trajectory, limit)
     path = {step.number for step in trajectory.path(trajectory.best.number)}
-    lines = ["flowchart TD"]
+    lines = ["flowchart LR"]
     hidden: dict[int, int] = {}
     for step in trajectory.steps:
         if step.number in shown:
@@ -53,18 +44,6 @@ def label(text: str) -> str:
     flat = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     short = flat if len(flat) <= _TITLE else flat[: _TITLE - 1].rstrip() + "…"
     return "".join(c if c in _PLAIN else f"#{ord(c)};" for c in short)
-
-
-def outcome_words(step: Step) -> str:
-    """Say in two words what came of a step: a speedup or how it failed."""
-    if step.parent is None:
-        return "original"
-    value = speedup_of(step)
-    if value is not None:
-        return wording.times(value)
-    if step.verdict.status is Status.CORRECT:
-        return f"same as {step.same_as}" if step.same_as is not None else "not timed"
-    return _MARKS[step.verdict.status]
 
 
 def _chosen(trajectory: Trajectory, limit: int) -> set[int]:

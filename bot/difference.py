@@ -50,9 +50,9 @@ class Row:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split at line feeds; a final line feed ends the last line rather than starting another.
+    r"""Split at line feeds; a final line feed ends the last line rather than starting another.
 
-    >>> lines_of("a\\nb\\n"), lines_of("a\\n\\n"), lines_of("")
+    >>> lines_of("a\nb\n"), lines_of("a\n\n"), lines_of("")
     (['a', 'b'], ['a', ''], [])
     """
     lines = text.split("\n")
@@ -117,9 +117,9 @@ def side_by_side(old: str, new: str, context: int = 3) -> list[Row]:
 
 
 def counts(old: str, new: str) -> tuple[int, int]:
-    """Return how many lines were added and removed.
+    r"""Return how many lines were added and removed.
 
-    >>> counts("a\\nb\\n", "a\\nc\\nd\\n")
+    >>> counts("a\nb\n", "a\nc\nd\n")
     (2, 1)
     """
     blocks = changed_blocks(lines_of(old), lines_of(new))

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _BACKTICKS = re.compile(r"`+")
 _JOINT = "\u200b"  # zero width space: breaks what GitHub would link, and is not seen
 
 
 def plain(text: str) -> str:
-    """Drop control and text-direction characters, which can make code read as other code.
+    r"""Drop control and text-direction characters, which can make code read as other code.
 
-    >>> plain("a\\u202eb\\x00")
+    >>> plain("a\u202eb\x00")
     'ab'
     """
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
@@ -33,9 +33,9 @@ def prose(text: str) -> str:
     escaped = _SPECIAL.sub(r"\\\1", " ".join(plain(text).split()))
     escaped = re.sub(r"@(?=\w)", f"@{_JOINT}", escaped)
     escaped = re.sub(r"#(?=\w)", f"#{_JOINT}", escaped)
-    escaped = re.sub(r"(?i)\b(gh)\\-(?=\d)", rf"\1{_JOINT}\\-", escaped)
+    escaped = re.sub(r"(?i)\b(gh)-(?=\d)", rf"\1{_JOINT}-", escaped)
     escaped = re.sub(r"(?i)\b(www|https?|ftp|mailto)(?=[.:])", rf"\1{_JOINT}", escaped)
-    return re.sub(r"^(\d+)([.)])", r"\1\\\2", escaped)
+    return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", escaped)  # no list item, no underline
 
 
 def code(text: str) -> str:
@@ -54,17 +54,19 @@ def code(text: str) -> str:
 
 
 def fenced(body: str, language: str = "") -> str:
-    """Show lines as a code block whose fence is longer than any run of backticks inside.
+    r"""Show lines as a code block whose fence is longer than any run of backticks inside.
 
     >>> fenced("x", "diff")
-    '```diff\\nx\\n```'
+    '```diff\nx\n```'
     """
     fence = "`" * max(3, _longest_run(body) + 1)
-    return f"{fence}{language}\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}"
+    return (
+        f"{fence}{language}\n{body}{'' if body.endswith(chr(10)) or not body else chr(10)}{fence}"
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Lay cells out as a table; cells must be escaped already. `right` are right-aligned columns."""
+    """Lay escaped cells out as a table; the columns in `right` are aligned right."""
     rule = ["---:" if column in right else "---" for column in range(len(head))]
     lines = [head, rule, *rows]
     return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
@@ -72,13 +74,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[in
 
 def details(summary: str, body: str, *, is_open: bool = False) -> str:
     """Fold a body away under a summary, which must be escaped HTML."""
-    return f"<details{' open' if is_open else ''}>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
+    tag = "<details open>" if is_open else "<details>"
+    return f"{tag}\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
 def length(text: str) -> int:
-    """Count characters as GitHub's limit does at worst: in UTF-16 units.
+    r"""Count characters as GitHub's limit does at worst: in UTF-16 units.
 
-    >>> length("a\\U0001f44d")
+    >>> length("a\U0001f44d")
     3
     """
     return len(text.encode("utf-16-le")) // 2

@@ -19,6 +19,15 @@ from optimizer.model import (
 )
 from optimizer.significance import Interval, case_interval, interval, speedup
 
+_MARKS = {
+    Status.REJECTED: "refused",
+    Status.DOES_NOT_COMPILE: "does not compile",
+    Status.CRASHED: "crashed",
+    Status.TIMED_OUT: "timed out",
+    Status.WRONG_RESULT: "wrong result",
+    Status.NOT_RECORDED: "not recorded",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
@@ -164,6 +173,18 @@ def speedup_of(step: Step) -> float | None:
     if step.verdict.status is not Status.CORRECT:
         return None
     return speedup(step.verdict.measurement)
+
+
+def outcome_words(step: Step) -> str:
+    """Say in two words what came of a step: a speedup or how it failed."""
+    if step.parent is None:
+        return "original"
+    value = speedup_of(step)
+    if value is not None:
+        return wording.times(value)
+    if step.verdict.status is Status.CORRECT:
+        return f"same as {step.same_as}" if step.same_as is not None else "not timed"
+    return _MARKS[step.verdict.status]
 
 
 def moved(before: Verdict, after: Verdict) -> list[Moved]:

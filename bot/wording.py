@@ -155,7 +155,7 @@ def seconds(value: float) -> str:
     """Say how long something took.
 
     >>> seconds(0.05), seconds(8.25), seconds(128), seconds(4000)
-    ('0.05 s', '8.2 s', '2 min 8 s', '1 h 7 min')
+    ('0.05 s', '8.2 s', '2 min 8 s', '1 h 6 min')
     """
     if value < 60:
         return f"{value:.2f} s" if value < 1 else f"{value:.1f} s"

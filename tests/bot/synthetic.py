@@ -64,7 +64,9 @@ __global__ void transpose(const float* in, float* out, int n)
 }
 """
 PADDED = TILED.replace("tile[TILE][TILE]", "tile[TILE][TILE + 1]")
-RESTRICT = PADDED.replace("const float* in, float* out", "const float* __restrict__ in, float* __restrict__ out")
+RESTRICT = PADDED.replace(
+    "const float* in, float* out", "const float* __restrict__ in, float* __restrict__ out"
+)
 WORKLOAD = Workload(
     "transpose",
     Kind.KERNEL,
@@ -92,7 +94,9 @@ ENVIRONMENT = Environment(
 )
 
 
-def measurement(speedup: float, seed: int = 0, blocks: int = 30, base_us: float = 180.0) -> Measurement:
+def measurement(
+    speedup: float, seed: int = 0, blocks: int = 30, base_us: float = 180.0
+) -> Measurement:
     """Make paired times around a given speedup."""
     draw = random.Random(seed)
     cases = []
@@ -109,13 +113,17 @@ def measurement(speedup: float, seed: int = 0, blocks: int = 30, base_us: float 
     return Measurement(tuple(cases), GPU, {"transpose": 1.0}, clock_mhz=1980.0)
 
 
-def verdict(speedup: float, seed: int = 0, *, profiled: bool = True, registers: int = 18, shared: int = 0) -> Verdict:
+def verdict(
+    speedup: float, seed: int = 0, *, profiled: bool = True, registers: int = 18, shared: int = 0
+) -> Verdict:
     """Make a correct verdict with counters that go with the speedup."""
     metrics = {
         "dram__bytes_read.sum": 67.2e6,
         "dram__bytes_write.sum": 268e6 / speedup**1.2,
         "smsp__inst_executed.sum": 1.6e7 * (1.1 if shared else 1.0),
-        "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": 32.0 if speedup < 2 else 4.0,
+        "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": 32.0
+        if speedup < 2
+        else 4.0,
         "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": 4.0,
         "smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio": 22.0 / speedup**2,
         "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio": 11.0,
@@ -150,7 +158,9 @@ FINDINGS = (
         line=9,
         severity=Severity.CRITICAL,
         subject="transpose",
-        counters={"transpose/l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": 32.0},
+        counters={
+            "transpose/l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": 32.0
+        },
         advice="stage the tile in shared memory so that both sides are read and written along rows",
         remedies=("stage-transpose",),
         expected=3.2,
@@ -158,11 +168,20 @@ FINDINGS = (
 )
 
 
-def trajectory(extra: int = 20, *, won: bool = True, recorded: str = "", seed: int = 3) -> Trajectory:
+def trajectory(
+    extra: int = 20, *, won: bool = True, recorded: str = "", seed: int = 3
+) -> Trajectory:
     """Make a search that found a tile, padding and restrict, among `extra` other tries."""
     draw = random.Random(seed)
     steps = [
-        Step(0, None, None, Kernel("transpose", NAIVE, "kernels/transpose.cu"), verdict(1.0), findings=FINDINGS)
+        Step(
+            0,
+            None,
+            None,
+            Kernel("transpose", NAIVE, "kernels/transpose.cu"),
+            verdict(1.0),
+            findings=FINDINGS,
+        )
     ]
     wins = (
         ("stage the tile in shared memory", "stage-transpose", TILED, 2.41, 0, 3.0),
@@ -171,7 +190,19 @@ def trajectory(extra: int = 20, *, won: bool = True, recorded: str = "", seed: i
     )
     for title, kind, source, speedup, parent, predicted in wins:
         steps.append(
-            _step(steps, parent, Edit(title, source, f"rule:{kind}", f"{title}: rows on both sides", kind, predicted), verdict(speedup, len(steps), registers=22, shared=4096 + 128 * (kind != "stage-transpose")))
+            _step(
+                steps,
+                parent,
+                Edit(
+                    title, source, f"rule:{kind}", f"{title}: rows on both sides", kind, predicted
+                ),
+                verdict(
+                    speedup,
+                    len(steps),
+                    registers=22,
+                    shared=4096 + 128 * (kind != "stage-transpose"),
+                ),
+            )
         )
     failures: Sequence[tuple[Status, str]] = (
         (Status.DOES_NOT_COMPILE, 'transpose.cu(9): error: identifier "tile" is undefined\n'),
@@ -181,7 +212,9 @@ def trajectory(extra: int = 20, *, won: bool = True, recorded: str = "", seed: i
         (Status.TIMED_OUT, "no answer in 20 s"),
     )
     for number in range(extra):
-        parent = draw.choice([step.number for step in steps if step.verdict.status is Status.CORRECT])
+        parent = draw.choice(
+            [step.number for step in steps if step.verdict.status is Status.CORRECT]
+        )
         base = steps[parent].kernel.source
         edit = Edit(
             f"use {8 + number} rows a block" if number % 3 else "unroll the copy by 4 & hope <b>",
@@ -195,7 +228,9 @@ def trajectory(extra: int = 20, *, won: bool = True, recorded: str = "", seed: i
             status, log = draw.choice(failures)
             steps.append(_step(steps, parent, edit, failing(status, log)))
         else:
-            steps.append(_step(steps, parent, edit, verdict(draw.uniform(0.7, 3.1), number, profiled=False)))
+            steps.append(
+                _step(steps, parent, edit, verdict(draw.uniform(0.7, 3.1), number, profiled=False))
+            )
     return Trajectory(
         WORKLOAD,
         ENVIRONMENT if not recorded else _recorded(recorded),
