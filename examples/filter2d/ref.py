@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 
-def reference(arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+def reference(arguments: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """Return the filtered image, borders repeated, in double precision."""
     width, height, radius = (arguments[name] for name in ("width", "height", "radius"))
     size = 2 * radius + 1

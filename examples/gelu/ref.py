@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 
-def reference(arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+def reference(arguments: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """Return GELU(x + bias) by its tanh approximation, in double precision."""
     rows, cols = arguments["rows"], arguments["cols"]
     v = arguments["x"].reshape(rows, cols).astype(np.float64) + arguments["bias"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 
-def reference(arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+def reference(arguments: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """Return the normalised rows, in double precision."""
     rows, hidden = arguments["rows"], arguments["hidden"]
     x = arguments["x"].reshape(rows, hidden).astype(np.float64)

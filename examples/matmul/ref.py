@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 
-def reference(arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+def reference(arguments: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
     """Return A * B, in double precision."""
     m, n, k = (arguments[name] for name in "mnk")
     a = arguments["A"].reshape(m, k).astype(np.float64)
