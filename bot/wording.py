@@ -209,3 +209,12 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 case', '1,200 steps')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def times_short(ratio: float) -> str:
+    """Say a round ratio on an axis.
+
+    >>> times_short(1.0), times_short(1.5)
+    ('1×', '1.5×')
+    """
+    return f"{ratio:g}×"

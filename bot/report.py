@@ -1,0 +1,270 @@
+"""The HTML report of a trajectory: one self-contained file, no script, no request to anywhere."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from bot import charts, comment, difference, roofline, tree, wording
+from bot.outcome import (
+    Moved,
+    Outcome,
+    main_resources,
+    outcome_words,
+    speedup_of,
+    summarize,
+    worst_error,
+)
+from optimizer.model import Finding, Resources, Status, Step, Trajectory
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_DIFF_CHARACTERS = 350_000  # of source lines in the diffs of all steps together
+_DIFF_ROWS = 160  # of one step; the winner's own diff is never cut
+_LOG_CHARACTERS = 4_000
+_FULL_STEPS = 400  # steps with a fold of their own; the rest are lines of a table
+_FAILED_LISTED = 150
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One candidate as the report shows it."""
+
+    step: Step
+    title: str
+    result: str
+    kind: str
+    speedup: float | None
+    gain: float | None
+    rows: tuple[difference.Row, ...]
+    is_cut: bool
+    log: str
+    on_path: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FailedGroup:
+    """Candidates that failed alike, folded."""
+
+    status: str
+    number: int
+    views: tuple[StepView, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRow:
+    """What the compiler gave one kernel, before and after."""
+
+    kernel: str
+    what: str
+    before: str
+    after: str
+
+
+def render(trajectory: Trajectory) -> str:
+    """Return the report as HTML. Every text from outside is escaped by the template."""
+    outcome = summarize(trajectory)
+    views = _views(trajectory)
+    correct = [view for view in views if view.kind != "failed"]
+    ranked = sorted(
+        correct, key=lambda view: (not view.on_path, -(view.speedup or 0.0), view.step.number)
+    )
+    full = sorted(ranked[:_FULL_STEPS], key=lambda view: view.step.number)
+    environment = trajectory.environment
+    placed = roofline.points(trajectory)
+    return _template().render(
+        outcome=outcome,
+        trajectory=trajectory,
+        environment=environment,
+        workload=trajectory.workload,
+        before=trajectory.baseline.kernel,
+        after=trajectory.best.kernel,
+        diff=difference.side_by_side(
+            trajectory.baseline.kernel.source, trajectory.best.kernel.source
+        ),
+        added_removed=difference.counts(
+            trajectory.baseline.kernel.source, trajectory.best.kernel.source
+        ),
+        charts=_charts(trajectory, outcome, placed),
+        bandwidth=roofline.bandwidth(trajectory),
+        points=placed,
+        moved=_told(outcome.moved),
+        resources=_resources(trajectory),
+        findings=_findings(trajectory),
+        checks=layers_checked(outcome),
+        worst=worst_error(outcome.checks),
+        full=full,
+        brief=ranked[_FULL_STEPS:],
+        failed=_failed([view for view in views if view.kind == "failed"]),
+        statuses=Counter(step.verdict.status.value for step in trajectory.steps[1:]),
+        elapsed=max((step.at_seconds for step in trajectory.steps), default=0.0),
+        usd=sum(step.usd for step in trajectory.steps),
+        identity=comment.identity(trajectory),
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        times=wording.times,
+        micros=wording.micros,
+        seconds=wording.seconds,
+        amount=wording.amount,
+        change=wording.change,
+        sig=wording.significant,
+    )
+    environment.globals["count"] = wording.count
+    # Our own style sheet, not a stranger's text.
+    style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
+    environment.globals["style"] = Markup(style)  # noqa: S704
+    return environment.get_template("report.html")
+
+
+def _charts(
+    trajectory: Trajectory, outcome: Outcome, placed: Sequence[roofline.Point]
+) -> Mapping[str, Markup | None]:
+    roofs = roofline.roofs(trajectory)
+    return {
+        "progress": charts.progress(trajectory, outcome.ratio),
+        "tree": tree.draw(trajectory),
+        "cases": charts.bars(outcome.cases) if outcome.cases else None,
+        "roofline": charts.roofline(roofs, placed) if placed and roofs else None,
+    }
+
+
+def _views(trajectory: Trajectory) -> list[StepView]:
+    """Return all steps; diffs go to the best first, until their allowance is spent."""
+    path = {step.number for step in trajectory.path(trajectory.best.number)}
+    order = sorted(
+        trajectory.steps[1:],
+        key=lambda step: (step.number not in path, -(speedup_of(step) or 0.0), step.number),
+    )
+    allowance = _DIFF_CHARACTERS
+    views: dict[int, StepView] = {}
+    for rank, step in enumerate(order):
+        rows: list[difference.Row] = []
+        is_cut = True
+        if allowance > 0 and rank < _FULL_STEPS and step.parent is not None:
+            before = trajectory.steps[step.parent].kernel.source
+            rows = difference.side_by_side(before, step.kernel.source, context=2)
+            is_cut = len(rows) > _DIFF_ROWS
+            rows = rows[:_DIFF_ROWS]
+            allowance -= sum(_cost(row) for row in rows)
+        views[step.number] = _view(step, trajectory, tuple(rows), is_cut, step.number in path)
+    return [views[number] for number in sorted(views)]
+
+
+def _cost(row: difference.Row) -> int:
+    return 120 + sum(len(span.text) + 20 for span in (*row.before, *row.after))
+
+
+def _view(
+    step: Step,
+    trajectory: Trajectory,
+    rows: tuple[difference.Row, ...],
+    is_cut: bool,
+    on_path: bool,
+) -> StepView:
+    value = speedup_of(step)
+    parent = speedup_of(trajectory.steps[step.parent]) if step.parent is not None else None
+    kind = "failed" if value is None and step.verdict.status is not Status.CORRECT else "correct"
+    log = step.verdict.log
+    if len(log) > _LOG_CHARACTERS:
+        log = log[:_LOG_CHARACTERS] + f"\n… {len(log) - _LOG_CHARACTERS:,} more characters"
+    return StepView(
+        step,
+        step.edit.title if step.edit else "the original",
+        outcome_words(step),
+        "won" if on_path and trajectory.winner else kind,
+        value,
+        value / parent if value and parent else None,
+        rows,
+        is_cut,
+        log,
+        on_path,
+    )
+
+
+def _failed(views: Sequence[StepView]) -> list[FailedGroup]:
+    groups: dict[str, list[StepView]] = {}
+    for view in views:
+        groups.setdefault(view.step.verdict.status.value, []).append(view)
+    share = max(5, _FAILED_LISTED // max(1, len(groups)))
+    return [
+        FailedGroup(status, len(members), tuple(members[:share]), max(0, len(members) - share))
+        for status, members in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+def _told(moved: Sequence[Moved]) -> list[Moved]:
+    return [one for one in moved if one.importance > 0.02][:14]
+
+
+def _resources(trajectory: Trajectory) -> list[ResourceRow]:
+    before, after = trajectory.baseline.verdict, trajectory.best.verdict
+    main = main_resources(after) or main_resources(before)
+    names = sorted(
+        {*before.resources, *after.resources}, key=lambda name: (name != (main or [""])[0], name)
+    )
+    rows: list[ResourceRow] = []
+    for name in names[:6]:
+        old, new = before.resources.get(name), after.resources.get(name)
+        rows.extend(
+            ResourceRow(name, what, _said(old, field), _said(new, field))
+            for what, field in (
+                ("registers per thread", "registers"),
+                ("shared memory per block, bytes", "shared_bytes"),
+                ("stack, bytes", "stack_bytes"),
+                ("spilled, bytes", "spill_bytes"),
+                ("theoretical occupancy", "occupancy"),
+            )
+            if _said(old, field) not in ("0", "–") or _said(new, field) not in ("0", "–")
+        )
+    return rows
+
+
+def _said(resources: Resources | None, field: str) -> str:
+    value = getattr(resources, field) if resources is not None else None
+    if value is None:
+        return "–"
+    return f"{value * 100:.0f} %" if field == "occupancy" else f"{value:,}"
+
+
+def _findings(trajectory: Trajectory) -> list[tuple[Finding, bool]]:
+    """Return what was seen in the original, worst first, and whether the winner still has it."""
+    rank = {"critical": 0, "warning": 1, "info": 2}
+    left = {(one.detector, one.subject) for one in trajectory.best.findings}
+    found = sorted(
+        trajectory.baseline.findings, key=lambda one: (rank[one.severity.value], one.detector)
+    )
+    is_known = trajectory.winner is not None and bool(trajectory.best.findings)
+    return [(one, is_known and (one.detector, one.subject) not in left) for one in found[:20]]
+
+
+def layers_checked(outcome: Outcome) -> list[tuple[str, int, int, list[str]]]:
+    """Return layer, checks, failures and what was checked, in plain text."""
+    layers: dict[str, list[tuple[str, bool]]] = {}
+    for check in outcome.checks:
+        layers.setdefault(check.layer, []).append((check.what, check.passed))
+    return [
+        (
+            layer,
+            len(members),
+            sum(not passed for _, passed in members),
+            list(dict.fromkeys(what for what, _ in members))[:40],
+        )
+        for layer, members in layers.items()
+    ]
