@@ -64,7 +64,8 @@ class Canvas:
     ) -> None:
         """Write a line of text."""
         self.parts.append(
-            f'<text class="{css}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+            f'<text class="{css}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
+            f"{escape(words)}</text>"
         )
 
     def svg(self) -> Markup:

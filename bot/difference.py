@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 _WORDS = re.compile(r"\w+|\s+|.")
 _QUADRATIC = 3000  # lines; beyond this difflib may skip lines that occur often
+_ALIGNED = 2500  # pairs of lines compared within one block
+_ALIKE = 0.5  # share of words two lines must have in common to stand side by side
 _LONG_LINE = 600  # characters; no intraline comparison beyond
 
 
@@ -169,16 +173,59 @@ def _same(left: Sequence[str], start: int, end: int, shift: int) -> Iterator[Row
 
 
 def _paired(left: Sequence[str], right: Sequence[str], block: Block) -> Iterator[Row]:
-    old, new = block.old_end - block.old_start, block.new_end - block.new_start
-    for offset in range(max(old, new)):
-        a, b = block.old_start + offset, block.new_start + offset
-        if offset < old and offset < new:
+    """Set lines that resemble each other side by side, and the rest wherever there is room."""
+    old = range(block.old_start, block.old_end)
+    new = range(block.new_start, block.new_end)
+    at, to = block.old_start, block.new_start
+    for a, b in [*_alike(left, right, old, new), (block.old_end, block.new_end)]:
+        for x, y in zip_longest(range(at, a), range(to, b)):
+            yield Row(
+                "changed"
+                if x is not None and y is not None
+                else "added"
+                if x is None
+                else "removed",
+                None if x is None else x + 1,
+                None if y is None else y + 1,
+                () if x is None else (Span(left[x]),),
+                () if y is None else (Span(right[y]),),
+            )
+        if a < block.old_end and b < block.new_end:
             before, after = _intraline(left[a], right[b])
             yield Row("changed", a + 1, b + 1, before, after)
-        elif offset < old:
-            yield Row("removed", a + 1, None, (Span(left[a], changed=True),))
+        at, to = a + 1, b + 1
+
+
+def _alike(
+    left: Sequence[str], right: Sequence[str], old: range, new: range
+) -> list[tuple[int, int]]:
+    """Pair lines in order so that the words they share are most (an alignment by dynamic rows)."""
+    if not old or not new:
+        return []
+    if len(old) * len(new) > _ALIGNED:
+        return list(zip(old, new, strict=False))
+    words = {("l", a): Counter(_WORDS.findall(left[a].strip())) for a in old}
+    words |= {("r", b): Counter(_WORDS.findall(right[b].strip())) for b in new}
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    likeness: dict[tuple[int, int], float] = {}
+    for i in reversed(range(len(old))):
+        for j in reversed(range(len(new))):
+            one, other = words["l", old[i]], words["r", new[j]]
+            size = one.total() + other.total()
+            score = 2 * (one & other).total() / size if size else 0.0
+            likeness[i, j] = score if score >= _ALIKE else 0.0
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], likeness[i, j] + best[i + 1][j + 1])
+    pairs = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if likeness[i, j] and best[i][j] == likeness[i, j] + best[i + 1][j + 1]:
+            pairs.append((old[i], new[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
         else:
-            yield Row("added", None, b + 1, (), (Span(right[b], changed=True),))
+            j += 1
+    return pairs
 
 
 def _intraline(old: str, new: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:

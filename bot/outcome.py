@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot import wording
+from optimizer import counters
 from optimizer.model import (
     Check,
     Measurement,
@@ -19,6 +20,12 @@ from optimizer.model import (
 )
 from optimizer.significance import Interval, case_interval, interval, speedup
 
+_SUMMED = frozenset((counters.SHARED_WAVEFRONTS, counters.SHARED_WAVEFRONTS_IDEAL))
+_RATIOS = {
+    wording.SECTORS_PER_LOAD: (counters.LOAD_SECTORS, counters.LOAD_REQUESTS),
+    wording.SECTORS_PER_STORE: (counters.STORE_SECTORS, counters.STORE_REQUESTS),
+    wording.SHARED_WAVES: (counters.SHARED_WAVEFRONTS, counters.SHARED_WAVEFRONTS_IDEAL),
+}
 _MARKS = {
     Status.REJECTED: "refused",
     Status.DOES_NOT_COMPILE: "does not compile",
@@ -209,12 +216,16 @@ def totals(verdict: Verdict) -> dict[str, float]:
         kernel, _, metric = key.rpartition("/")
         if math.isfinite(value):
             parts.setdefault(metric, []).append((value, shares.get(kernel, 0.0) or 1e-9))
-    return {
+    found = {
         metric: sum(value for value, _ in values)
-        if metric.endswith(".sum")
+        if metric.endswith(".sum") or metric in _SUMMED
         else sum(value * share for value, share in values) / sum(share for _, share in values)
         for metric, values in parts.items()
     }
+    for name, (above, below) in _RATIOS.items():
+        if found.get(below):
+            found[name] = found.get(above, 0.0) / found[below]
+    return found
 
 
 def stages(trajectory: Trajectory) -> dict[str, float]:

@@ -26,7 +26,9 @@ from optimizer.model import Finding, Resources, Status, Step, Trajectory
 _TEMPLATES = Path(__file__).parent / "templates"
 _DIFF_CHARACTERS = 350_000  # of source lines in the diffs of all steps together
 _DIFF_ROWS = 160  # of one step; the winner's own diff is never cut
-_LOG_CHARACTERS = 4_000
+_LOG_CHARACTERS = 4_000  # of one step
+_LOGS_CHARACTERS = 250_000  # of all steps together
+_WORDS_CHARACTERS = 600  # of a title, rationale or reason
 _FULL_STEPS = 400  # steps with a fold of their own; the rest are lines of a table
 _FAILED_LISTED = 150
 
@@ -37,6 +39,7 @@ class StepView:
 
     step: Step
     title: str
+    rationale: str
     result: str
     kind: str
     speedup: float | None
@@ -152,7 +155,7 @@ def _views(trajectory: Trajectory) -> list[StepView]:
         trajectory.steps[1:],
         key=lambda step: (step.number not in path, -(speedup_of(step) or 0.0), step.number),
     )
-    allowance = _DIFF_CHARACTERS
+    allowance, logs = _DIFF_CHARACTERS, _LOGS_CHARACTERS
     views: dict[int, StepView] = {}
     for rank, step in enumerate(order):
         rows: list[difference.Row] = []
@@ -163,7 +166,11 @@ def _views(trajectory: Trajectory) -> list[StepView]:
             is_cut = len(rows) > _DIFF_ROWS
             rows = rows[:_DIFF_ROWS]
             allowance -= sum(_cost(row) for row in rows)
-        views[step.number] = _view(step, trajectory, tuple(rows), is_cut, step.number in path)
+        log = _cut(step.verdict.log, min(_LOG_CHARACTERS, max(logs, 0)))
+        logs -= len(log)
+        views[step.number] = _view(
+            step, trajectory, tuple(rows), log, is_cut=is_cut, on_path=step.number in path
+        )
     return [views[number] for number in sorted(views)]
 
 
@@ -171,22 +178,26 @@ def _cost(row: difference.Row) -> int:
     return 120 + sum(len(span.text) + 20 for span in (*row.before, *row.after))
 
 
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… {len(text) - limit:,} more characters"
+
+
 def _view(
     step: Step,
     trajectory: Trajectory,
     rows: tuple[difference.Row, ...],
+    log: str,
+    *,
     is_cut: bool,
     on_path: bool,
 ) -> StepView:
     value = speedup_of(step)
     parent = speedup_of(trajectory.steps[step.parent]) if step.parent is not None else None
     kind = "failed" if value is None and step.verdict.status is not Status.CORRECT else "correct"
-    log = step.verdict.log
-    if len(log) > _LOG_CHARACTERS:
-        log = log[:_LOG_CHARACTERS] + f"\n… {len(log) - _LOG_CHARACTERS:,} more characters"
     return StepView(
         step,
-        step.edit.title if step.edit else "the original",
+        _cut(step.edit.title, _WORDS_CHARACTERS) if step.edit else "the original",
+        _cut(step.edit.rationale, _WORDS_CHARACTERS) if step.edit else "",
         outcome_words(step),
         "won" if on_path and trajectory.winner else kind,
         value,

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from optimizer import counters
+
 _STALL = "smsp__average_warps_issue_stalled_"
 _STALLS = {
     "long_scoreboard": "global or local memory",
@@ -41,60 +43,47 @@ class Meaning:
     weight: float = 1.0
 
 
+# Derived from two counters each, because the ratio is what people know the ideal of.
+SECTORS_PER_LOAD = "sectors per load request"
+SECTORS_PER_STORE = "sectors per store request"
+SHARED_WAVES = "shared-memory wavefronts over ideal"
+
 _MEANINGS: Mapping[str, Meaning] = {
     "dram__bytes.sum": Meaning("bytes moved to and from DRAM", "bytes", weight=3),
-    "dram__bytes_read.sum": Meaning("bytes read from DRAM", "bytes", weight=3),
-    "dram__bytes_write.sum": Meaning("bytes written to DRAM", "bytes", weight=3),
-    "lts__t_bytes.sum": Meaning("bytes through L2", "bytes", weight=2),
-    "l1tex__t_bytes.sum": Meaning("bytes through L1", "bytes", weight=2),
-    "smsp__inst_executed.sum": Meaning("instructions executed", weight=2.5),
-    "sm__inst_executed.sum": Meaning("instructions executed", weight=2.5),
-    "smsp__sass_thread_inst_executed.sum": Meaning("thread instructions executed", weight=2),
-    "sm__warps_active.avg.pct_of_peak_sustained_active": Meaning(
-        "achieved occupancy", "percent", 1, 1.5
-    ),
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
-        "compute units busy", "percent", 1, 1.5
-    ),
-    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
-        "memory system busy", "percent", 0, 1.5
-    ),
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed": Meaning(
-        "DRAM bandwidth used", "percent", 1, 2
-    ),
-    "l1tex__t_sector_hit_rate.pct": Meaning("L1 hit rate", "percent", 1, 1.2),
-    "lts__t_sector_hit_rate.pct": Meaning("L2 hit rate", "percent", 1, 1.2),
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio": Meaning(
-        "sectors per global load", "", weight=2.5
-    ),
-    "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": Meaning(
-        "sectors per global store", "", weight=2.5
-    ),
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": Meaning("sectors loaded", weight=2),
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": Meaning("sectors stored", weight=2),
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": Meaning("global load requests"),
-    "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum": Meaning("global store requests"),
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": Meaning(
-        "shared-memory bank conflicts", weight=2
-    ),
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": Meaning(
-        "bank conflicts of shared loads", weight=1.5
-    ),
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": Meaning(
-        "bank conflicts of shared stores", weight=1.5
-    ),
-    "smsp__thread_inst_executed_per_inst_executed.ratio": Meaning(
-        "threads active per instruction", "", 1, 1.5
-    ),
-    "smsp__issue_active.avg.pct_of_peak_sustained_active": Meaning(
-        "issue slots used", "percent", 1, 1.2
-    ),
-    "gpu__time_duration.sum": Meaning("time under the profiler", "ns", -1, 0),
-    "launch__waves_per_multiprocessor": Meaning("waves per multiprocessor", "", 0, 0.3),
-    "launch__occupancy_limit_registers": Meaning("blocks registers allow", "", 1, 0.1),
-    "launch__registers_per_thread": Meaning("registers per thread", "", -1, 0),
-    "lts__t_sectors_op_atom.sum": Meaning("atomic sectors in L2", weight=1.5),
-    "lts__t_sectors_op_red.sum": Meaning("reduction sectors in L2", weight=1.5),
+    counters.DRAM_READ_BYTES: Meaning("bytes read from DRAM", "bytes", weight=3),
+    counters.DRAM_WRITE_BYTES: Meaning("bytes written to DRAM", "bytes", weight=3),
+    counters.DRAM_PCT: Meaning("DRAM bandwidth used", "percent", 1, 2),
+    counters.L2_SECTORS: Meaning("sectors through L2", weight=2),
+    counters.L2_PCT: Meaning("L2 busy", "percent", 0, 1),
+    counters.L2_HIT_PCT: Meaning("L2 hit rate", "percent", 1, 1.2),
+    counters.L2_ATOMIC_SECTORS: Meaning("atomic sectors in L2", weight=1.5),
+    counters.L2_REDUCTION_SECTORS: Meaning("reduction sectors in L2", weight=1.5),
+    counters.L1_PCT: Meaning("L1 busy", "percent", 0, 1),
+    counters.L1_HIT_PCT: Meaning("L1 hit rate", "percent", 1, 1.2),
+    counters.LOAD_SECTORS: Meaning("sectors loaded"),
+    counters.STORE_SECTORS: Meaning("sectors stored"),
+    counters.LOAD_REQUESTS: Meaning("global load requests", weight=1.4),
+    counters.STORE_REQUESTS: Meaning("global store requests", weight=1.4),
+    counters.ATOMIC_REQUESTS: Meaning("atomic requests", weight=2),
+    counters.REDUCTION_REQUESTS: Meaning("atomic reductions", weight=2),
+    counters.LOCAL_LOAD_SECTORS: Meaning("local-memory sectors loaded", weight=1.5),
+    counters.LOCAL_STORE_SECTORS: Meaning("local-memory sectors stored", weight=1.5),
+    counters.SHARED_ATOMIC_CONFLICTS: Meaning("conflicts of shared atomics", weight=1.5),
+    SECTORS_PER_LOAD: Meaning("sectors per global load", "", weight=2.5),
+    SECTORS_PER_STORE: Meaning("sectors per global store", "", weight=2.5),
+    SHARED_WAVES: Meaning("shared-memory passes for each one needed", "", weight=2.2),
+    counters.INSTRUCTIONS: Meaning("instructions executed", weight=2.5),
+    counters.INTEGER_THREAD_INSTRUCTIONS: Meaning("integer operations", weight=1.2),
+    counters.ISSUE_PCT: Meaning("issue slots used", "percent", 1, 1.2),
+    counters.THREADS_ACTIVE: Meaning("threads active per instruction", "", 1, 1.5),
+    counters.OCCUPANCY_PCT: Meaning("achieved occupancy", "percent", 1, 1.5),
+    counters.WAVES: Meaning("waves per multiprocessor", "", 0, 0.3),
+    counters.ALU_PCT: Meaning("integer units busy", "percent", 0, 0.8),
+    counters.FMA_PCT: Meaning("FP32 units busy", "percent", 1, 1),
+    counters.FP64_PCT: Meaning("FP64 units busy", "percent", 0, 1),
+    counters.XU_PCT: Meaning("special-function units busy", "percent", 0, 1),
+    counters.TENSOR_PCT: Meaning("tensor cores busy", "percent", 1, 2),
+    counters.TIME_NS: Meaning("time under the profiler", "ns", -1, 0),
 }
 
 
@@ -115,7 +104,7 @@ def meaning(metric: str) -> Meaning | None:
         return Meaning(f"warps waiting for {waiting}", "percent" if is_share else "", -1, 1.2)
     if metric.startswith("smsp__sass_thread_inst_executed_op_"):
         kind = metric.removeprefix("smsp__sass_thread_inst_executed_op_")
-        return Meaning(f"{kind.split('_', 1)[0].upper()} operations", weight=0.4)
+        return Meaning(f"{kind.split('_', 1)[0].upper()} instructions of threads", weight=0.4)
     return None
 
 
