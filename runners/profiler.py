@@ -1,0 +1,338 @@
+"""Hardware counters by Nsight Compute, in launches of their own; a time never comes from here.
+
+Counters are a help, not a condition: a missing, denied, outdated or stuck ncu gives a profile
+without counters and one sentence that says what to do, never an exception.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from optimizer.model import Verdict
+from runners import ncu
+from runners.ncu import LaunchRecord
+
+Run = Callable[[Sequence[str], Path, float], tuple[int, str]]
+
+READER = Path(__file__).with_name("ncu_report_reader.py")
+WORKER = (sys.executable, "-I", "-m", "runners.worker")
+# A session with our list takes about 2 s a kernel's first launch and 0.3 s each later one on an
+# H200 (docs/counters.md); a minute leaves room for a kernel of a second replayed 30 times.
+SESSION_SECONDS = 60.0
+MOST_LAUNCHES = 24
+_PLACES = ("/opt/nvidia/nsight-compute", "/usr/local/NVIDIA-Nsight-Compute", "/usr/local/cuda")
+
+DENIED = (
+    "the driver denies this user the GPU's counters (ERR_NVGPUCTRPERM): an administrator can allow "
+    "them with 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in "
+    "/etc/modprobe.d/nvidia-profiling.conf and a reboot, a container needs --cap-add=SYS_ADMIN"
+)
+MISSING = "Nsight Compute (ncu) is not installed: install the nsight-compute package of CUDA"
+# What ncu prints, what it means and what to do; first match wins.
+_TROUBLES = (
+    (r"ERR_NVGPUCTRPERM|permission to access NVIDIA GPU Performance Counters", DENIED),
+    (
+        r"not supported on (?:the|this) (?:current )?(?:device|GPU)|Profiling is not supported",
+        "this ncu does not support the GPU: install a newer Nsight Compute",
+    ),
+    (
+        r"LibraryNotLoaded|[Ii]ncompatible driver|UnsupportedDriver|driver.{0,12}(?:too old|mismatch)",
+        "ncu and the NVIDIA driver do not fit: install an Nsight Compute no newer than the driver",
+    ),
+    (
+        r"[Pp]rofiler (?:is )?already|another profiler|DCGM|ResourceUnavailable",
+        "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)",
+    ),
+    (r"[Nn]o such file|does not exist or is not an executable", "ncu could not start the program"),
+    (r"No kernels were profiled", "no kernel was launched under ncu"),
+)
+
+
+def _empty() -> dict[str, float]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Counters by `KERNEL/metric`, shares by `KERNEL:LINE/what`, and what kept them away."""
+
+    counters: Mapping[str, float] = field(default_factory=_empty)
+    lines: Mapping[str, float] = field(default_factory=_empty)
+    seconds: float = 0.0
+    note: str = ""
+
+
+def find_ncu() -> str | None:
+    """Return the path of ncu on this machine, the newest where several are installed."""
+    on_path = shutil.which("ncu")
+    if on_path:
+        return on_path
+    found = [p for place in _PLACES for p in Path(place).glob("**/ncu") if p.is_file()]
+    executable = [p for p in found if os.access(p, os.X_OK)]
+    return str(max(executable, key=_version_of)) if executable else None
+
+
+def _version_of(path: Path) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", str(path)))
+
+
+def run_in_group(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str]:
+    """Run a command in a folder; return its exit status and what it printed.
+
+    After `seconds` the whole process group is killed and the status is 124. A command that cannot
+    be started gives 127.
+    """
+    try:
+        process = subprocess.Popen(
+            list(command),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return 127, f"{command[0]}: {error.strerror}: No such file or not an executable"
+    try:
+        printed, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        printed, _ = process.communicate()
+        return 124, printed
+    return process.returncode, printed
+
+
+class NcuProfiler:
+    """Profiles commands with ncu; fulfils `runners.interfaces.Profiler`.
+
+    `run` executes a command in a folder within a time, by default directly; a sandbox that lets
+    the GPU's device files and ncu's own folder through fits. `note` is the last session's.
+    """
+
+    def __init__(
+        self, path: str | None = None, *, seconds: float = SESSION_SECONDS, run: Run = run_in_group
+    ) -> None:
+        self.path = path if path is not None else find_ncu()
+        self.seconds = seconds
+        self.note = ""
+        self._run = run
+        self._denied = ""  # a denial holds for the process's lifetime: asked once, said once
+
+    def profile(self, command: Sequence[str]) -> Mapping[str, float]:
+        """Return the counters of a command by `KERNEL/metric`, empty when there are none."""
+        return self.session(command, invocations=ncu.PROGRAM_INVOCATIONS)[0].counters
+
+    def session(
+        self,
+        command: Sequence[str],
+        *,
+        contexts: int = 1,
+        kernels: Sequence[str] = (),
+        invocations: str = "",
+        source: str = "",
+        warm: bool = False,
+        cwd: str | None = None,
+    ) -> tuple[Profile, ...]:
+        """Run one ncu session and return a profile for each of the command's CUDA contexts.
+
+        With `contexts` above one, launches are told apart by the context they ran in, in the
+        order of creation, and a report with another number of contexts gives only a note.
+        """
+        began = time.perf_counter()
+        launches, note = self._launches(command, kernels, invocations, warm, cwd)
+        parts, why = _split(launches, contexts)
+        self.note = note = note or why
+        each = (time.perf_counter() - began) / max(contexts, 1)
+        return tuple(
+            Profile(ncu.counters_by_kernel(p), ncu.lines_by_kernel(p, source), each, note)
+            for p in parts
+        )
+
+    def _launches(
+        self,
+        command: Sequence[str],
+        kernels: Sequence[str],
+        invocations: str,
+        warm: bool,
+        cwd: str | None,
+    ) -> tuple[list[LaunchRecord], str]:
+        if self.path is None:
+            return [], MISSING
+        if self._denied:
+            return [], self._denied
+        try:
+            with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
+                folder = Path(name)
+                target = list(command) if cwd is None else ["env", "-C", cwd, *command]
+                full = ncu.ncu_command(
+                    self.path,
+                    str(folder / "report"),
+                    target,
+                    kernels=kernels,
+                    invocations=invocations,
+                    launches=MOST_LAUNCHES if invocations else 0,
+                    warm=warm,
+                )
+                status, printed = self._run([*_surroundings(folder), *full], folder, self.seconds)
+                report = folder / "report.ncu-rep"
+                if status == 124:
+                    return [], f"ncu did not finish in {self.seconds:.0f} s and was stopped"
+                launches = self._read(report) if report.is_file() else []
+        except OSError as error:
+            return [], f"ncu has no room to write its report: {error.strerror}"
+        if launches:
+            return launches, ""
+        note = trouble(printed, status)
+        if note == DENIED:
+            self._denied = note
+        return [], note
+
+    def _read(self, report: Path) -> list[LaunchRecord]:
+        """Return a report's launches, by the Python module or, where it does not load, as CSV."""
+        extras = _extras(self.path or "")
+        folder = report.parent
+        if extras is not None:
+            reader = [sys.executable, "-I", str(READER), str(extras), str(report)]
+            status, printed = self._run(reader, folder, self.seconds)
+            if status == 0:
+                try:
+                    return ncu.launches_of_json(printed)
+                except ValueError:
+                    pass  # the module's own output got in between: the CSV page has it too
+        raw = [self.path or "ncu", "--import", str(report), "--page", "raw", "--csv"]
+        raw += ["--print-units", "base", "--print-kernel-base", "demangled"]
+        return ncu.launches_of_csv(self._run([*_surroundings(folder), *raw], folder, 60.0)[1])
+
+
+def _surroundings(folder: Path) -> list[str]:
+    # ncu writes to HOME and, under TMPDIR, a lock that is shared by all users of the machine and
+    # left behind by crashed ones; who owns the GPU is already settled when we get here. LC_ALL
+    # keeps its tables free of a locale's commas.
+    return ["env", f"HOME={folder}", f"TMPDIR={folder}", "LC_ALL=C"]
+
+
+def _extras(path: str) -> Path | None:
+    """Return the folder of the `ncu_report` module that belongs to an ncu."""
+    for parent in Path(path).resolve().parents:
+        if (parent / "extras" / "python" / "ncu_report.py").is_file():
+            return parent / "extras" / "python"
+    wanted = Path(path).resolve().parent
+    siblings = sorted(Path(_PLACES[0]).glob("*/extras/python/ncu_report.py"), key=_version_of)
+    return siblings[-1].parent if siblings and wanted.exists() else None
+
+
+def trouble(printed: str, status: int) -> str:
+    """Return in one sentence why ncu brought no counters, with what mends it where we know.
+
+    >>> trouble("==ERROR== The application returned an error code (3).", 3)
+    'the program failed under ncu: The application returned an error code (3).'
+    """
+    for pattern, meaning in _TROUBLES:
+        if re.search(pattern, printed):
+            return meaning
+    errors = re.findall(r"^==ERROR== *(.+)$", printed, re.MULTILINE)
+    if errors:
+        return f"the program failed under ncu: {errors[0].strip()[:200]}"
+    return f"ncu brought no counters (exit status {status})"
+
+
+def _split(launches: Sequence[LaunchRecord], contexts: int) -> tuple[list[list[LaunchRecord]], str]:
+    ours = [launch for launch in launches if not launch.kernel.startswith("optiml_")]
+    if contexts <= 1:
+        return [ours], ""
+    seen = sorted({launch.context for launch in ours})
+    if len(seen) != contexts:
+        if not ours:
+            return [[] for _ in range(contexts)], ""
+        why = f"ncu saw {len(seen)} contexts where {contexts} candidates ran"
+        return [[] for _ in range(contexts)], why
+    return [[launch for launch in ours if launch.context == number] for number in seen], ""
+
+
+def profile_jobs(
+    profiler: NcuProfiler,
+    requests: Sequence[Mapping[str, Any]],
+    worker: Sequence[str] = WORKER,
+) -> tuple[Profile, ...]:
+    """Profile worker requests with compiled candidates; return one profile each, in order.
+
+    `kernel:` and `entry:` requests share one ncu session through the worker's launch mode, each
+    in a context of its own; when that fails, and for a `program:`, a session each.
+    """
+    found: dict[int, Profile] = {}
+    shared = [i for i, request in enumerate(requests) if not _is_program(request)]
+    if len(shared) > 1:
+        together = _worker_session(profiler, [requests[i] for i in shared], worker)
+        if any(profile.counters for profile in together) or not _worth_retrying(profiler):
+            found = dict(zip(shared, together, strict=True))
+    for i, request in enumerate(requests):
+        if i not in found:
+            found[i] = (
+                _program_session(profiler, request)
+                if _is_program(request)
+                else _worker_session(profiler, [request], worker)[0]
+            )
+    return tuple(found[i] for i in range(len(requests)))
+
+
+def _worth_retrying(profiler: NcuProfiler) -> bool:
+    return profiler.path is not None and profiler.note != DENIED
+
+
+def _is_program(request: Mapping[str, Any]) -> bool:
+    return bool(request["job"]["workload"]["kind"] == "program")
+
+
+def _worker_session(
+    profiler: NcuProfiler, requests: Sequence[Mapping[str, Any]], worker: Sequence[str]
+) -> tuple[Profile, ...]:
+    try:
+        with tempfile.TemporaryDirectory(prefix="optiml-launch-") as name:
+            file = Path(name) / "request.json"
+            file.write_text(json.dumps({"requests": list(requests)}))
+            return profiler.session(
+                [*worker, "--launch", str(file)],
+                contexts=len(requests),
+                warm=bool(requests[0]["job"]["workload"].get("warm")),
+            )
+    except OSError as error:
+        why = f"no room to write a launch request: {error.strerror}"
+        return tuple(Profile(note=why) for _ in requests)
+
+
+def _program_session(profiler: NcuProfiler, request: Mapping[str, Any]) -> Profile:
+    workload, artefact = request["job"]["workload"], request.get("candidate")
+    if not artefact:
+        return Profile(note="a program is profiled only after it is compiled")
+    runs = (workload.get("program") or {}).get("runs") or [[]]
+    return profiler.session(
+        [str(artefact["path"]), *(str(argument) for argument in runs[0])],
+        invocations=ncu.PROGRAM_INVOCATIONS,
+        cwd=str(Path(workload.get("root") or ".").resolve()),
+    )[0]
+
+
+def with_profile(verdict: Verdict, profile: Profile) -> Verdict:
+    """Return the verdict with a profile's counters, lines and cost; its note joins the log."""
+    log = "\n".join(part for part in (verdict.log, profile.note) if part)
+    return replace(
+        verdict,
+        counters={**verdict.counters, **profile.counters},
+        lines={**verdict.lines, **profile.lines},
+        seconds={**verdict.seconds, "profile": profile.seconds},
+        log=log,
+    )
