@@ -1,0 +1,151 @@
+"""When a search stops, and what it is told to do."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+# Of the minutes, never more than this is kept back for racing and confirming.
+LARGEST_RESERVE = 0.25
+# A confirmation is a fresh process (0.6 s), more input families and the full stop rule: it took
+# about this many times what the first evaluation of the same kernel took.
+CONFIRMATION_COST = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much may be spent: candidates sent to the runner, minutes, US dollars for a model."""
+
+    evaluations: int = 80
+    minutes: float = math.inf
+    usd: float = math.inf
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Return the limits that are set, by name."""
+        limits = {"evaluations": self.evaluations, "minutes": self.minutes, "usd": self.usd}
+        return {name: float(value) for name, value in limits.items() if math.isfinite(value)}
+
+
+class Stopped(StrEnum):
+    """Which rule ended a search."""
+
+    EVALUATIONS = "evaluations"
+    MINUTES = "minutes"
+    MONEY = "usd"
+    HEADROOM = "headroom"
+    EXHAUSTED = "nothing left to try"
+    INTERRUPTED = "interrupted"
+    RUNNER = "runner failed"
+
+
+@dataclass(slots=True)
+class Meter:
+    """Counts what was spent. `clock` returns seconds and is read for the minutes rule alone."""
+
+    budget: Budget
+    clock: Callable[[], float] = time.monotonic
+    spent: Callable[[], float] = float
+    evaluations: int = 0
+    reserve_seconds: float = 0.0
+    started: float = field(init=False)
+    already_usd: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started = self.clock()
+        self.already_usd = self.spent()
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the search began."""
+        return self.clock() - self.started
+
+    @property
+    def usd(self) -> float:
+        """Return the money this search has cost."""
+        return self.spent() - self.already_usd
+
+    @property
+    def left(self) -> int:
+        """Return how many candidates may still be evaluated."""
+        return max(0, self.budget.evaluations - self.evaluations)
+
+    @property
+    def share_left(self) -> float:
+        """Return the share of evaluations or minutes that is left, whichever is scarcer."""
+        share = self.left / max(1, self.budget.evaluations)
+        limit = 60.0 * self.budget.minutes
+        if math.isfinite(limit):
+            share = min(share, 1.0 - (self.seconds + self.reserve_seconds) / max(limit, 1e-9))
+        return share
+
+    def keep_for_confirming(self, evaluation_seconds: float) -> None:
+        """Keep back time for confirming, judged by how long the first evaluation took."""
+        most = LARGEST_RESERVE * 60.0 * self.budget.minutes
+        self.reserve_seconds = min(most, CONFIRMATION_COST * evaluation_seconds)
+
+    def exceeded(self) -> Stopped | None:
+        """Return the rule that says stop, if one does."""
+        if self.left == 0:
+            return Stopped.EVALUATIONS
+        if self.usd >= self.budget.usd:
+            return Stopped.MONEY
+        limit = 60.0 * self.budget.minutes
+        if math.isfinite(limit) and self.seconds + self.reserve_seconds >= limit:
+            return Stopped.MINUTES
+        return None
+
+    @property
+    def overtime(self) -> bool:
+        """Tell whether the minutes are over, the reserve included."""
+        return self.seconds >= 60.0 * self.budget.minutes
+
+
+class Strategy(StrEnum):
+    """How the next candidate to build on is chosen."""
+
+    MCTS = "mcts"
+    GREEDY = "greedy"
+    RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """Constants of the search; the switches exist for ablation. docs/search.md has their effect.
+
+    `batch` candidates are chosen before the first of them is known, and alone decide the tree:
+    `Tools.width` only says how many the machines take at once. `tune_share` of the evaluations is
+    kept for constants. `patience` tries without progress close a subtree.
+    """
+
+    strategy: Strategy = Strategy.MCTS
+    seed: int = 0
+    batch: int = 6
+    limit: int = 64
+    exploration: float = 0.3
+    best_weight: float = 0.8
+    widen: float = 2.0
+    alpha: float = 0.6
+    depth_decay: float = 0.9
+    payoff: float = 0.5
+    jitter: float = 0.05
+    transfer: float = 3.0
+    patience: int = 10
+    prune: bool = True
+    transpositions: bool = True
+    tune: bool = True
+    tune_share: float = 0.25
+    tune_prior: float = 0.3
+    profile: bool = True
+    profiles: int = 5
+    profile_step: float = 1.1
+    finalists: int = 4
+    confirmations: int = 3
+    least_headroom: float = 1.03
+
+
+DEFAULT_BUDGET = Budget()
+DEFAULT_SETTINGS = SearchSettings()

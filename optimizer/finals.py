@@ -1,0 +1,158 @@
+"""From the candidates that screened well to the one that is offered: race, then confirm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from optimizer.expansion import merged
+from optimizer.model import Effort, Status
+from optimizer.significance import Decision, decide, interval, no_difference, speedup
+from optimizer.tools import Event, Stage, ignore
+
+if TYPE_CHECKING:
+    from optimizer.budget import Meter, SearchSettings
+    from optimizer.interfaces import Evaluator
+    from optimizer.model import Acceptance, Measurement, Step, Verdict, Workload
+    from optimizer.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """Who is offered, the verdict of the fresh process, and what was seen on the way."""
+
+    winner: int | None = None
+    confirmation: Verdict | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Finals:
+    """Races the contenders and confirms the best of them."""
+
+    on_event: Callable[[Event], None] = staticmethod(ignore)
+
+    def __init__(
+        self,
+        tree: Tree,
+        evaluator: Evaluator,
+        workload: Workload,
+        meter: Meter,
+        settings: SearchSettings,
+    ) -> None:
+        self.tree, self.evaluator, self.workload = tree, evaluator, workload
+        self.meter, self.settings, self.accept = meter, settings, workload.accept
+
+    def decide(self, aa: Measurement | None, *, hurry: bool = False) -> Final:
+        """Return who is offered; `hurry` skips the race and tries the best screened one alone."""
+        steps = [node.step for node in self.tree.nodes]
+        best = contenders(steps, self.accept, 1 if hurry else self.settings.finalists)
+        if len(best) > 1 and not self.meter.overtime:
+            best = self.race(best)
+        return self.confirm(best[: self.settings.confirmations], aa)
+
+    def race(self, best: Sequence[Step]) -> list[Step]:
+        """Return the contenders timed under the full stop rule, best lower bound first."""
+        self.on_event(Event(Stage.RACING, tuple(step.number for step in best)))
+        kernels = [step.kernel for step in best]
+        verdicts = self.evaluator.evaluate(kernels, self.workload, Effort.RACE)
+        raced = []
+        for step, verdict in zip(best, verdicts, strict=True):
+            node = self.tree.nodes[step.number]
+            if verdict.status is not Status.NOT_RECORDED:
+                node.step = replace(step, verdict=merged(verdict, step.verdict))
+            raced.append(node.step)
+        return list(by_lower_bound(raced, self.accept))
+
+    def confirm(self, raced: Sequence[Step], aa: Measurement | None) -> Final:
+        """Measure the best in a fresh process, and the next best when that does not hold."""
+        if not raced:
+            return Final()
+        accept = stricter(self.accept, len(raced), bias(aa, self.accept))
+        baseline, notes = self.tree.root.step.verdict, list[str]()
+        for step in raced:
+            self.on_event(Event(Stage.CONFIRMING, (step.number,)))
+            (verdict,) = self.evaluator.evaluate([step.kernel], self.workload, Effort.CONFIRM)
+            refused = refusal(step, verdict, baseline, accept)
+            if not refused:
+                return Final(step.number, verdict, tuple(notes))
+            notes.append(refused)
+            if self.meter.overtime:
+                break
+        return Final(notes=tuple(notes))
+
+
+def contenders(steps: Sequence[Step], accept: Acceptance, limit: int) -> list[Step]:
+    """Return the candidates that could be offered, fastest first, one per machine code."""
+    found = [
+        (gain, step)
+        for step in steps[1:]
+        if step.same_as is None
+        and (gain := speedup(step.verdict.measurement)) is not None
+        and gain > accept.min_speedup
+        and may_be_offered(step.verdict, steps[0].verdict, accept)
+    ]
+    found.sort(key=lambda pair: (-pair[0], pair[1].number))
+    return [step for _, step in found[:limit]]
+
+
+def may_be_offered(verdict: Verdict, baseline: Verdict, accept: Acceptance) -> bool:
+    """Tell whether a verdict is correct and within the limits on registers and memory.
+
+    A kernel that was over the register limit before may stay there.
+    """
+    if verdict.status is not Status.CORRECT:
+        return False
+    for name, used in verdict.resources.items():
+        before = baseline.resources.get(name)
+        allowed = max(accept.max_registers, before.registers if before else 0)
+        if used.registers > allowed:
+            return False
+    if accept.max_memory_growth is None or verdict.measurement is None:
+        return True
+    peak = verdict.measurement.peak_memory_bytes
+    first = baseline.measurement.peak_memory_bytes if baseline.measurement else None
+    return not peak or not first or peak <= first * (1.0 + accept.max_memory_growth)
+
+
+def by_lower_bound(steps: Sequence[Step], accept: Acceptance) -> Iterator[Step]:
+    """Yield raced candidates by the speedup they have for certain, those without one dropped."""
+    bounds = [(interval(step.verdict.measurement, accept.confidence), step) for step in steps]
+    known = [(bound.low, step) for bound, step in bounds if bound is not None]
+    for _, step in sorted(known, key=lambda pair: (-pair[0], pair[1].number)):
+        if step.verdict.status is Status.CORRECT:
+            yield step
+
+
+def stricter(accept: Acceptance, attempts: int, bias: float) -> Acceptance:
+    """Return the acceptance of one of several confirmations (Bonferroni), less the A/A bias.
+
+    >>> from optimizer.model import Acceptance
+    >>> round(stricter(Acceptance(), 2, 1.0).confidence, 4)
+    0.995
+    """
+    confidence = 1.0 - (1.0 - accept.confidence) / attempts
+    return replace(accept, confidence=confidence, min_speedup=accept.min_speedup * bias)
+
+
+def refusal(step: Step, verdict: Verdict, baseline: Verdict, accept: Acceptance) -> str:
+    """Return why a confirmation does not hold; empty when it does."""
+    name = f"step {step.number}"
+    if verdict.status is not Status.CORRECT:
+        return f"{name} did not hold in a fresh process: {verdict.status.value}"
+    if not may_be_offered(verdict, baseline, accept):
+        return f"{name} exceeds the limit on registers or memory"
+    decision = decide(verdict.measurement, accept)
+    if decision is Decision.FASTER:
+        return ""
+    seen = interval(verdict.measurement, accept.confidence)
+    return f"{name} was not confirmed: {decision.value}, {seen or 'not timed'}"
+
+
+def bias(aa: Measurement | None, accept: Acceptance) -> float:
+    """Return the factor by which the A/A comparison was off; 1 when it says no difference."""
+    seen = interval(aa, accept.confidence)
+    if seen is None or no_difference(aa, accept.confidence):
+        return 1.0
+    return math.exp(abs(math.log(seen.estimate)))

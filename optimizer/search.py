@@ -1,0 +1,231 @@
+"""Monte Carlo tree search over edits: select, propose, evaluate, back up; then race and confirm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from optimizer.budget import (
+    DEFAULT_BUDGET,
+    DEFAULT_SETTINGS,
+    Budget,
+    Meter,
+    SearchSettings,
+    Stopped,
+)
+from optimizer.errors import BaselineError, RunnerError
+from optimizer.expansion import Candidate, Expansion
+from optimizer.finals import Final, Finals
+from optimizer.ledger import Ledger
+from optimizer.model import Effort, Environment, Kernel, Status, Step, Trajectory, Verdict, Workload
+from optimizer.reward import CompositeReward, changed_lines, extras
+from optimizer.significance import interval, no_difference, speedup
+from optimizer.strategies import chooser
+from optimizer.tools import Event, Stage, Tools, ignore
+from optimizer.tree import Tree
+
+if TYPE_CHECKING:
+    from optimizer.model import Measurement
+
+__all__ = ["Budget", "Event", "SearchSettings", "Stage", "Stopped", "Tools", "search"]
+
+# These never reached a GPU and cost no evaluation.
+FREE = (Status.REJECTED, Status.NOT_RECORDED)
+_NOWHERE = Environment()
+
+
+def search(
+    kernel: Kernel,
+    workload: Workload,
+    tools: Tools,
+    budget: Budget = DEFAULT_BUDGET,
+    on_step: Callable[[Step], None] = ignore,
+    *,
+    on_event: Callable[[Event], None] = ignore,
+    settings: SearchSettings = DEFAULT_SETTINGS,
+    environment: Environment = _NOWHERE,
+    resume: Trajectory | None = None,
+) -> Trajectory:
+    """Return every candidate tried, the unedited kernel first, and the one that is offered.
+
+    `on_step` hears of each new step as soon as its verdict is in, `on_event` of each stage.
+    `resume` takes up an earlier trajectory of the same kernel, whose evaluations count. Races and
+    confirmations measure known candidates again and do not count. Deterministic for a seed and a
+    recording: the clock decides nothing but the minutes rule. Ctrl-C and a runner that fails end
+    the search, not the result. Raises `BaselineError` when the unedited kernel fails.
+    """
+    run = _Run(kernel, workload, tools, Meter(budget, tools.clock, tools.spent), settings)
+    run.on_step, run.on_event = on_step, on_event
+    run.begin(resume)
+    try:
+        stopped = run.loop()
+    except KeyboardInterrupt:
+        stopped = Stopped.INTERRUPTED
+    except RunnerError as error:
+        stopped = Stopped.RUNNER
+        run.notes.append(f"the runner failed: {error.message}")
+    final = run.finish(stopped)
+    return Trajectory(
+        workload=workload,
+        environment=replace(
+            environment,
+            seed=settings.seed,
+            strategy=settings.strategy.value,
+            budget=budget.limits,
+        ),
+        steps=tuple(node.step for node in run.tree.nodes),
+        winner=final.winner,
+        confirmation=final.confirmation,
+        aa=run.aa,
+        stopped=stopped.value,
+        notes=tuple(dict.fromkeys((*run.notes, *run.expansion.notes, *final.notes))),
+    )
+
+
+class _Run:
+    """One search under way. The steps live in the tree's nodes, by number."""
+
+    on_step: Callable[[Step], None]
+    on_event: Callable[[Event], None]
+    tree: Tree
+    expansion: Expansion
+
+    def __init__(
+        self, kernel: Kernel, workload: Workload, tools: Tools, meter: Meter, cfg: SearchSettings
+    ) -> None:
+        # A kernel object of our own: policies tell one search from the next by it.
+        self.kernel, self.workload, self.tools = replace(kernel), workload, tools
+        self.meter, self.settings, self.ledger = meter, cfg, Ledger(cfg)
+        self.reward = tools.reward or CompositeReward(workload.accept, tools.headroom)
+        self.codes: dict[str, int] = {}
+        self.notes: list[str] = []
+        self.aa: Measurement | None = None
+        self.usd_booked = 0.0
+
+    def begin(self, resume: Trajectory | None) -> None:
+        """Measure the unedited kernel against itself, or take up an earlier search."""
+        if resume is None:
+            self.on_event(Event(Stage.BASELINE, (0,), self.meter.left))
+            verdict = self.measure_baseline()
+            self.meter.keep_for_confirming(self.meter.seconds)
+            first = Step(0, None, None, self.kernel, verdict, at_seconds=self.meter.seconds)
+            self.on_step(first)
+        else:
+            first = replace(resume.baseline, kernel=self.kernel)
+            self.aa, self.notes = resume.aa, list(resume.notes)
+        self.meter.evaluations += 1
+        self.tree = Tree(first, self.settings, self.ledger)
+        self.expansion = Expansion(
+            self.tree, self.tools, self.settings, self.workload, self.on_event
+        )
+        self.codes[first.verdict.machine_code] = 0
+        for step in resume.steps[1:] if resume else ():
+            self.grow(step)
+
+    def measure_baseline(self) -> Verdict:
+        """Return the verdict on the unedited kernel; its measurement is the A/A comparison."""
+        verdict = self.one(self.kernel, Effort.RACE)
+        for attempt in range(2):
+            if verdict.status is not Status.CORRECT:
+                raise BaselineError(
+                    f"{self.kernel.name}: the unedited kernel: {verdict.status.value}\n"
+                    f"{verdict.log}".rstrip(),
+                    "make it build and pass its own check first",
+                )
+            self.aa = verdict.measurement
+            if no_difference(self.aa, self.workload.accept.confidence):
+                return verdict
+            if attempt == 0:
+                verdict = self.one(self.kernel, Effort.RACE)
+        seen = interval(self.aa, self.workload.accept.confidence)
+        self.notes.append(f"A/A comparison differs: the kernel against itself reads {seen}")
+        return verdict
+
+    def loop(self) -> Stopped:
+        """Select, propose, evaluate, back up until a rule says stop."""
+        choose = chooser(self.settings.strategy, self.settings.seed)
+        while (stopped := self.stop()) is None:
+            tuning = self.settings.tune and self.meter.share_left <= self.settings.tune_share
+            self.on_event(Event(Stage.TUNING if tuning else Stage.SEARCHING, (), self.meter.left))
+            size = min(self.settings.batch, self.meter.left)
+            batch = self.expansion.tuned(size) if tuning else []
+            batch += self.expansion.chosen(choose, size - len(batch))
+            if not batch:
+                return Stopped.EXHAUSTED
+            self.evaluate(batch)
+        return stopped
+
+    def stop(self) -> Stopped | None:
+        """Return the rule that says stop: no headroom above the best, or the budget."""
+        headroom = self.tools.headroom(self.tree.top.step.verdict)
+        if headroom is not None and headroom < self.settings.least_headroom:
+            return Stopped.HEADROOM
+        return self.meter.exceeded()
+
+    def evaluate(self, batch: Sequence[Candidate]) -> None:
+        """Get the verdicts of a batch, judge and reward them, and grow the tree by them."""
+        baseline = self.tree.root.step
+        for candidate, verdict in self.expansion.verdicts(batch, self.meter.left):
+            edit, parent = candidate.proposal.edit, candidate.parent.step
+            opinion = self.tools.judge(parent, parent.findings, edit, verdict)
+            reward = self.reward(verdict, baseline.verdict)
+            if verdict.status is Status.CORRECT:
+                reward += extras(opinion.score, changed_lines(baseline.kernel, candidate.kernel))
+            step = Step(
+                number=len(self.tree.nodes),
+                parent=parent.number,
+                edit=edit,
+                kernel=candidate.kernel,
+                verdict=verdict,
+                reward=reward,
+                prior=candidate.proposal.prior,
+                judge=opinion.score,
+                judge_reason=opinion.reason,
+                same_as=self.twin(verdict),
+                at_seconds=self.meter.seconds,
+                usd=self.meter.usd - self.usd_booked,
+            )
+            self.usd_booked += step.usd
+            self.grow(step)
+            self.on_step(step)
+
+    def twin(self, verdict: Verdict) -> int | None:
+        """Return the first step with the same machine code."""
+        known = verdict.status is Status.CORRECT and verdict.machine_code
+        return self.codes.get(verdict.machine_code) if known else None
+
+    def grow(self, step: Step) -> None:
+        """Hang a step into the tree and learn from it."""
+        parent, verdict = self.tree.nodes[step.parent or 0], step.verdict
+        fast = speedup(verdict.measurement) if verdict.status is Status.CORRECT else None
+        gain = math.log(fast) if fast else None
+        headroom = self.tools.headroom(verdict) if gain is not None else None
+        spent = headroom is not None and headroom < self.settings.least_headroom
+        self.tree.add(parent, step, gain, leaf=spent and self.settings.prune)
+        self.expansion.seen.add(step.kernel.digest)
+        self.meter.evaluations += verdict.status not in FREE
+        if gain is not None and verdict.machine_code:
+            self.codes.setdefault(verdict.machine_code, step.number)
+        if step.edit is not None and verdict.status is not Status.NOT_RECORDED:
+            self.ledger.note(step.edit, None if gain is None else gain - (parent.gain or 0.0))
+
+    def finish(self, stopped: Stopped) -> Final:
+        """Race and confirm; after Ctrl-C confirm the best alone, unless there is a second one."""
+        last = Finals(self.tree, self.tools.evaluator, self.workload, self.meter, self.settings)
+        last.on_event = self.on_event
+        try:
+            final = last.decide(self.aa, hurry=stopped is Stopped.INTERRUPTED)
+        except KeyboardInterrupt:
+            return Final(notes=("the best candidate was not confirmed: interrupted",))
+        except RunnerError as error:
+            return Final(notes=(f"the best candidate was not confirmed: {error.message}",))
+        if final.winner is not None:
+            self.expansion.find(self.tree.nodes[final.winner])
+        return final
+
+    def one(self, kernel: Kernel, effort: Effort) -> Verdict:
+        """Return the verdict on one kernel."""
+        (verdict,) = self.tools.evaluator.evaluate([kernel], self.workload, effort)
+        return verdict
