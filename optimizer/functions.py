@@ -1,0 +1,728 @@
+"""A function of a file with everything rules ask about it, made when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from tree_sitter import Node
+
+from optimizer.accesses import Access, accesses, changed_names
+from optimizer.affine import BUILTINS, Expander, Polynomial
+from optimizer.definitions import Parameter, Signature, TemplateParameter
+from optimizer.intrinsics import ATOMICS, BARRIERS, MATH, WARP, is_pure
+from optimizer.loops import Loop, loops
+from optimizer.syntax import (
+    Span,
+    Syntax,
+    ancestors,
+    contains,
+    field,
+    operator,
+    statement,
+    stripped,
+    walk,
+)
+from optimizer.tokens import integer
+from optimizer.variables import Use, Variable, Variables
+
+
+class File(Protocol):
+    """What a function needs to know of its file."""
+
+    @property
+    def syntax(self) -> Syntax:
+        """Return text and tree."""
+        ...
+
+    def constant(self, name: str) -> int | None:
+        """Return the value of an integer constant of the file."""
+        ...
+
+    def by_reference(self, name: str, index: int) -> bool:
+        """Return whether a function may change the variable passed as argument `index`."""
+        ...
+
+    @property
+    def spaces(self) -> dict[str, str]:
+        """Return the memory space of each module variable."""
+        ...
+
+    def known(self, name: str) -> bool:
+        """Return whether the file defines this name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call: the function's name with template arguments cut off, its argument nodes."""
+
+    name: str
+    node: Node
+    arguments: tuple[Node, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A test that keeps threads from working beyond an extent.
+
+    `node` is the if statement. With `exits` it is `if (i >= n) return;`, else `if (i < n) {...}`
+    around the work (`body`). `bounds` are the single comparisons, each as the name on the left,
+    relation under which work is *done* (`<`) and the bound's node; None when not understood.
+    """
+
+    node: Node
+    exits: bool
+    body: Node
+    bounds: tuple[tuple[str, str, Node], ...] | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadId:
+    """A local that numbers threads across the grid: `blockIdx.x * block + threadIdx.x`.
+
+    `block` is the text of the factor: `blockDim.x`, `BS` or `256`.
+    """
+
+    variable: Variable
+    axis: str
+    block: str
+
+
+class Function:
+    """A function definition. See the cookbook in `optimizer.source`."""
+
+    def __init__(self, file: File, signature: Signature) -> None:
+        self.file = file
+        self.signature = signature
+        self.name = signature.name
+        self.node = signature.node
+        self.body = signature.body
+        self.span = signature.span
+
+    def __repr__(self) -> str:
+        return f"<Function {self.name}>"
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Return the parameters in order."""
+        return self.signature.parameters
+
+    @property
+    def templates(self) -> tuple[TemplateParameter, ...]:
+        """Return the template parameters in order."""
+        return self.signature.templates
+
+    @property
+    def qualifiers(self) -> frozenset[str]:
+        """Return `__global__`, `__device__`, `static`, `extern "C"` ... as written."""
+        return self.signature.qualifiers
+
+    @property
+    def is_kernel(self) -> bool:
+        """Return whether it is `__global__`."""
+        return self.signature.is_kernel
+
+    @property
+    def launch_bounds(self) -> tuple[str, ...] | None:
+        """Return the arguments of `__launch_bounds__` as text, or None."""
+        return self.signature.bounds
+
+    @property
+    def namespace(self) -> tuple[str, ...]:
+        """Return the names of the namespaces and classes around it."""
+        return self.signature.namespace
+
+    @property
+    def line(self) -> int:
+        """Return its line."""
+        return self.file.syntax.line(self.signature.name_span[0])
+
+    def parameter(self, name: str) -> Parameter | None:
+        """Return a parameter by name."""
+        return next((p for p in self.parameters if p.name == name), None)
+
+    # -- is it safe to look at? ------------------------------------------------------------------
+
+    @cached_property
+    def broken(self) -> bool:
+        """Return whether the grammar did not understand a part of the body; rules then decline."""
+        return self.body.has_error or any(self._misread())
+
+    def _misread(self) -> Iterator[bool]:
+        """Yield True for `a < b && c > (d)` that was read as a template call."""
+        for node in walk(self.body, "template_function"):
+            name = field(node, "name")
+            yield name is not None and self.variables.of(name) is not None
+        for node in walk(self.body, "declaration"):
+            yield any(
+                d.type == "function_declarator" for d in node.children_by_field_name("declarator")
+            )
+
+    @property
+    def conditional(self) -> bool:
+        """Return whether `#if` groups cut into it, so that we see one variant of several."""
+        low, high = self.span
+        return any(
+            low <= d.start < high and d.word.startswith(("if", "el"))
+            for d in self.file.syntax.masked.directives
+        )
+
+    @cached_property
+    def unknown_names(self) -> frozenset[str]:
+        """Return names in the body that neither the file nor CUDA is known to define.
+
+        They may be macros of a header that hide anything: a return, a barrier, a write.
+        """
+        return frozenset(self.unknown_in(self.body))
+
+    def unknown_in(self, node: Node) -> set[str]:
+        """Return the unknown names used in a node."""
+        found: set[str] = set()
+        for use in self.variables.within(node):
+            if use.variable is not None or use.name in BUILTINS or use.name in _KNOWN:
+                continue
+            if self.file.known(use.name) or any(t.name == use.name for t in self.templates):
+                continue
+            parent = use.node.parent
+            called = parent is not None and parent.type == "call_expression"
+            if called and (is_pure(use.name) or use.name.startswith("__") or _cuda(use.name)):
+                continue
+            if parent is not None and parent.type in ("qualified_identifier", "template_function"):
+                continue
+            found.add(use.name)
+        return found
+
+    # -- variables -------------------------------------------------------------------------------
+
+    @cached_property
+    def variables(self) -> Variables:
+        """Return all variables and their uses."""
+        return Variables(self.file.syntax, self.signature, self.file.by_reference)
+
+    def variable(self, name: str, at: Node | None = None) -> Variable | None:
+        """Return the variable a name means at a node (or anywhere when it is the only one)."""
+        return self.variables.named(name, at)
+
+    @property
+    def shared(self) -> tuple[Variable, ...]:
+        """Return the `__shared__` variables; a dynamic one has extents `("",)`."""
+        return tuple(v for v in self.variables.all if v.space == "shared")
+
+    @property
+    def local_arrays(self) -> tuple[Variable, ...]:
+        """Return the arrays in registers or local memory."""
+        return tuple(v for v in self.variables.all if v.space == "local" and v.is_array)
+
+    # -- structure -------------------------------------------------------------------------------
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """Return every loop, outer before inner."""
+        return tuple(loops(self.file.syntax, self.variables, self._expander, self.body))
+
+    def loops_around(self, node: Node) -> tuple[Loop, ...]:
+        """Return the loops whose body holds a node, outermost first."""
+        return tuple(lp for lp in self.loops if contains(lp.body, node))
+
+    @cached_property
+    def accesses(self) -> tuple[Access, ...]:
+        """Return every array element that is read or written, in order."""
+        return tuple(
+            accesses(self.file.syntax, self.variables, self._expander, self.loops, self.file.spaces)
+        )
+
+    def accesses_in(self, node: Node) -> tuple[Access, ...]:
+        """Return the accesses within a node."""
+        return tuple(a for a in self.accesses if contains(node, a.node))
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """Return every call, in order."""
+        found: list[Call] = []
+        syntax = self.file.syntax
+        for node in walk(self.body, "call_expression"):
+            name = syntax.plain(field(node, "function")).partition("<")[0]
+            listed = field(node, "arguments")
+            inner = tuple(
+                c
+                for c in (listed.named_children if listed is not None else ())
+                if c.type != "comment"
+            )
+            found.append(Call(name, node, inner, syntax.line(node)))
+        return tuple(found)
+
+    def calls_of(self, *names: str, within: Node | None = None) -> tuple[Call, ...]:
+        """Return the calls of some functions."""
+        return tuple(
+            c
+            for c in self.calls
+            if c.name in names and (within is None or contains(within, c.node))
+        )
+
+    @property
+    def barriers(self) -> tuple[Call, ...]:
+        """Return `__syncthreads()` and its kin, cooperative-group `sync()` included."""
+        return tuple(
+            c
+            for c in self.calls
+            if c.name in BARRIERS
+            or c.name.endswith((".sync", "->sync", "::sync", ".wait", ".arrive_and_wait"))
+        )
+
+    @property
+    def warp_calls(self) -> tuple[Call, ...]:
+        """Return shuffles, votes, `__syncwarp` and the like."""
+        return tuple(c for c in self.calls if WARP.match(c.name))
+
+    @property
+    def atomics(self) -> tuple[Call, ...]:
+        """Return calls of atomic functions."""
+        return tuple(c for c in self.calls if c.name in ATOMICS)
+
+    @property
+    def math_calls(self) -> tuple[Call, ...]:
+        """Return calls of the math library."""
+        return tuple(c for c in self.calls if c.name.removeprefix("std::") in MATH)
+
+    @property
+    def unknown_calls(self) -> tuple[Call, ...]:
+        """Return calls of functions of which nothing is known; they may do anything."""
+        known = ATOMICS | BARRIERS
+        return tuple(
+            c
+            for c in self.calls
+            if c.name not in known
+            and not is_pure(c.name)
+            and not WARP.match(c.name)
+            and not _cuda(c.name)
+            and not c.name.startswith(("__ld", "__st", "static_cast", "reinterpret_cast"))
+        )
+
+    @property
+    def divisions(self) -> tuple[Node, ...]:
+        """Return binary `/`, `%` and the assignments `/=`, `%=`."""
+        return tuple(
+            n
+            for n in walk(self.body, "binary_expression", "assignment_expression")
+            if operator(n) in ("/", "%", "/=", "%=")
+        )
+
+    @property
+    def double_literals(self) -> tuple[Node, ...]:
+        """Return floating literals without `f`: double precision unless converted."""
+        return tuple(n for n in walk(self.body, "number_literal") if self._is_double(n))
+
+    def _is_double(self, node: Node) -> bool:
+        text = self.file.syntax.of(node).lower()
+        if text.startswith("0x") or text[-1:] in ("f", "l"):
+            return False
+        return integer(text) is None and ("." in text or "e" in text)
+
+    @property
+    def has_asm(self) -> bool:
+        """Return whether it holds inline assembly."""
+        return any(True for _ in walk(self.body, "gnu_asm_expression"))
+
+    @property
+    def has_goto(self) -> bool:
+        """Return whether it holds goto or labels."""
+        return any(True for _ in walk(self.body, "goto_statement", "labeled_statement"))
+
+    # -- threads ---------------------------------------------------------------------------------
+
+    @cached_property
+    def thread_ids(self) -> tuple[ThreadId, ...]:
+        """Return the locals that equal blockIdx.A * block + threadIdx.A."""
+        return tuple(found for v in self.variables.all if (found := self._thread_id(v)) is not None)
+
+    def _thread_id(self, variable: Variable) -> ThreadId | None:
+        if variable.init is None or variable.space == "parameter" or not variable.is_scalar:
+            return None
+        value = self.affine(variable.init)
+        return None if value is None else _numbered(variable, value)
+
+    @cached_property
+    def guards(self) -> tuple[Guard, ...]:
+        """Return tests at the top level of the body that stop threads outside an extent."""
+        return tuple(self._guards())
+
+    def _guards(self) -> Iterator[Guard]:
+        for node in self.body.named_children:
+            if node.type != "if_statement" or field(node, "alternative") is not None:
+                continue
+            body = field(node, "consequence")
+            condition = stripped(field(node, "condition"))
+            if body is None or condition is None:
+                continue
+            inner = body.named_children if body.type == "compound_statement" else [body]
+            exits = (
+                len(inner) == 1
+                and inner[0].type == "return_statement"
+                and not inner[0].named_children
+            )
+            bounds = self._comparisons(condition, exits)
+            yield Guard(node, exits, body, bounds, self.file.syntax.line(node))
+
+    def _comparisons(
+        self, condition: Node, negated: bool
+    ) -> tuple[tuple[str, str, Node], ...] | None:
+        joint = "||" if negated else "&&"
+        found: list[tuple[str, str, Node]] = []
+        pending: list[Node | None] = [condition]
+        while pending:
+            node = stripped(pending.pop())
+            if node is None or node.type != "binary_expression":
+                return None
+            sign = operator(node)
+            left, right = stripped(field(node, "left")), stripped(field(node, "right"))
+            if sign == joint:
+                pending += [right, left]
+                continue
+            if left is None or right is None or sign not in _MIRRORED:
+                return None
+            if left.type != "identifier" or (
+                right.type == "identifier" and self._numbers(right) and not self._numbers(left)
+            ):
+                left, right, sign = right, left, _MIRRORED[sign]
+            if left.type != "identifier":
+                return None
+            found.append((self.file.syntax.of(left), _NEGATED[sign] if negated else sign, right))
+        return tuple(found)
+
+    def _numbers(self, node: Node) -> bool:
+        value = self.affine(node)
+        return value is not None and any(s.startswith("threadIdx") for s in value.symbols)
+
+    # -- values ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _expander(self) -> Expander:
+        return Expander(self.file.syntax, self.variables, self.file.constant)
+
+    def affine(self, node: Node | None, fold: bool = False) -> Polynomial | None:
+        """Return an integer expression as a polynomial, or None.
+
+        With `fold`, `#define` and constexpr numbers of the file are put in.
+        """
+        return self._expander.expand(node, fold)
+
+    def type_of(self, node: Node | None) -> str | None:  # noqa: C901  one case a node type
+        """Return the type of an expression in simple cases, without const; else None.
+
+        >>> # `float` for `a[i]` of `const float* a`, `int` for `i + 1`, `double` for `1.0`
+        """
+        node = stripped(node)
+        if node is None:
+            return None
+        kind = node.type
+        if kind == "number_literal":
+            return _literal_type(self.file.syntax.of(node))
+        if kind == "identifier":
+            variable = self.variables.of(node)
+            if variable is None:
+                return "int" if self.file.constant(self.file.syntax.of(node)) is not None else None
+            if variable.element == "auto":
+                return self.type_of(variable.init)
+            if variable.is_array:
+                return variable.element + "*" * (variable.depth + len(variable.extents))
+            return variable.element + "*" * variable.depth
+        if kind == "cast_expression":
+            return self.file.syntax.plain(field(node, "type")).replace("const ", "")
+        if kind == "subscript_expression" or (
+            kind == "pointer_expression" and operator(node) == "*"
+        ):
+            base = self.type_of(field(node, "argument"))
+            return base[:-1] if base is not None and base.endswith("*") else None
+        if kind == "field_expression":
+            return self._member_type(node)
+        if kind in ("unary_expression", "update_expression"):
+            return "bool" if operator(node) == "!" else self.type_of(field(node, "argument"))
+        if kind == "assignment_expression":
+            return self.type_of(field(node, "left"))
+        if kind == "binary_expression":
+            if operator(node) in _COMPARISONS:
+                return "bool"
+            return _wider(self.type_of(field(node, "left")), self.type_of(field(node, "right")))
+        if kind == "call_expression":
+            return self._call_type(node)
+        return None
+
+    def _member_type(self, node: Node) -> str | None:
+        base = field(node, "argument")
+        if base is not None and self.file.syntax.of(base) in BUILTINS:
+            return "unsigned int"
+        outer = self.type_of(base)
+        stem = (outer or "").rstrip("1234*")
+        return _VECTORS.get(stem)
+
+    def _call_type(self, node: Node) -> str | None:
+        name = self.file.syntax.plain(field(node, "function"))
+        if name.startswith(("static_cast<", "reinterpret_cast<")):
+            return name[name.index("<") + 1 : -1].removeprefix("const ")
+        arguments = field(node, "arguments")
+        first = arguments.named_children[0] if arguments and arguments.named_children else None
+        if name in ("__ldg", "__ldcs", "__ldcg", "__ldca"):
+            base = self.type_of(first)
+            if first is not None and first.type == "pointer_expression":
+                return self.type_of(field(first, "argument"))
+            return base[:-1] if base is not None and base.endswith("*") else None
+        if name in MATH:
+            return "float" if name.endswith("f") and name != "erf" else "double"
+        return name if name in ("float", "double", "int") else None
+
+    # -- effects ---------------------------------------------------------------------------------
+
+    def reads(self, node: Node) -> frozenset[str]:
+        """Return names of variables whose value, or an element of which, a node may use."""
+        return (
+            frozenset(
+                u.name
+                for u in self.variables.within(node)
+                if u.role not in ("write", "store", "declare")
+            )
+            - BUILTINS
+        )
+
+    def writes(self, node: Node) -> frozenset[str]:
+        """Return names of variables that a node may change, or an element of which it may."""
+        found = {u.name for u in self.variables.within(node) if u.writes}
+        return frozenset(found)
+
+    def written_uses(self, variable: Variable, within: Node) -> list[Use]:
+        """Return the uses in a node that may change a variable or an element of it."""
+        return [u for u in variable.uses if u.writes and contains(within, u.node)]
+
+    def is_pure(self, node: Node) -> bool:
+        """Return whether evaluating an expression changes nothing and calls only CUDA math."""
+        for inner in walk(node):
+            if inner.type in _IMPURE:
+                return False
+            if inner.type == "call_expression":
+                name = self.file.syntax.plain(field(inner, "function")).partition("<")[0]
+                if not (is_pure(name) or name in ("static_cast", "__ldg")):
+                    return False
+        return not self.unknown_in(node)
+
+    def is_invariant(self, node: Node, loop: Loop | Node) -> bool:
+        """Return whether an expression has the same value in every iteration of a loop.
+
+        It must be pure, use no variable the loop changes, and read no array that the loop may
+        write, also through another pointer.
+        """
+        within = loop.node if isinstance(loop, Loop) else loop
+        if not self.is_pure(node):
+            return False
+        for use in self.variables.within(node):
+            variable = use.variable
+            if variable is None:
+                if use.name in self.file.spaces and self.file.spaces[use.name] != "constant":
+                    return False
+                continue
+            if contains(within, variable.name_node) and not contains(node, variable.name_node):
+                return False
+            if any(contains(within, c.node) for c in variable.changes) or variable.address_taken:
+                return False
+            if use.role != "read" and self._memory_changes(variable, within):
+                return False
+        return True
+
+    def _memory_changes(self, variable: Variable, within: Node) -> bool:
+        """Return whether memory behind a pointer may change in a node."""
+        if any(contains(within, c.node) for c in (*self.barriers, *self.unknown_calls)):
+            return not (variable.restrict and variable.const)
+        for use in self.variables.within(within):
+            if not use.writes or use.variable is None or use.role in ("write", "update"):
+                if use.writes and use.variable is None:
+                    return True
+                continue
+            if self.may_alias(variable, use.variable):
+                return True
+        return False
+
+    def may_alias(self, one: Variable, other: Variable) -> bool:
+        """Return whether two arrays or pointers may share memory.
+
+        Arrays are apart from everything else; a `__restrict__` parameter is apart from other
+        parameters; pointers to different arithmetic types are apart by the language's rules
+        (not char). A local pointer may point anywhere its sources do.
+        """
+        if one is other:
+            return True
+        a, b = self._origin(one), self._origin(other)
+        if a is b:
+            return True
+        if a is None or b is None:
+            return True
+        if a.is_array or b.is_array:
+            return False
+        if a.restrict or b.restrict:
+            return False
+        kinds = {a.element, b.element}
+        return not (len(kinds) == 2 and kinds <= _DISTINCT)
+
+    def _origin(self, variable: Variable) -> Variable | None:
+        """Return the parameter or array behind a pointer; None when it cannot be told."""
+        current = variable
+        for _ in range(8):
+            if current.is_array or current.space in ("parameter", "shared"):
+                moved = current.is_pointer and current.address_taken
+                reassigned = any(u.role == "write" for u in current.uses)
+                return None if moved or reassigned else current
+            if current.init is None or any(u.role in ("write", "address") for u in current.uses):
+                return None
+            sources = [
+                u.variable
+                for u in self.variables.within(current.init)
+                if u.variable is not None and (u.variable.is_pointer or u.variable.is_array)
+            ]
+            if len(sources) != 1:
+                return None
+            current = sources[0]
+        return None
+
+    def leaves(self, node: Node) -> bool:
+        """Return whether a node holds return, goto, or a break/continue of a loop around it."""
+        for jump in walk(
+            node, "return_statement", "goto_statement", "break_statement", "continue_statement"
+        ):
+            if jump.type in ("return_statement", "goto_statement"):
+                return True
+            stops = _LOOPS if jump.type == "continue_statement" else (*_LOOPS, "switch_statement")
+            if not any(a.type in stops for a in ancestors(jump, node)) and node.type not in stops:
+                return True
+        return False
+
+    def uniform(self, node: Node) -> bool:
+        """Return whether an expression is seen to be equal for all threads of a block.
+
+        Constants, value parameters, blockIdx, blockDim, gridDim and settled locals made of them.
+        """
+        value = self.affine(node)
+        names = (
+            value.symbols
+            if value is not None
+            else {self.file.syntax.plain(n) for n in walk(node, "identifier", "field_expression")}
+        )
+        for name in names:
+            if name.partition(".")[0] in ("blockIdx", "blockDim", "gridDim"):
+                continue
+            if name.startswith("threadIdx"):
+                return False
+            variable = self.variables.named(name, node)
+            if variable is None:
+                if self.file.constant(name) is None and not any(
+                    t.name == name for t in self.templates
+                ):
+                    return False
+                continue
+            if not variable.settled or variable.is_array or variable.is_pointer:
+                return False
+            if variable.space != "parameter" and any(
+                s.startswith("threadIdx") for s in self._expander.sources(variable)
+            ):
+                return False
+        return True
+
+    def divergent(self, node: Node) -> bool:
+        """Return whether a node stands under a test or loop not seen to be uniform in a block."""
+        for outer in ancestors(node, self.body):
+            if outer.type not in (
+                "if_statement",
+                "while_statement",
+                "for_statement",
+                "switch_statement",
+                "do_statement",
+                "conditional_expression",
+            ):
+                continue
+            condition = field(outer, "condition")
+            if condition is not None and not self.uniform(condition):
+                return True
+        return False
+
+    def changed_names(self, loop: Loop) -> frozenset[str]:
+        """Return the plain names assigned in a loop."""
+        return changed_names(loop)
+
+    def statement(self, node: Node) -> Node | None:
+        """Return the statement a node belongs to."""
+        return statement(node)
+
+    def text_span(self) -> Span:
+        """Return the span of the body between its braces."""
+        return (self.body.start_byte + 1, self.body.end_byte - 1)
+
+
+def _numbered(variable: Variable, value: Polynomial) -> ThreadId | None:
+    for axis in ("x", "y", "z"):
+        thread = f"threadIdx.{axis}"
+        if value.terms.get((thread,)) != 1 or len(value.terms) != 2:
+            continue
+        for monomial, factor in value.terms.items():
+            rest = [a for a in monomial if a != f"blockIdx.{axis}"]
+            if len(rest) == len(monomial) or len(rest) > 1:
+                continue
+            if rest and factor == 1:
+                return ThreadId(variable, axis, rest[0])
+            if not rest:
+                return ThreadId(variable, axis, str(factor))
+    return None
+
+
+def _literal_type(text: str) -> str | None:
+    lowered = text.lower()
+    if integer(text) is not None:
+        tail = lowered.lstrip("0123456789abcdefx'")
+        return "unsigned int" if "u" in tail else "long" if "l" in tail else "int"
+    if lowered.endswith("f") and not lowered.startswith("0x"):
+        return "float"
+    return "double" if "." in lowered or "e" in lowered else None
+
+
+_RANKS = {"bool": 0, "char": 0, "short": 0, "int": 1, "unsigned int": 2, "unsigned": 2,
+          "long": 3, "size_t": 4, "long long": 3, "float": 5, "double": 6}  # fmt: skip
+
+
+def _wider(one: str | None, other: str | None) -> str | None:
+    if one is None or other is None:
+        return None
+    if one.endswith("*"):
+        return one
+    if other.endswith("*"):
+        return other
+    if one not in _RANKS or other not in _RANKS:
+        return one if one == other else None
+    found = max(one, other, key=lambda t: _RANKS[t])
+    return found if _RANKS[found] else "int"
+
+
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
+_NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
+_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
+_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+_IMPURE = frozenset({
+    "assignment_expression", "update_expression", "gnu_asm_expression", "new_expression",
+    "delete_expression", "lambda_expression", "ERROR", "throw_statement", "co_await_expression",
+})  # fmt: skip
+_DISTINCT = frozenset({"int", "unsigned int", "float", "double", "short", "unsigned", "long long"})
+_VECTORS = {
+    "float": "float", "double": "double", "int": "int", "uint": "unsigned int",
+    "short": "short", "uchar": "unsigned char", "char": "char", "dim": "unsigned int",
+}  # fmt: skip
+_KNOWN = frozenset({
+    "warpSize", "NULL", "nullptr", "true", "false", "INFINITY", "NAN", "FLT_MAX", "FLT_MIN",
+    "INT_MAX", "INT_MIN", "DBL_MAX", "FLT_EPSILON", "M_PI", "UINT_MAX", "CUDART_INF_F", "std",
+    "DBL_MIN", "DBL_EPSILON", "LLONG_MAX", "CHAR_BIT", "this", "HUGE_VALF", "HUGE_VAL",
+    "static_cast", "reinterpret_cast", "const_cast", "M_PI_2", "M_SQRT2", "M_E", "CUDART_PI_F",
+})  # fmt: skip
+
+
+def _cuda(name: str) -> bool:
+    return name in ("printf", "assert", "min", "max", "abs") or name.startswith(
+        ("make_", "tex1D", "tex2D", "tex3D", "sincos", "atomic", "std::", "__")
+    )

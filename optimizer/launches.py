@@ -1,0 +1,330 @@
+"""Launches `k<<<grid, block, shared, stream>>>(arguments)` and where their numbers are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.definitions import declared_name
+from optimizer.masking import Macro
+from optimizer.syntax import Span, Syntax, ancestors, contains, field, operator, span, walk
+from optimizer.tokens import evaluate
+from optimizer.variables import Variable, Variables
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A named number: `kind` is macro, constexpr, const, enum, template or local.
+
+    `value_span` covers the expression that gives the value, `value` the number if it is seen.
+    `span` covers the whole definition, `scope` the function a local one is in ("" for the file).
+    """
+
+    name: str
+    kind: str
+    value: int | None
+    value_span: Span
+    span: Span
+    type: str = ""
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One number of a launch geometry: the expression, and where its number is written.
+
+    `node` is the expression in the launch or dim3. `text` is its text. `value` is the number when
+    seen. `defined` is the chain of names it goes through to where it is written
+    (`("threads", "BS")`), `literal` the span of the integer literal at its end: replace that to
+    change it. Both are empty or None when the expression is more than a name or number.
+    """
+
+    text: str
+    span: Span
+    value: int | None = None
+    defined: tuple[str, ...] = ()
+    literal: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch. `grid` and `block` hold up to three extents, x first; None if not understood.
+
+    `*_span` is where the expression between `<<<` and `>>>` stands. `variable` names of dim3
+    locals are in `grid_variable`, `block_variable`. `template` is the text of the template
+    arguments without brackets. `in_loop` tells that the launch is in a loop of its function.
+    """
+
+    kernel: str
+    node: Node
+    line: int
+    grid_span: Span
+    block_span: Span
+    shared_span: Span | None
+    stream_span: Span | None
+    grid: tuple[Extent, ...] | None
+    block: tuple[Extent, ...] | None
+    arguments: tuple[Node, ...]
+    argument_spans: tuple[Span, ...]
+    template: tuple[str, ...]
+    function: str
+    grid_variable: str = ""
+    block_variable: str = ""
+    in_loop: bool = False
+    span: Span = (0, 0)
+    function_node: Node | None = None
+
+    @property
+    def threads(self) -> int | None:
+        """Return the number of threads of a block when it is seen."""
+        if self.block is None:
+            return None
+        total = 1
+        for extent in self.block:
+            if extent.value is None:
+                return None
+            total *= extent.value
+        return total
+
+
+class Launches:
+    """Finds the launches in a function body."""
+
+    def __init__(
+        self,
+        syntax: Syntax,
+        constants: Callable[[str], Constant | None],
+        function: str,
+        variables: Variables,
+        body: Node,
+    ) -> None:
+        self._syntax = syntax
+        self._constants = constants
+        self._function = function
+        self._variables = variables
+        self._body = body
+
+    def find(self) -> Iterator[Launch]:
+        """Yield the launches in order."""
+        for node in walk(self._body, "kernel_call_syntax"):
+            call = node.parent
+            if call is None or call.type != "call_expression":
+                continue
+            found = self._launch(call, node)
+            if found is not None:
+                yield found
+
+    def _launch(self, call: Node, geometry: Node) -> Launch | None:
+        parts = [c for c in geometry.named_children if c.type != "comment"]
+        if not 2 <= len(parts) <= 4 or call.has_error:
+            return None
+        callee = field(call, "function")
+        name, _, template = self._syntax.plain(callee).partition("<")
+        arguments = field(call, "arguments")
+        listed = tuple(
+            c for c in (arguments.named_children if arguments is not None else ())
+            if c.type != "comment"
+        )  # fmt: skip
+        holder = callee
+        if holder is not None and holder.type == "qualified_identifier":
+            holder = next(iter(walk(holder, "template_function")), None)
+        inner = field(holder, "arguments") if holder is not None else None
+        texts = tuple(
+            self._syntax.of(c) for c in (inner.named_children if inner is not None else ())
+        ) if template else ()  # fmt: skip
+        grid, grid_variable = self._extents(parts[0])
+        block, block_variable = self._extents(parts[1])
+        loops = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+        return Launch(
+            name.rpartition("::")[2], call, self._syntax.line(call), span(parts[0]),
+            span(parts[1]), span(parts[2]) if len(parts) > 2 else None,
+            span(parts[3]) if len(parts) > 3 else None, grid, block, listed,
+            tuple(span(c) for c in listed), texts, self._function, grid_variable, block_variable,
+            any(a.type in loops for a in ancestors(call, self._body)), span(call), self._body,
+        )  # fmt: skip
+
+    # -- geometry --------------------------------------------------------------------------------
+
+    def _extents(self, node: Node) -> tuple[tuple[Extent, ...] | None, str]:
+        if node.type == "identifier":
+            variable = self._variables.named(self._syntax.of(node), node)
+            if variable is not None and variable.element == "dim3":
+                return self._dim3(variable, node), variable.name
+        listed = self._listed(node)
+        if listed is not None:
+            return tuple(self.extent(c) for c in listed), ""
+        return (self.extent(node),), ""
+
+    def _listed(self, node: Node | None) -> list[Node] | None:
+        """Return the parts of `dim3(a, b)`, `{a, b}` or `dim3{a, b}`."""
+        if node is None:
+            return None
+        if node.type == "initializer_list":
+            return list(node.named_children)
+        if node.type == "argument_list":
+            return list(node.named_children)
+        if node.type == "call_expression" and self._syntax.plain(field(node, "function")) == "dim3":
+            return self._listed(field(node, "arguments"))
+        if node.type == "compound_literal_expression":
+            return self._listed(field(node, "value"))
+        return None
+
+    def _dim3(self, variable: Variable, at: Node) -> tuple[Extent, ...] | None:
+        listed: list[Node] | None
+        if variable.init is None:
+            listed = []
+        else:
+            listed = self._listed(variable.init)
+            if listed is None and variable.init.type not in (
+                "identifier",
+                "conditional_expression",
+            ):
+                listed = [variable.init]
+        if listed is None:
+            return None
+        extents: list[Extent | None] = [*map(self.extent, listed[:3])]
+        for use in variable.uses:
+            if use.role == "update" and use.place.type == "field_expression":
+                parent = use.place.parent
+                axis = "xyz".find(self._syntax.of(field(use.place, "field")))
+                if parent is None or operator(parent) != "=" or axis < 0:
+                    return None
+                while len(extents) <= axis:
+                    extents.append(None)
+                right = field(parent, "right")
+                if right is None or (extents[axis] is not None and axis < len(listed)):
+                    return None
+                extents[axis] = self.extent(right)
+            elif use.role in ("write", "address") or (use.writes and use.role != "update"):
+                return None
+        del at
+        one = Extent("1", (at_end := variable.declarator.end_byte, at_end), 1)
+        return tuple(e if e is not None else one for e in extents) or (one,)
+
+    def extent(self, node: Node) -> Extent:
+        """Return an expression with where its number is written."""
+        names: list[str] = []
+        text, place = self._syntax.of(node), span(node)
+        literal: Span | None = None
+        at: Span = place
+        for _ in range(8):
+            here = self._syntax.text[at[0] : at[1]].strip()
+            while here.startswith("(") and here.endswith(")") and here[1:-1].strip().isalnum():
+                shift = self._syntax.text.index("(", at[0]) + 1
+                here = here[1:-1].strip()
+                start = self._syntax.text.index(here, shift)
+                at = (start, start + len(here))
+            if here.isdigit() or (here[:-1].isdigit() and here[-1] in "uU"):
+                start = self._syntax.text.index(here, at[0])
+                literal = (start, start + len(here))
+                break
+            following = self._definition(here, node)
+            if following is None:
+                break
+            names.append(here)
+            at = following
+        return Extent(text, place, self.value(text, node), tuple(names), literal)
+
+    def _definition(self, name: str, node: Node) -> Span | None:
+        if not name.isidentifier():
+            return None
+        variable = self._variables.named(name, node)
+        if variable is not None:
+            return span(variable.init) if variable.settled and variable.init is not None else None
+        constant = self._constants(name)
+        return constant.value_span if constant is not None else None
+
+    def value(self, text: str, node: Node, depth: int = 0) -> int | None:
+        """Return the number an expression stands for, through settled locals and constants."""
+
+        def look(name: str) -> int | None:
+            variable = self._variables.named(name, node)
+            if variable is not None:
+                if not variable.settled or variable.init is None or depth > 8:
+                    return None
+                return self.value(self._syntax.of(variable.init), variable.init, depth + 1)
+            constant = self._constants(name)
+            return constant.value if constant is not None else None
+
+        return evaluate(text, look)
+
+
+def constants(syntax: Syntax) -> Iterator[Constant]:
+    """Yield the file's integer constants: macros, const, constexpr and enumerators."""
+    known: dict[str, int] = {}
+    by_name: dict[str, Macro] = {m.name: m for m in syntax.masked.macros if m.active}
+    found: list[Constant] = []
+    for macro in syntax.masked.macros:
+        if macro.parameters is None and macro.body and macro.active:
+            value = evaluate(macro.body, known.get) if macro.value is None else macro.value
+            if value is not None and by_name[macro.name] is macro:
+                known[macro.name] = value
+            found.append(
+                Constant(macro.name, "macro", value, macro.body_span, (macro.start, macro.end))
+            )
+    stack = [syntax.root]
+    while stack:
+        node = stack.pop()
+        if node.type == "function_definition":
+            continue
+        if node.type in ("declaration", "field_declaration"):
+            found.extend(_declared(syntax, node, known))
+        elif node.type == "enumerator_list":
+            found.extend(_enumerated(syntax, node, known))
+            continue
+        if node.type != "compound_statement":
+            stack.extend(reversed(node.named_children))
+    yield from found
+
+
+def _declared(syntax: Syntax, node: Node, known: dict[str, int]) -> Iterator[Constant]:
+    words = {syntax.of(c) for c in node.named_children if c.type == "type_qualifier"}
+    text = syntax.plain(node)
+    if not words & {"const", "constexpr"} and "constexpr" not in text.partition("=")[0]:
+        return
+    for declarator in node.children_by_field_name("declarator"):
+        value = field(declarator, "value") or field(node, "default_value")
+        name = declared_name(declarator)
+        if value is None or name is None:
+            continue
+        number = evaluate(syntax.of(value), known.get)
+        if number is not None:
+            known[syntax.of(name)] = number
+        yield Constant(
+            syntax.of(name),
+            "constexpr" if "constexpr" in words or "constexpr" in text else "const",
+            number,
+            span(value),
+            span(node),
+            syntax.plain(field(node, "type")),
+        )
+
+
+def _enumerated(syntax: Syntax, node: Node, known: dict[str, int]) -> Iterator[Constant]:
+    following: int | None = 0
+    for item in node.named_children:
+        if item.type != "enumerator":
+            continue
+        name, value = field(item, "name"), field(item, "value")
+        if name is None:
+            continue
+        number = evaluate(syntax.of(value), known.get) if value is not None else following
+        if number is not None:
+            known[syntax.of(name)] = number
+        following = number + 1 if number is not None else None
+        if value is not None:
+            yield Constant(syntax.of(name), "enum", number, span(value), span(item))
+
+
+def mentions(syntax: Syntax, name: str) -> list[Span]:
+    """Return every place where a name stands in active code, directives included."""
+    dead = syntax.masked.inactive
+    return [
+        (t.start, t.end)
+        for t in syntax.masked.tokens
+        if t.kind == "word"
+        and t.text == name
+        and not any(contains(d, (t.start, t.end)) for d in dead)
+    ]

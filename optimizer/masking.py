@@ -1,0 +1,371 @@
+"""CUDA text made digestible for a C++ grammar, position for position.
+
+tree-sitter-cuda trips on much of what real programs hold: `__cluster_dims__`, `__align__`,
+device lambdas, directives in the middle of a statement, macro calls without a semicolon. `mask`
+gives a text of the same length in ASCII in which such things are blanks; a character position in
+it is a byte position in the tree and a position in the original. What was blanked is listed.
+
+* Attributes (`__global__`, `__shared__`, `__launch_bounds__(256)`, `__restrict__` ...) become
+  `Attribute`s, found by position. Macros that stand only for such words are seen through.
+* Comments and directives vanish. `#define`s become `Macro`s. Of `#if` groups one branch stays: the
+  first whose condition is true under what this file defines for a device of compute capability
+  9.0; the others are blank and listed as `inactive`.
+* `dim3 block(BS, BS)` is written `dim3 block{BS, BS}`, else it reads as a function declaration.
+* `CHECK(call)` as a statement gets a semicolon in place of the blank behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from optimizer.tokens import Token, code_tokens, evaluate, tokens
+
+ATTRIBUTES = frozenset({
+    "__global__", "__device__", "__host__", "__shared__", "__constant__", "__managed__",
+    "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "__grid_constant__",
+    "__forceinline__", "__noinline__", "__inline__", "__inline", "__forceinline",
+    "__restrict__", "__restrict", "restrict", "__align__", "alignas", "__attribute__",
+    "__declspec", "__nv_pure__", "__device_builtin__", "__builtin_align__", "__extension__",
+    "__nv_tex_surf_handler__", "_Pragma", "__pragma", "__volatile__",
+})  # fmt: skip
+_QUALIFIERS = ATTRIBUTES | {"static", "inline", "extern", "const", "constexpr", "volatile"}
+_PREDEFINED: dict[str, int] = {
+    "__CUDACC__": 1, "__NVCC__": 1, "__CUDA_ARCH__": 900, "__cplusplus": 201703,
+    "__CUDACC_VER_MAJOR__": 13, "__CUDACC_VER_MINOR__": 0, "CUDART_VERSION": 13000,
+    "CUDA_VERSION": 13000, "__linux__": 1, "__GNUC__": 12, "__x86_64__": 1, "__CHAR_BIT__": 8,
+}  # fmt: skip
+_DIRECTIVE = re.compile(r"#(?:[ \t]|\\\r?\n|/\*.*?\*/)*(\w*)", re.DOTALL)
+_NAME = re.compile(r"[^\W\d][\w$]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A CUDA word that was blanked. `arguments` is the span between its parentheses, or None.
+
+    `name` is the word itself even when a macro stood for it.
+    """
+
+    name: str
+    start: int
+    end: int
+    arguments: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A `#define` in force. `parameters` is None for an object-like one. Spans are of the text.
+
+    `value` is the integer it stands for, when that can be seen. `active` is False in a branch of
+    `#if` that was blanked. `body_span` covers the replacement text, without comments behind it.
+    """
+
+    name: str
+    body: str
+    start: int
+    end: int
+    body_span: tuple[int, int]
+    parameters: tuple[str, ...] | None = None
+    value: int | None = None
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One preprocessor line: its word (`if`, `pragma` ...), what follows, and where."""
+
+    word: str
+    rest: str
+    start: int
+    end: int
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The masked text and what was taken out, all in order of position."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    attributes: tuple[Attribute, ...]
+    directives: tuple[Directive, ...]
+    macros: tuple[Macro, ...]
+    inactive: tuple[tuple[int, int], ...]
+    comments: tuple[tuple[int, int], ...]
+    _starts: tuple[int, ...] = field(default=(), repr=False)
+
+    def attributes_in(self, start: int, end: int) -> Iterator[Attribute]:
+        """Yield the blanked words that begin in a span."""
+        for i in range(bisect_left(self._starts, start), len(self.attributes)):
+            if self.attributes[i].start >= end:
+                return
+            yield self.attributes[i]
+
+
+class _Mask:
+    def __init__(self, text: str) -> None:
+        self.original = text
+        self.tokens = tokens(text)
+        ascii_text = text if text.isascii() else re.sub(r"[^\x00-\x7f]", "x", text)
+        self.chars = bytearray(ascii_text.replace("\0", " "), "ascii")
+        self.attributes: list[Attribute] = []
+        self.directives: list[Directive] = []
+        self.macros: dict[str, Macro] = {}
+        self.all_macros: list[Macro] = []
+        self.inactive: list[tuple[int, int]] = []
+        self.comments: list[tuple[int, int]] = []
+        self.groups: list[_Group] = []
+
+    def blank(self, start: int, end: int) -> None:
+        part = self.chars[start:end]
+        keep = b"\r\n"
+        self.chars[start:end] = (
+            bytes(c if c in keep else 32 for c in part) if b"\n" in part else b" " * (end - start)
+        )
+
+    @property
+    def active(self) -> bool:
+        return all(g.active for g in self.groups)
+
+    def run(self) -> Masked:
+        code: list[Token] = []
+        for token in self.tokens:
+            if token.kind == "directive":
+                self._directive(token)
+                self.blank(token.start, token.end)
+            elif not self.active:
+                self._off(token)
+            elif token.kind == "comment":
+                self.comments.append((token.start, token.end))
+                self.blank(token.start, token.end)
+            elif token.kind == "space":
+                if "\\" in token.text:
+                    self.blank(token.start, token.end)
+            else:
+                code.append(token)
+        self._words(code)
+        text = self.chars.decode("ascii")
+        return Masked(
+            text,
+            tuple(self.tokens),
+            tuple(self.attributes),
+            tuple(self.directives),
+            tuple(self.all_macros),
+            tuple(self.inactive),
+            tuple(self.comments),
+            tuple(a.start for a in self.attributes),
+        )
+
+    def _off(self, token: Token) -> None:
+        self.blank(token.start, token.end)
+        if self.inactive and self.inactive[-1][1] == token.start:
+            self.inactive[-1] = (self.inactive[-1][0], token.end)
+        else:
+            self.inactive.append((token.start, token.end))
+
+    # -- directives ------------------------------------------------------------------------------
+
+    def _directive(self, token: Token) -> None:
+        match = _DIRECTIVE.match(token.text)
+        word = match.group(1) if match else ""
+        at = match.end() if match else len(token.text)
+        rest = token.text[at:]
+        was_active = self.active
+        if word in ("if", "ifdef", "ifndef"):
+            taken = was_active and self._condition(word, rest)
+            self.groups.append(_Group(taken, taken))
+        elif word in ("elif", "elifdef", "elifndef", "else") and self.groups:
+            group = self.groups.pop()
+            outer = self.active
+            word_if = {"elif": "if", "elifdef": "ifdef", "elifndef": "ifndef"}.get(word)
+            taken = (
+                outer and not group.taken and (word_if is None or self._condition(word_if, rest))
+            )
+            self.groups.append(_Group(taken, group.taken or taken))
+        elif word == "endif" and self.groups:
+            self.groups.pop()
+        elif word == "define":
+            self._define(rest, token.start, token.start + at, was_active)
+        elif word == "undef" and was_active:
+            self.macros.pop(rest.strip(), None)
+        self.directives.append(Directive(word, rest.strip(), token.start, token.end, was_active))
+
+    def _define(self, rest: str, start: int, at: int, active: bool) -> None:
+        found = code_tokens(rest)
+        if not found or found[0].kind != "word":
+            return
+        name = found[0].text
+        parameters: tuple[str, ...] | None = None
+        body = found[1:]
+        if body and body[0].text == "(" and body[0].start == found[0].end:
+            close = next((i for i, t in enumerate(body) if t.text == ")"), len(body) - 1)
+            parameters = tuple(t.text for t in body[1:close] if t.text != ",")
+            body = body[close + 1 :]
+        span = (at + body[0].start, at + body[-1].end) if body else (at + len(rest),) * 2
+        text = self.original[span[0] : span[1]]
+        value = evaluate(text, self.value) if parameters is None and body else None
+        macro = Macro(name, text, start, at + len(rest), span, parameters, value, active)
+        self.all_macros.append(macro)
+        if active:
+            self.macros[name] = macro
+
+    def value(self, name: str) -> int | None:
+        macro = self.macros.get(name)
+        return macro.value if macro is not None else None
+
+    def _condition(self, word: str, rest: str) -> bool:
+        if word == "if":
+            return bool(evaluate(self._defined(rest), self._known))
+        name = _NAME.match(rest.strip())
+        known = name is not None and self._is_defined(name.group())
+        return known == (word == "ifdef")
+
+    def _defined(self, rest: str) -> str:
+        def truth(match: re.Match[str]) -> str:
+            return "1" if self._is_defined(match.group(1)) else "0"
+
+        return re.sub(r"\bdefined\s*\(?\s*([^\W\d]\w*)\s*\)?", truth, rest)
+
+    def _is_defined(self, name: str) -> bool:
+        return name in self.macros or name in _PREDEFINED
+
+    def _known(self, name: str) -> int:
+        if name in self.macros:
+            return self.macros[name].value or 0
+        return _PREDEFINED.get(name, 0)
+
+    # -- words -----------------------------------------------------------------------------------
+
+    def _words(self, code: list[Token]) -> None:
+        standing = self._attribute_macros()
+        at = 0
+        size = len(code)
+        while at < size:
+            token = code[at]
+            if token.kind == "word":
+                text = token.text
+                if text in ATTRIBUTES:
+                    at = self._attribute(code, at)
+                    continue
+                if text in standing:
+                    self._stand(token, standing[text])
+                elif text == "dim3":
+                    self._dim3(code, at)
+                elif at + 1 < size and code[at + 1].text == "(":
+                    self._statement_macro(code, at)
+            at += 1
+
+    def _attribute(self, code: list[Token], at: int) -> int:
+        token = code[at]
+        end = token.end
+        arguments: tuple[int, int] | None = None
+        after = at + 1
+        if after < len(code) and code[after].text == "(" and token.text in _TAKING:
+            close = closing(code, after)
+            if close is not None:
+                arguments = (code[after].end, code[close].start)
+                end = code[close].end
+                after = close + 1
+        self.attributes.append(Attribute(token.text, token.start, end, arguments))
+        self.blank(token.start, end)
+        return after
+
+    def _attribute_macros(self) -> Mapping[str, tuple[list[str], str]]:
+        """Return object-like macros made of qualifiers and at most one plain type word."""
+        found: dict[str, tuple[list[str], str]] = {}
+        for name, macro in self.macros.items():
+            if macro.parameters is not None or not macro.body:
+                continue
+            body = [t.text for t in code_tokens(macro.body)]
+            hidden = [w for w in body if w in ATTRIBUTES]
+            plain = [w for w in body if w not in ATTRIBUTES]
+            if any(not _NAME.fullmatch(w) for w in plain):
+                continue
+            if hidden and sum(w not in _QUALIFIERS for w in plain) <= 1:
+                found[name] = (hidden, " ".join(plain))
+        return found
+
+    def _stand(self, token: Token, macro: tuple[list[str], str]) -> None:
+        hidden, plain = macro
+        for word in hidden:
+            self.attributes.append(Attribute(word, token.start, token.end))
+        width = token.end - token.start
+        if len(plain) > width:
+            plain = plain.split()[-1]
+        if len(plain) <= width:
+            self.chars[token.start : token.end] = plain.ljust(width).encode("ascii", "replace")
+
+    def _dim3(self, code: list[Token], at: int) -> None:
+        """Write `dim3 a(x, y), b(z)` with braces."""
+        at += 1
+        while at + 1 < len(code) and code[at].kind == "word" and code[at + 1].text == "(":
+            close = closing(code, at + 1)
+            if close is None or close == at + 2 or close + 1 >= len(code):
+                return
+            if code[close + 1].text not in (";", ","):
+                return
+            self.chars[code[at + 1].start] = ord("{")
+            self.chars[code[close].start] = ord("}")
+            at = close + 2
+
+    def _statement_macro(self, code: list[Token], at: int) -> None:
+        """Give `CHECK(call)` where a statement begins its semicolon."""
+        token = code[at]
+        if at > 0 and code[at - 1].text not in (";", "{", "}", ")"):
+            return
+        known = token.text in self.macros
+        if not (known or (token.text.isupper() and len(token.text) > 2)):
+            return
+        close = closing(code, at + 1)
+        if close is None or close + 1 >= len(code):
+            return
+        end, following = code[close].end, code[close + 1]
+        if following.kind != "word" and following.text != "}":
+            return
+        if end < following.start and following.text not in _INFIX:
+            self.chars[end] = ord(";")
+
+
+_TAKING = frozenset({
+    "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "__align__",
+    "alignas", "__attribute__", "__declspec", "__builtin_align__", "_Pragma", "__pragma",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    active: bool
+    taken: bool
+
+
+_INFIX = frozenset({"and", "or", "xor", "bitand", "bitor", "not_eq"})
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+
+
+def closing(code: list[Token], at: int) -> int | None:
+    """Return the index of the token that closes the bracket at `at`, or None."""
+    opened, closed = code[at].text, _PAIRS.get(code[at].text)
+    depth = 0
+    for i in range(at, len(code)):
+        text = code[i].text
+        if text == opened:
+            depth += 1
+        elif text == closed:
+            depth -= 1
+            if depth == 0:
+                return i
+    return None
+
+
+def mask(text: str) -> Masked:
+    """Return the text as a C++ grammar can read it, and what was taken out of it.
+
+    >>> m = mask("__global__ void k(float* __restrict__ p) {}")
+    >>> m.text
+    '           void k(float*              p) {}'
+    >>> [a.name for a in m.attributes]
+    ['__global__', '__restrict__']
+    """
+    return _Mask(text).run()

@@ -1,0 +1,400 @@
+"""CUDA text as functions, kernels, launches, loops and accesses; edits by span.
+
+Cookbook for rules
+------------------
+
+A rule gets a `Kernel` (the file) and yields whole new texts::
+
+    src = Source(kernel.source)              # cached by text; never raises
+    for fn in src.kernels:                   # every __global__ function, as written
+        if fn.broken:                        # not fully understood: leave it alone
+            continue
+        for loop in fn.loops:
+            ...
+            yield Edit("title", src.replace([(start, end, "new text")]), "rule:hoist", kind="hoist")
+
+Texts and spans. A node is a `tree_sitter.Node` of a masked copy in which comments, directives and
+CUDA attributes are blanks. `node.start_byte`/`end_byte` are *character* positions of
+`src.text`. Take text with `src.of(node)` (as written) or `src.plain(node)` (no comments, single
+blanks; for comparing). Never use `node.text`. `span(node)` gives `(start, end)`.
+
+Editing. `src.replace([(start, end, new), ...])`; `src.insert_before(node, "code;")` and
+`src.insert_after(node, "code;")` give such triples with the right indentation;
+`src.statement_span(node)` is the span to delete with a statement; `src.fresh_name("acc")` is a
+name not in the file; `src.indent(node)`. Everything else stays byte for byte; CRLF is kept. A
+statement without braces (`if (x) y;`): see `src.in_block(node)` before you insert beside it.
+
+Unknown is None. `fn.affine(node)`, `loop.trips`, `access.index`, `access.thread_stride()`,
+`launch.block` are None (or `extent.value` is) when not understood: decline. Before you move code
+check `fn.unknown_names` (maybe macros), `fn.unknown_calls`, `fn.conditional` (`#if` inside),
+`fn.has_asm`, `fn.has_goto`.
+
+Questions, answered::
+
+    launches of a kernel?            src.launches_of(fn.name); src.only_launched(fn.name) tells
+                                     that nothing else mentions it (no function pointer, no
+                                     cudaFuncSetAttribute, no cudaLaunchKernel)
+    block of a launch?               launch.block[0].value, launch.threads (None: unknown)
+    where is its 256 written?        launch.block[0].literal (span), .defined (names on the way)
+    parameter types?                 fn.parameter("x").element, .is_pointer, .const, .restrict
+    what is i?                       fn.thread_ids -> ThreadId(variable, "x", "blockDim.x")
+    guard?                           fn.guards -> Guard.bounds [("i", "<", node_of_n)], .exits
+    unit stride in threadIdx.x?      access.thread_stride("x") == 1
+    stride in the loop?              access.loop_stride(loop) -> Polynomial; .constant == 1
+    index of any expression?         fn.affine(node), .coefficient("k"), .terms, .symbols
+    loop facts?                      loop.counted, .name, .start, .bound, .relation, .step, .trips
+                                     .leaves_early, .depth, .parent (node of the loop around)
+    loops around a node?             fn.loops_around(node) outermost first
+    arrays touched?                  fn.accesses: .root .kind .space .index .loops .statement
+    shared memory?                   fn.shared -> Variable(name, element, extents, ...)
+    local arrays?                    fn.local_arrays
+    variable of an identifier?       fn.variables.of(node); by name: fn.variable("acc", at=node)
+    who uses it?                     variable.uses -> Use(node, role, place); roles are listed in
+                                     `optimizer.variables`; variable.changes, .settled
+    what may a node change?          fn.writes(node), fn.reads(node) (names); fn.is_pure(expr)
+    same in each iteration?          fn.is_invariant(expr, loop)
+    alias?                           fn.may_alias(variable, variable)
+    break/return inside?             fn.leaves(node)
+    same for the whole block?        fn.uniform(expr); fn.divergent(node)
+    barriers, shuffles, atomics?     fn.barriers, fn.warp_calls, fn.atomics, fn.calls_of("powf")
+    type of an expression?           fn.type_of(node) -> "float"; None if unsure
+    a constant?                      src.constant("TILE") -> 16; src.constants; src.value("2*TILE")
+    statement of a node?             fn.statement(node)
+    device functions called?         src.function("helper")
+
+A finding's `subject` is a kernel name: `src.function(finding.subject)`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from threading import Lock
+
+from tree_sitter import Node
+
+from optimizer import spans
+from optimizer.definitions import declarations_of, signatures
+from optimizer.functions import Function
+from optimizer.intrinsics import by_value
+from optimizer.launches import Constant, Launch, Launches, constants, mentions
+from optimizer.masking import Macro
+from optimizer.syntax import Span, Syntax, span, walk
+from optimizer.tokens import code_tokens, evaluate
+
+_KEPT = 128
+_lock = Lock()
+_sources: OrderedDict[str, Source] = OrderedDict()
+
+
+class Source:
+    """A CUDA file, parsed when first asked and remembered by its text. Immutable; never raises."""
+
+    text: str
+    syntax: Syntax
+
+    def __new__(cls, text: str) -> Source:  # noqa: PYI034  one class, no subclasses
+        """Return the source of a text, the same object for the same text while it is cached."""
+        with _lock:
+            found = _sources.get(text)
+            if found is None:
+                found = super().__new__(cls)
+                found.text = text
+                found.syntax = Syntax(text)
+                _sources[text] = found
+                if len(_sources) > _KEPT:
+                    _sources.popitem(last=False)
+            else:
+                _sources.move_to_end(text)
+            return found
+
+    def __repr__(self) -> str:
+        return f"<Source of {len(self.text)} characters>"
+
+    # -- definitions -----------------------------------------------------------------------------
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """Return every function definition in order, methods included."""
+        return tuple(Function(self, s) for s in signatures(self.syntax))
+
+    @cached_property
+    def kernels(self) -> tuple[Function, ...]:
+        """Return the `__global__` functions."""
+        return tuple(f for f in self.functions if f.is_kernel)
+
+    @property
+    def device_functions(self) -> tuple[Function, ...]:
+        """Return the functions that the device can call, `__host__ __device__` included."""
+        return tuple(f for f in self.functions if "__device__" in f.qualifiers)
+
+    @property
+    def host_functions(self) -> tuple[Function, ...]:
+        """Return the functions that only the host runs."""
+        return tuple(
+            f for f in self.functions if not f.is_kernel and "__device__" not in f.qualifiers
+        )
+
+    def function(self, name: str) -> Function | None:
+        """Return the function of a name, a kernel before others; None when there is none.
+
+        Template arguments and namespaces in the name are ignored.
+        """
+        plain = name.partition("<")[0].rpartition("::")[2].strip()
+        found = [f for f in self.functions if f.name == plain]
+        return next((f for f in found if f.is_kernel), found[0] if found else None)
+
+    @property
+    def has_main(self) -> bool:
+        """Return whether it is a whole program."""
+        return any(f.name == "main" and not f.namespace for f in self.functions)
+
+    # -- launches --------------------------------------------------------------------------------
+
+    @cached_property
+    def launches(self) -> tuple[Launch, ...]:
+        """Return every `<<<...>>>` launch in order."""
+        found: list[Launch] = []
+        for f in self.functions:
+            if not f.is_kernel and "<<<" in self.text[f.span[0] : f.span[1]]:
+                finder = Launches(self.syntax, self.constant_of, f.name, f.variables, f.body)
+                found.extend(finder.find())
+        return tuple(found)
+
+    def launches_of(self, kernel: str) -> tuple[Launch, ...]:
+        """Return the launches of a kernel by its plain name."""
+        return tuple(lc for lc in self.launches if lc.kernel == kernel)
+
+    def only_launched(self, kernel: str) -> bool:
+        """Return whether a kernel's name occurs only where it is declared and launched.
+
+        Then `launches_of` lists every use in this file.
+        """
+        named = {f.signature.name_span for f in self.functions if f.name == kernel}
+        named |= {span(n) for n in declarations_of(self.syntax, kernel)}
+        launched = [lc.span for lc in self.launches_of(kernel)]
+        return all(
+            at in named or any(a <= at[0] and at[1] <= b for a, b in launched)
+            for at in mentions(self.syntax, kernel)
+        )
+
+    # -- constants and macros --------------------------------------------------------------------
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """Return the named numbers of the file: macros, const, constexpr, enumerators."""
+        return tuple(constants(self.syntax))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Constant]]:
+        found: dict[str, list[Constant]] = {}
+        for constant in self.constants:
+            found.setdefault(constant.name, []).append(constant)
+        return found
+
+    def constant_of(self, name: str) -> Constant | None:
+        """Return a constant by name; None when there is none or more than one."""
+        found = self._by_name.get(name, [])
+        return found[0] if len(found) == 1 else None
+
+    def constant(self, name: str) -> int | None:
+        """Return the number a constant of the file stands for, or None."""
+        found = self.constant_of(name)
+        return found.value if found is not None else None
+
+    def value(self, expression: str) -> int | None:
+        """Evaluate an integer expression over the constants of the file."""
+        return evaluate(expression, self.constant)
+
+    @property
+    def macros(self) -> tuple[Macro, ...]:
+        """Return every `#define`, those in branches that are off included (`active` False)."""
+        return self.syntax.masked.macros
+
+    @cached_property
+    def _defined(self) -> frozenset[str]:
+        names = {m.name for m in self.macros} | {f.name for f in self.functions}
+        names |= {c.name for c in self.constants} | set(self.spaces)
+        return frozenset(names)
+
+    def known(self, name: str) -> bool:
+        """Return whether the file defines a name."""
+        return name in self._defined
+
+    def by_reference(self, name: str, index: int) -> bool:
+        """Return whether a call may change the plain variable passed as argument `index`.
+
+        False only when that is seen: CUDA's own functions, functions of the file that take it by
+        value or const reference, macros without assignments.
+        """
+        plain = name.partition("<")[0].rpartition("::")[2]
+        found = [f for f in self.functions if f.name == plain]
+        if found:
+            for f in found:
+                if index >= len(f.parameters):
+                    return True
+                p = f.parameters[index]
+                if p.reference and not p.const:
+                    return True
+            return False
+        macro = next((m for m in self.macros if m.name == plain and m.active), None)
+        if macro is not None:
+            words = {t.text for t in code_tokens(macro.body)}
+            return bool(words & _CHANGING) or "{" in words
+        return not by_value(name.partition("<")[0])
+
+    @cached_property
+    def spaces(self) -> dict[str, str]:
+        """Return the memory space of each module variable: constant, device or host."""
+        found: dict[str, str] = {}
+        stack: list[Node] = [self.syntax.root]
+        while stack:
+            node = stack.pop()
+            if node.type in ("function_definition", "class_specifier", "struct_specifier"):
+                continue
+            if node.type == "declaration":
+                found.update(self._spaces_of(node))
+                continue
+            stack.extend(reversed(node.named_children))
+        return found
+
+    def _spaces_of(self, node: Node) -> dict[str, str]:
+        previous = node.prev_sibling
+        low = previous.end_byte if previous is not None else 0
+        names = {a.name for a in self.syntax.masked.attributes_in(low, node.end_byte)}
+        space = "host"
+        if "__constant__" in names:
+            space = "constant"
+        elif names & {"__device__", "__managed__"}:
+            space = "device"
+        elif "__shared__" in names:
+            space = "shared"
+        found: dict[str, str] = {}
+        for d in node.children_by_field_name("declarator"):
+            if any(n.type == "function_declarator" for n in walk(d)):
+                continue
+            name = next((n for n in walk(d, "identifier")), None)
+            if name is not None:
+                found[self.of(name)] = space
+        return found
+
+    # -- includes and trouble --------------------------------------------------------------------
+
+    @property
+    def includes(self) -> tuple[str, ...]:
+        """Return the files included with quotes, in order."""
+        found = (d.rest for d in self.syntax.masked.directives if d.word == "include" and d.active)
+        return tuple(r[1 : r.index('"', 1)] for r in found if r.startswith('"') and '"' in r[1:])
+
+    def resolve_includes(self, path: str, root: Path) -> dict[str, str]:
+        """Return the texts of quoted includes, by path relative to `root`, transitively.
+
+        `path` is this file's, relative to `root`. Files outside `root`, missing or unreadable
+        ones are left out.
+        """
+        found: dict[str, str] = {}
+        pending = [(PurePosixPath(path), self)]
+        top = root.resolve()
+        while pending and len(found) < _MANY:
+            at, source = pending.pop()
+            for name in source.includes:
+                for base in (at.parent, PurePosixPath()):
+                    file = (root / base / name).resolve()
+                    if not file.is_relative_to(top) or not file.is_file():
+                        continue
+                    key = file.relative_to(top).as_posix()
+                    if key not in found and file.stat().st_size < _BIG:
+                        found[key] = file.read_text(encoding="utf-8", errors="replace")
+                        pending.append((PurePosixPath(key), Source(found[key])))
+                    break
+        return found
+
+    @property
+    def errors(self) -> tuple[Span, ...]:
+        """Return the spans the grammar did not understand."""
+        root = self.syntax.root
+        if not root.has_error:
+            return ()
+        return tuple(
+            span(n)
+            for n in walk(root, into=lambda n: n.has_error)
+            if n.type == "ERROR" or n.is_missing
+        )
+
+    @property
+    def inactive(self) -> tuple[Span, ...]:
+        """Return the spans that `#if` turns off, as far as this file tells."""
+        return self.syntax.masked.inactive
+
+    # -- text and edits --------------------------------------------------------------------------
+
+    def of(self, node: Node | None) -> str:
+        """Return the text of a node as written."""
+        return self.syntax.of(node)
+
+    def plain(self, node: Node | None) -> str:
+        """Return the text of a node without comments and with single blanks."""
+        return self.syntax.plain(node)
+
+    def line(self, at: Node | int) -> int:
+        """Return the line of a node or position, from 1."""
+        return self.syntax.line(at)
+
+    def replace(self, edits: Iterable[spans.Replacement]) -> str:
+        """Return the text with spans replaced; see `optimizer.spans.replace`."""
+        return spans.replace(self.text, edits)
+
+    def insert_before(self, at: Node | int, code: str) -> spans.Replacement:
+        """Return the edit that puts lines of code in front of a statement."""
+        return spans.insert_before(self.text, at if isinstance(at, int) else at.start_byte, code)
+
+    def insert_after(self, at: Node | int, code: str) -> spans.Replacement:
+        """Return the edit that puts lines of code behind a statement."""
+        return spans.insert_after(self.text, at if isinstance(at, int) else at.end_byte, code)
+
+    def indent(self, at: Node | int) -> str:
+        """Return the indentation of the line of a node."""
+        return spans.indentation(self.text, at if isinstance(at, int) else at.start_byte)
+
+    def statement_span(self, node: Node) -> Span:
+        """Return what to delete with a statement: its whole lines when it has them alone."""
+        low, high = span(node)
+        pure = not self.text[spans.line_start(self.text, low) : low].strip()
+        behind = self.text[high : spans.line_end(self.text, high)]
+        if pure and not behind.strip():
+            return spans.line_start(self.text, low), spans.line_end(self.text, high)
+        return low, high
+
+    def in_block(self, node: Node) -> bool:
+        """Return whether a statement stands between braces, so that others may stand beside it."""
+        parent = node.parent
+        return parent is not None and parent.type in (
+            "compound_statement", "translation_unit", "declaration_list",
+        )  # fmt: skip
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Return every word of the file, those in comments and macros included."""
+        found = {t.text for t in self.syntax.masked.tokens if t.kind == "word"}
+        for t in self.syntax.masked.tokens:
+            if t.kind in ("directive", "comment", "string"):
+                found.update(i.text for i in code_tokens(t.text.lstrip('#/*"')) if i.kind == "word")
+                found.update(i.text for i in code_tokens(t.text[1:]) if i.kind == "word")
+        return frozenset(found)
+
+    def fresh_name(self, base: str, *taken: str) -> str:
+        """Return `base`, or `base2`, `base3` ...: a name that occurs nowhere in the file."""
+        name, n = base, 1
+        while name in self.words or name in taken:
+            n += 1
+            name = f"{base}{n}"
+        return name
+
+
+_CHANGING = frozenset({
+    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
+})  # fmt: skip
+_MANY = 200
+_BIG = 1 << 20

@@ -1,0 +1,104 @@
+"""Edits by span: everything outside the spans stays as it is, character for character."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from optimizer.syntax import Span
+
+Replacement = tuple[int, int, str]
+
+
+def replace(text: str, edits: Iterable[Replacement]) -> str:
+    r"""Return the text with spans replaced. Edits are given as (start, end, new), in any order.
+
+    Several insertions at one place keep the order in which they are given. New text is written
+    with the line ends of the file. Raises ValueError when spans overlap or lie outside.
+
+    >>> replace("int x = 1;", [(8, 9, "2"), (0, 0, "const ")])
+    'const int x = 2;'
+    """
+    crlf = _crlf(text)
+    parts: list[str] = []
+    at = 0
+    for start, end, new in sorted(edits, key=lambda e: (e[0], e[1])):
+        if not at <= start <= end <= len(text):
+            raise ValueError(f"edit {start}..{end} overlaps another or lies outside the text")
+        parts.append(text[at:start])
+        parts.append(new.replace("\r\n", "\n").replace("\n", "\r\n") if crlf else new)
+        at = end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
+def _crlf(text: str) -> bool:
+    first = text.find("\n")
+    return first > 0 and text[first - 1] == "\r"
+
+
+def line_start(text: str, at: int) -> int:
+    """Return where the line of a position begins."""
+    return text.rfind("\n", 0, at) + 1
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line of a position ends, its line break included."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
+
+
+def indentation(text: str, at: int) -> str:
+    r"""Return the blanks in front of the line of a position.
+
+    >>> indentation("{\n    x = 1;\n}", 6)
+    '    '
+    """
+    start = line_start(text, at)
+    end = start
+    while end < len(text) and text[end] in " \t":
+        end += 1
+    return text[start:end]
+
+
+def alone(text: str, span: Span) -> bool:
+    """Return whether a span has its lines for itself, but for blanks and a comment behind."""
+    before = text[line_start(text, span[0]) : span[0]]
+    after = text[span[1] : line_end(text, span[1])].strip()
+    return not before.strip() and (not after or after.startswith("//"))
+
+
+def insert_before(text: str, at: int, code: str) -> Replacement:
+    r"""Return the edit that puts lines of code in front of the statement at `at`.
+
+    The lines get the indentation of the statement; when it does not begin its line the code goes
+    right in front of it on the same line.
+
+    >>> replace("{\n  y();\n}", [insert_before("{\n  y();\n}", 4, "x();")])
+    '{\n  x();\n  y();\n}'
+    """
+    lead = indentation(text, at)
+    if text[line_start(text, at) : at].strip():
+        return (at, at, " ".join(code.splitlines()) + " ")
+    return (at, at, "".join(f"{line}\n{lead}" for line in code.splitlines()))
+
+
+def insert_after(text: str, at: int, code: str) -> Replacement:
+    """Return the edit that puts lines of code behind the statement that ends at `at`."""
+    lead = indentation(text, at)
+    return (at, at, "".join(f"\n{lead}{line}" for line in code.splitlines()))
+
+
+def reindented(code: str, lead: str, skip_first: bool = True) -> str:
+    r"""Move a block of code so that its least indented line stands at `lead`.
+
+    The first line is taken to stand in place already (as text cut from a node does).
+
+    >>> reindented("if (a) {\n    b;\n}", "  ")
+    'if (a) {\n      b;\n  }'
+    """
+    lines = code.splitlines()
+    rest = [ln for ln in lines[1 if skip_first else 0 :] if ln.strip()]
+    least = min((len(ln) - len(ln.lstrip(" \t")) for ln in rest), default=0)
+    first = lines[:1] if skip_first else []
+    moved = [lead + ln[least:] if ln.strip() else "" for ln in lines[len(first) :]]
+    return "\n".join([*first, *moved])

@@ -1,0 +1,168 @@
+"""The syntax tree of a CUDA text and the few walks that everything else is made of.
+
+Nodes are `tree_sitter.Node`s of the *masked* text. `node.start_byte` and `end_byte` are character
+positions of the original; take text with `Syntax.of(node)`, never with `node.text`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import tree_sitter_cuda
+from tree_sitter import Language, Node, Parser, Tree
+
+from optimizer.masking import Masked, mask
+from optimizer.tokens import code_tokens
+
+_LANGUAGE = Language(tree_sitter_cuda.language())
+
+Span = tuple[int, int]
+
+
+class Syntax:
+    """A text, its mask and its tree. Immutable; everything is made when first asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def masked(self) -> Masked:
+        """Return the text as the grammar sees it."""
+        return mask(self.text)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Return the tree; it must stay alive while its nodes are used."""
+        return Parser(_LANGUAGE).parse(self.masked.text.encode("ascii"))
+
+    @property
+    def root(self) -> Node:
+        """Return the root node."""
+        return self.tree.root_node
+
+    def of(self, node: Node | None) -> str:
+        """Return the original text of a node; empty for None."""
+        return "" if node is None else self.text[node.start_byte : node.end_byte]
+
+    def plain(self, node: Node | None) -> str:
+        """Return a node's text without comments and with single blanks, to compare by."""
+        if node is None:
+            return ""
+        text = self.text[node.start_byte : node.end_byte]
+        if text.isidentifier():
+            return text
+        return "".join(_glued([t.text for t in code_tokens(text)]))
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        starts = [0]
+        at = self.text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = self.text.find("\n", at + 1)
+        return starts
+
+    def line(self, at: Node | int) -> int:
+        """Return the line of a node or position, counted from 1."""
+        return bisect_right(self._lines, at if isinstance(at, int) else at.start_byte)
+
+
+def _glued(words: list[str]) -> Iterator[str]:
+    last = ""
+    for word in words:
+        if (
+            last
+            and (last[-1].isalnum() or last[-1] == "_")
+            and (word[0].isalnum() or word[0] == "_")
+        ):
+            yield " "
+        yield word
+        last = word
+
+
+def span(node: Node) -> Span:
+    """Return where a node begins and ends, in characters of the original."""
+    return (node.start_byte, node.end_byte)
+
+
+def walk(node: Node, *types: str, into: Callable[[Node], bool] | None = None) -> Iterator[Node]:
+    """Yield a node and what is in it in order of position, named nodes only.
+
+    With `types` only those are yielded (but all is entered). `into` tells whether to enter a node.
+    """
+    stack = [node]
+    while stack:
+        found = stack.pop()
+        if not types or found.type in types:
+            yield found
+        if into is None or into(found):
+            stack.extend(reversed(found.named_children))
+
+
+def field(node: Node | None, *names: str) -> Node | None:
+    """Follow field names down from a node; None where one is missing.
+
+    >>> root = Syntax("int x = 3;").root
+    >>> str(field(root.named_children[0], "declarator", "value").type)
+    'number_literal'
+    """
+    for name in names:
+        if node is None:
+            return None
+        node = node.child_by_field_name(name)
+    return node
+
+
+def stripped(node: Node | None) -> Node | None:
+    """Return what stands inside parentheses (and a condition clause)."""
+    while node is not None and node.type in ("parenthesized_expression", "condition_clause"):
+        node = field(node, "value") or (node.named_children[0] if node.named_children else None)
+    return node
+
+
+def ancestors(node: Node, until: Node | None = None) -> Iterator[Node]:
+    """Yield the parents of a node, nearest first, up to and without `until`."""
+    at = node.parent
+    while at is not None and at != until:
+        yield at
+        at = at.parent
+
+
+def operator(node: Node) -> str:
+    """Return the sign of a binary, unary, update or assignment expression: `+=`."""
+    sign = node.child_by_field_name("operator")
+    return sign.type if sign is not None else ""
+
+
+STATEMENTS = frozenset({
+    "expression_statement", "declaration", "if_statement", "for_statement", "while_statement",
+    "do_statement", "return_statement", "break_statement", "continue_statement",
+    "goto_statement", "switch_statement", "compound_statement", "labeled_statement",
+    "for_range_loop", "case_statement", "try_statement", "alias_declaration", "type_definition",
+})  # fmt: skip
+
+
+def statement(node: Node) -> Node | None:
+    """Return the statement a node belongs to: the nearest that stands by itself."""
+    at: Node | None = node
+    while at is not None:
+        parent = at.parent
+        if at.type in STATEMENTS and parent is not None and parent.type != "for_statement":
+            return at
+        if (
+            at.type in STATEMENTS
+            and parent is not None
+            and parent.child_by_field_name("body") == at
+        ):
+            return at
+        at = parent
+    return None
+
+
+def contains(outer: Node | Span, inner: Node | Span) -> bool:
+    """Return whether the second lies within the first."""
+    a = outer if isinstance(outer, tuple) else span(outer)
+    b = inner if isinstance(inner, tuple) else span(inner)
+    return a[0] <= b[0] and b[1] <= a[1]

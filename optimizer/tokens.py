@@ -1,0 +1,233 @@
+"""C++/CUDA text as tokens: comments, strings, raw strings, directives, continued lines.
+
+Positions count characters of the text. Every character belongs to exactly one token, so joining
+the tokens gives the text back. Nothing here raises; what is no C++ token comes as kind `other`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"""
+  (?P<space>\s+|\\[ \t]*\r?\n)
+ |(?P<comment>//(?:[^\\\n]|\\\r?\n|\\)*+|/\*(?:.*?\*/|.*\Z))
+ |(?P<string>(?:u8|[uUL])?R"(?P<_fence>[^()\\\s"]{0,16})\((?:.*?\)(?P=_fence)"|.*\Z)
+     |(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*+"?)
+ |(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)*+'?)
+ |(?P<number>\.?[0-9](?:[eEpP][+-]|'(?=\w)|[\w.])*+)
+ |(?P<word>[^\W\d][\w$]*+|\$[\w$]*+)
+ |(?P<directive>\#(?:[^\\\n/"']|\\\r?\n|\\|/(?![/*])|/\*(?:.*?\*/|.*\Z)
+     |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)*+)
+ |(?P<mark><<<|>>>|<<=|>>=|<=>|\.\.\.|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||::|[-+*/%&|^]=
+     |[-+*/%&|^~!=<>?:;,.(){}\[\]])
+ |(?P<other>.)
+""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Token(NamedTuple):
+    """A token: kind (space comment string char number word directive mark other) and span."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+def tokens(text: str) -> list[Token]:
+    """Cut a text into tokens, blanks and comments included.
+
+    >>> [t.text for t in tokens("a<<<g,b>>>(x); // done") if t.kind not in ("space", "comment")]
+    ['a', '<<<', 'g', ',', 'b', '>>>', '(', 'x', ')', ';']
+    """
+    return [
+        Token(m.lastgroup or "other", m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)
+    ]
+
+
+def code_tokens(text: str) -> list[Token]:
+    """Cut a text into tokens that mean something: no blanks, no comments."""
+    return [t for t in tokens(text) if t.kind not in ("space", "comment")]
+
+
+def squeezed(text: str) -> str:
+    """Write a piece of code without comments and with single blanks, for comparing and naming.
+
+    >>> squeezed("const   float * /* in */ x")
+    'const float * x'
+    """
+    return " ".join(t.text for t in code_tokens(text))
+
+
+_LEVELS: tuple[tuple[str, ...], ...] = (
+    ("||",),
+    ("&&",),
+    ("|",),
+    ("^",),
+    ("&",),
+    ("==", "!="),
+    ("<", ">", "<=", ">="),
+    ("<<", ">>"),
+    ("+", "-"),
+    ("*", "/", "%"),
+)
+_LIMIT = 1 << 64
+_TYPES = frozenset({"int", "unsigned", "long", "short", "size_t", "signed", "char", "const"})
+
+
+def integer(literal: str) -> int | None:
+    """Read an integer literal with its suffix and digit separators.
+
+    >>> integer("0x10u"), integer("1'024"), integer("1.0f"), integer("1e3")
+    (16, 1024, None, None)
+    """
+    digits = literal.replace("'", "").rstrip("uUlLzZ")
+    try:
+        if len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567":
+            return int(digits, 8)
+        return int(digits, 0) if digits[:1].isdigit() and len(digits) < 24 else None
+    except ValueError:
+        return None
+
+
+def evaluate(text: str, lookup: Callable[[str], int | None] = lambda _: None) -> int | None:
+    """Evaluate an integer constant expression; None when a part is not a known integer.
+
+    Division and remainder truncate as in C. `lookup` gives the value of a name, or None.
+
+    >>> evaluate("(BS * 4 + 1) / 2", {"BS": 16}.get)
+    32
+    """
+    reader = _Evaluator(code_tokens(text), lookup)
+    try:
+        value = reader.ternary()
+    except (_Unknown, RecursionError):
+        return None
+    return value if reader.done else None
+
+
+class _Unknown(Exception):  # noqa: N818  a way out of the recursion, not an error
+    """The expression is not an integer constant we can see."""
+
+
+class _Evaluator:
+    """Precedence climbing over tokens."""
+
+    def __init__(self, found: list[Token], lookup: Callable[[str], int | None]) -> None:
+        self._tokens = found
+        self._at = 0
+        self._lookup = lookup
+
+    @property
+    def done(self) -> bool:
+        return self._at >= len(self._tokens)
+
+    def _peek(self) -> str:
+        return "" if self.done else self._tokens[self._at].text
+
+    def _take(self, *wanted: str) -> str | None:
+        found = self._peek()
+        if found and found in wanted:
+            self._at += 1
+            return found
+        return None
+
+    def ternary(self) -> int:
+        value = self.binary(0)
+        if self._take("?"):
+            yes = self.ternary()
+            if not self._take(":"):
+                raise _Unknown
+            no = self.ternary()
+            return yes if value else no
+        return value
+
+    def binary(self, level: int) -> int:
+        if level == len(_LEVELS):
+            return self.unary()
+        left = self.binary(level + 1)
+        while (sign := self._take(*_LEVELS[level])) is not None:
+            left = _apply(sign, left, self.binary(level + 1))
+        return left
+
+    def unary(self) -> int:
+        if self._take("-"):
+            return -self.unary()
+        if self._take("+"):
+            return self.unary()
+        if self._take("!"):
+            return int(not self.unary())
+        if self._take("~"):
+            return ~self.unary()
+        return self.primary()
+
+    def primary(self) -> int:
+        if self.done:
+            raise _Unknown
+        token = self._tokens[self._at]
+        self._at += 1
+        if token.text == "(":
+            if self._cast():
+                return self.unary()
+            value = self.ternary()
+            if not self._take(")"):
+                raise _Unknown
+            return value
+        value_or_none: int | None = None
+        if token.kind == "number":
+            value_or_none = integer(token.text)
+        elif token.text in ("true", "false"):
+            value_or_none = int(token.text == "true")
+        elif token.kind == "word" and self._peek() not in ("(", "::", "."):
+            value_or_none = self._lookup(token.text)
+        if value_or_none is None or abs(value_or_none) > _LIMIT:
+            raise _Unknown
+        return value_or_none
+
+    def _cast(self) -> bool:
+        at = self._at
+        while at < len(self._tokens) and self._tokens[at].text in _TYPES:
+            at += 1
+        if at > self._at and at < len(self._tokens) and self._tokens[at].text == ")":
+            self._at = at + 1
+            return True
+        return False
+
+
+def _apply(sign: str, left: int, right: int) -> int:
+    if sign in ("/", "%"):
+        if right == 0:
+            raise _Unknown
+        quotient = abs(left) // abs(right)
+        quotient = quotient if (left < 0) == (right < 0) else -quotient
+        return quotient if sign == "/" else left - quotient * right
+    if sign in ("<<", ">>"):
+        if not 0 <= right < 64:
+            raise _Unknown
+        return left << right if sign == "<<" else left >> right
+    value = _SIMPLE[sign](left, right)
+    if abs(value) > _LIMIT:
+        raise _Unknown
+    return value
+
+
+_SIMPLE: dict[str, Callable[[int, int], int]] = {
+    "||": lambda a, b: int(bool(a) or bool(b)),
+    "&&": lambda a, b: int(bool(a) and bool(b)),
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+    "&": lambda a, b: a & b,
+    "==": lambda a, b: int(a == b),
+    "!=": lambda a, b: int(a != b),
+    "<": lambda a, b: int(a < b),
+    ">": lambda a, b: int(a > b),
+    "<=": lambda a, b: int(a <= b),
+    ">=": lambda a, b: int(a >= b),
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+}
