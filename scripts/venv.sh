@@ -1,0 +1,69 @@
+# Sourced by the other scripts: makes a virtual environment in this checkout and fills it from a
+# lock file, with hashes. Nothing is ever installed outside of it.
+# shellcheck shell=bash
+
+say() { printf '%s\n' "$*" >&2; }
+
+# Print the first Python that is new enough; $PYTHON goes first.
+find_python() {
+  local name
+  for name in ${PYTHON:+"$PYTHON"} python3 python3.13 python3.12 python3.11; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      printf '%s\n' "$name"
+      return
+    fi
+  done
+  say "OptiML needs Python 3.11 or newer, and none was found; name one with PYTHON=..."
+  return 1
+}
+
+# ensure_venv FOLDER LOCK...: make the environment, or leave it alone when nothing has changed.
+ensure_venv() {
+  local venv=$1 python mark lock
+  shift
+  python=$(find_python)
+  mark=$(cat "$@" pyproject.toml <("$python" -VV) | sha256sum)
+  [[ -x $venv/bin/python && $(cat "$venv/.installed" 2>/dev/null) == "$mark" ]] && return
+  say "Installing into $venv ..."
+  if ! "$python" -m venv "$venv"; then
+    say "$python cannot make virtual environments; on Debian: apt-get install python3-venv"
+    return 1
+  fi
+  for lock in "$@"; do
+    "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
+      --require-hashes -r "$lock"
+  done
+  # The build backend is in the lock file, so nothing unlocked is fetched to build ourselves.
+  "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
+    --no-deps --no-build-isolation -e .
+  printf '%s\n' "$mark" >"$venv/.installed"
+}
+
+# ensure_nvcc FOLDER: without a CUDA compiler on PATH, take the one of the Python package index.
+ensure_nvcc() {
+  local venv=$1 bin
+  if command -v nvcc >/dev/null; then return; fi
+  bin=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  bin+=/nvidia/cu13/bin
+  if [[ ! -x $bin/nvcc ]]; then
+    say "No nvcc on PATH; installing the one of the Python package index into $venv ..."
+    if ! "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
+      --require-hashes -r requirements-nvcc.lock; then
+      say "No CUDA compiler could be installed: tests that need one will be skipped."
+      return
+    fi
+  fi
+  export PATH=$bin:$PATH
+}
+
+has_gpu() { [[ -e /dev/nvidiactl ]] || { command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1; }
+
+# ensure_gpu FOLDER: add the driver bindings where there is a GPU. They are built from source, so
+# this can fail where no CUDA toolkit is installed.
+ensure_gpu() {
+  local venv=$1
+  "$venv/bin/python" -c 'import pycuda.driver' 2>/dev/null && return
+  say "Building the driver bindings (pycuda) ..."
+  "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
+    --require-hashes -r requirements-gpu.lock
+}
