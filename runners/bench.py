@@ -1,0 +1,295 @@
+"""Run a kernel or entry function in a fresh world and bring back what it wrote.
+
+Every run gets guard bands, poisoned outputs, dirtied shared memory and an address of its own;
+every run is followed by a check of guards and inputs. Expected answers never come near it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import arena, families, inputs
+from runners.arena import Layout
+from runners.cuda_types import Storage
+from runners.gpu import Gpu
+from runners.inputs import Arrays
+from runners.launchable import Launchable
+from runners.spec import Work
+
+NAN_POISON = 2**64 - 1
+VERIFY_GUARD = 1 << 20
+TIMED_GUARD = 4096
+KEPT_BYTES = 6 << 30
+_DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
+# Work that outlives the stream it was queued on by more than this was left behind.
+LATE_US = 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A case, an input family and a seed: what one expected answer belongs to."""
+
+    case: Mapping[str, float]
+    family: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Name it, the same in every process."""
+        values = " ".join(f"{k}={v:g}" for k, v in sorted(self.case.items()))
+        return f"{values}|{self.family}|{self.seed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What a run changed that it should not have: counts of 16-byte words."""
+
+    guards: int = 0
+    inputs: int = 0
+    first: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.guards or self.inputs)
+
+    @property
+    def words(self) -> str:
+        """Say what was damaged and where."""
+        if self.guards:
+            return f"wrote outside its buffers: {self.first} ({self.guards} words of 16 bytes)"
+        return f"changed an input: {self.first} ({self.inputs} words of 16 bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Outputs of one run as bytes by argument name, with the poison they were full of before."""
+
+    outputs: dict[str, Storage]
+    damage: Damage
+    late_us: float
+    poison: int
+
+
+@dataclass(slots=True)
+class Scene:
+    """Contents of one combination on the device; `promoted` ones hold doubles for floats."""
+
+    layout: Layout
+    master: int
+    segments: int
+
+
+class Bench:
+    """Holds contents on one device and runs things on them."""
+
+    def __init__(self, gpu: Gpu, work: Work, *, promoted: bool = False) -> None:
+        self.gpu, self.work, self.promoted = gpu, work, promoted
+        self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
+        self._space = (0, 0)
+        self._damage = gpu.allocate(24)
+        self._zeros = (0, 0)
+        self._sink = gpu.allocate(256)
+        self._rng = np.random.default_rng()
+
+    def close(self) -> None:
+        """Give all device memory back."""
+        for scene in self._scenes.values():
+            self.gpu.free(scene.master)
+            self.gpu.free(scene.segments)
+        self._scenes.clear()
+        for address in (self._space[1], self._damage, self._zeros[1], self._sink):
+            if address:
+                self.gpu.free(address)
+        self._space = self._zeros = (0, 0)
+
+    def arrays(self, combination: Combination) -> Arrays:
+        """Generate the declared-precision contents of a combination on the host."""
+        family, _, jittered = combination.family.partition("+")
+        made = inputs.generate(self.work, combination.case, combination.seed)
+        made = families.apply(family, self.work, made, combination.seed)
+        if jittered:
+            made = families.jitter(self.work, made, combination.seed + len(jittered))
+        return made
+
+    def scene(
+        self, combination: Combination, most_guard: int, arrays: Arrays | None = None
+    ) -> Scene:
+        """Return contents on the device, uploading them at most once while there is room."""
+        key = (combination.key, most_guard)
+        if key in self._scenes:
+            self._scenes.move_to_end(key)
+            return self._scenes[key]
+        made = self.arrays(combination) if arrays is None else arrays
+        if self.promoted:
+            made = arena.promote_arrays(self.work, made)
+        layout = arena.plan(self.work, combination.case, most_guard, promoted=self.promoted)
+        self._make_room(layout.master_bytes)
+        scene = Scene(
+            layout,
+            self.gpu.allocate(layout.master_bytes + 16),
+            self.gpu.allocate(layout.segments.nbytes),
+        )
+        self.gpu.upload(scene.master, arena.master(layout, made))
+        self.gpu.upload(scene.segments, layout.segments)
+        self._scenes[key] = scene
+        return scene
+
+    def _make_room(self, size: int) -> None:
+        """Drop the contents used longest ago until there is room for more."""
+        limit = min(KEPT_BYTES, int(self.gpu.facts["memory_bytes"]) // 4)
+        held = sum(s.layout.master_bytes for s in self._scenes.values())
+        while self._scenes and held + size > limit:
+            _, old = self._scenes.popitem(last=False)
+            held -= old.layout.master_bytes
+            self.gpu.free(old.master)
+            self.gpu.free(old.segments)
+
+    def _place(self, stride: int) -> int:
+        """Return a base address for a slab, another one nearly every time."""
+        slack = 1 << 20
+        if self._space[0] < stride + slack:
+            if self._space[1]:
+                self.gpu.free(self._space[1])
+            self._space = (0, 0)
+            self._space = (stride + slack, self.gpu.allocate(stride + slack))
+        steps = (self._space[0] - stride) // arena.ALIGN
+        # A few places, so that some runs share an address with other contents.
+        step = int(self._rng.integers(0, 4)) * (steps // 4) + int(self._rng.integers(0, 2))
+        return self._space[1] + min(step, steps) * arena.ALIGN
+
+    def zeros(self, words: int) -> int:
+        """Return the address of that many 64-bit zeros (no buffer shifted)."""
+        if self._zeros[0] < words:
+            if self._zeros[1]:
+                self.gpu.free(self._zeros[1])
+            self._zeros = (words, self.gpu.allocate(words * 8))
+            self.gpu.upload(self._zeros[1], np.zeros(words, np.uint64))
+        return self._zeros[1]
+
+    def grid(self, layout: Layout) -> int:
+        """Return blocks enough to pass over a slab."""
+        return max(1, min(layout.stride // 4096, 8 * int(self.gpu.facts["sms"])))
+
+    def restore(self, scene: Scene, base: int, slabs: int, rotations: int, poison: int) -> None:
+        """Queue: write guards, contents and poison into slabs."""
+        layout = scene.layout
+        arguments = struct.pack(
+            "<QQQI4xQQQ",
+            base,
+            layout.stride,
+            scene.segments,
+            len(layout.segments),
+            scene.master,
+            rotations,
+            poison,
+        )
+        self.gpu.helper("restore", (self.grid(layout), slabs), 256, arguments)
+
+    def check(
+        self, scene: Scene, base: int, slabs: int, rotations: int, poison: int, out: int
+    ) -> None:
+        """Queue: count damaged words of guards and inputs into `out`."""
+        layout = scene.layout
+        arguments = struct.pack(
+            "<QQQI4xQQQQ",
+            base,
+            layout.stride,
+            scene.segments,
+            len(layout.segments),
+            scene.master,
+            rotations,
+            poison,
+            out,
+        )
+        self.gpu.helper("check", (self.grid(layout), slabs), 256, arguments)
+
+    def dirty(self) -> None:
+        """Queue: fill shared and thread-local memory with patterns."""
+        facts = self.gpu.facts
+        shared = int(facts.get("shared_optin_bytes", 48 << 10))
+        value = int(self._rng.integers(1, 2**32)) if self._rng.random() < 0.5 else 0xFFFFFFFF
+        arguments = struct.pack("<IIQ", shared, value, self._sink)
+        self.gpu.helper("dirty", (int(facts["sms"]) * 2,), 512, arguments, shared)
+
+    def run(
+        self,
+        launchable: Launchable,
+        combination: Combination,
+        *,
+        nan: bool = False,
+        beside: bool = False,
+        seconds: float = 10.0,
+        poison: int | None = None,
+    ) -> Run:
+        """Run once in a fresh world.
+
+        `nan` poisons with NaN instead of random bytes; `beside` keeps half of the multiprocessors
+        busy with something else at first. Raises the errors of `runners.gpu`.
+        """
+        scene = self.scene(combination, VERIFY_GUARD)
+        layout = scene.layout
+        base = self._place(layout.stride)
+        zeros = self.zeros(len(layout.segments))
+        if poison is None:
+            poison = NAN_POISON if nan else int(self._rng.integers(0, 2**62))
+        bound = launchable.bind(combination.case, layout.addresses(base))
+        self.restore(scene, base, 1, zeros, poison)
+        self.dirty()
+        self.gpu.upload(self._damage, _DAMAGE)
+        if beside:
+            self.gpu.beside(60_000, max(1, int(self.gpu.facts["sms"]) * 2 // 3))
+        bound()
+        late = self.gpu.synchronize(seconds)
+        self.check(scene, base, 1, zeros, poison, self._damage)
+        counts = self.gpu.download(self._damage, 24).view(np.uint64)
+        outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
+        return Run(outputs, damage(layout, counts), 0.0 if beside else late, poison)
+
+    def poison_of(self, combination: Combination, name: str, poison: int) -> Storage:
+        """Return the bytes an output was full of before a run."""
+        layout = self.scene(combination, VERIFY_GUARD).layout
+        buffer = next(b for b in layout.buffers if b.name == name)
+        if buffer.kind == arena.INOUT:
+            raise ValueError(f"{name} had contents, not poison")
+        return pattern(buffer.offset, buffer.size, poison)
+
+
+def damage(layout: Layout, counts: npt.NDArray[np.uint64]) -> Damage:
+    """Put what the check counted into words: which buffer, which side."""
+    guards, changed, first = (int(c) for c in counts)
+    if not guards and not changed:
+        return Damage()
+    where = "a guard band"
+    for buffer in layout.buffers:
+        start, end = buffer.offset, buffer.offset + buffer.size
+        if start <= first < end:
+            where = f"{buffer.name} at byte {first - start}"
+        elif end <= first:
+            where = f"{first - end + 1} bytes past the end of {buffer.name}"
+        elif first < start and where == "a guard band":
+            where = f"{start - first} bytes before {buffer.name}"
+    return Damage(guards, changed, where)
+
+
+def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    with np.errstate(over="ignore"):
+        x = x + np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def pattern(offset: int, size: int, poison: int, slab: int = 0) -> Storage:
+    """Return the poison of a slab's bytes from `offset` on, as the device writes it."""
+    if poison == NAN_POISON:
+        return np.full(size, 0xFF, np.uint8)
+    own = _mix(np.array([poison + slab], np.uint64)) >> np.uint64(1)
+    first, last = offset // 16, (offset + size + 15) // 16
+    numbers = np.arange(first * 2, last * 2, dtype=np.uint64)
+    words = _mix(own ^ numbers).view(np.uint8)
+    return words[offset - first * 16 :][:size]

@@ -1,0 +1,299 @@
+"""Is an output right? Errors against a budget that the original itself has earned.
+
+The line is `error(candidate) <= c * error(original) + a few ulp`, and never past the declared
+tolerance where the original keeps to it. The original's error is known by magnitude of the
+result: against an answer in higher precision where there is one, from moving every input by one
+rounding error, and from repeating the run. A half, bfloat16 or TF32 computation in place of a
+float one is four orders of magnitude past that line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.cuda_types import CudaType, Field, Storage, to_float, values
+
+LOWEST, HIGHEST = -1080, 1030  # exponents of doubles, as frexp counts them
+BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twice over
+_FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
+CHUNK = 1 << 18
+_POOL: list[ThreadPoolExecutor] = []
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How far a float may be from the wanted value, by magnitude of that value.
+
+    `noise[e]` is the original's rms error among results of binary exponent e + LOWEST. `capped`:
+    the declared tolerance bounds it; `exact`: nothing but equality will do.
+    """
+
+    noise: Floats
+    roundoff: float
+    few: float
+    rtol: float
+    atol: float
+    capped: bool = True
+    floor: bool = False
+    exact: bool = False
+
+    def bound(self, want: Floats) -> Floats:
+        """Return the largest accepted error for each wanted value."""
+        if self.exact:
+            return np.zeros(len(want))
+        with np.errstate(all="ignore"):
+            size = np.abs(np.where(np.isfinite(want), want, 0.0))
+            exponent = np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST
+            earned = BUDGET * self.noise[exponent] + 2 * self.few * self.roundoff * size
+            allowed = self.atol + self.rtol * size
+            if self.capped:
+                return np.asarray(np.minimum(earned, allowed))
+            return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
+
+    def widened(self, factor: float) -> Budget:
+        """Return a budget for the difference of two runs that may each err."""
+        return Budget(
+            self.noise * factor,
+            self.roundoff,
+            self.few * factor,
+            self.rtol * factor,
+            self.atol * factor,
+            self.capped,
+            self.floor,
+            self.exact,
+        )
+
+
+def few_ulp(name: str) -> float:
+    """Return how many ulp are forgiven in a type."""
+    return _FEW_ULP.get(name, 16.0)
+
+
+def noise_by_exponent(gaps: Floats, want: Floats) -> Floats:
+    """Return the rms of errors for results of like magnitude, smoothed over neighbours.
+
+    Exponents no result has get the value of the nearest that some result has.
+    """
+    good = np.isfinite(gaps) & np.isfinite(want)
+    exponent = np.clip(np.frexp(np.abs(want[good]))[1], LOWEST, HIGHEST) - LOWEST
+    length = HIGHEST - LOWEST + 1
+    squares = np.bincount(exponent, gaps[good] ** 2, length)
+    counts = np.bincount(exponent, minlength=length).astype(np.float64)
+    window = np.ones(3)
+    total, counts = np.convolve(squares, window, "same"), np.convolve(counts, window, "same")
+    with np.errstate(all="ignore"):
+        rms = np.sqrt(total / counts)
+    known = np.flatnonzero(counts > 0)
+    if not len(known):
+        return np.zeros(length)
+    nearest = known[np.clip(np.searchsorted(known, np.arange(length)), 0, len(known) - 1)]
+    return np.asarray(rms[nearest])
+
+
+def sparse(noise: Floats) -> list[list[float]]:
+    """Return a noise table as runs of equal values for JSON."""
+    edges = [0, *(np.flatnonzero(np.diff(noise)) + 1).tolist()]
+    return [[int(at), float(noise[at])] for at in edges]
+
+
+def dense(runs: Iterable[list[float]]) -> Floats:
+    """Return the noise table from its runs."""
+    out = np.zeros(HIGHEST - LOWEST + 1)
+    for at, value in runs:
+        out[int(at) :] = value
+    return out
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one output of one combination must hold.
+
+    `want` are bytes in the output's type. `untouched` marks elements the original leaves as they
+    were. `budgets` has one entry a field, None where bits must agree. `unordered`: two runs of
+    the original gave the same values in another order. `lenient`: inputs were special, and where
+    the original gives NaN or infinity anything goes but new NaN elsewhere.
+    """
+
+    name: str
+    type: CudaType
+    want: Storage
+    budgets: tuple[Budget | None, ...]
+    untouched: npt.NDArray[np.bool_] | None = None
+    unordered: bool = False
+    lenient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome for one output: worst error with its bound, and the first element at fault."""
+
+    passed: bool
+    error: float = 0.0
+    bound: float = 0.0
+    scaled: float = 0.0
+    why: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Comparison of a stretch of one field."""
+
+    error: float = 0.0
+    bound: float = 0.0
+    ratio: float = -1.0
+    scaled: float = 0.0
+    first: int = -1
+    why: str = ""
+
+
+def _pool() -> ThreadPoolExecutor:
+    if not _POOL:
+        _POOL.append(ThreadPoolExecutor(8))
+    return _POOL[0]
+
+
+def same_bytes(left: Storage, right: Storage) -> bool:
+    """Tell whether two byte arrays are equal, eight bytes at a time."""
+    if left.nbytes != right.nbytes:
+        return False
+    whole = left.nbytes // 8 * 8
+    head = np.array_equal(left[:whole].view(np.uint64), right[:whole].view(np.uint64))
+    return head and np.array_equal(left[whole:], right[whole:])
+
+
+def compare(got: Storage, answer: Answer, poison: Storage | None = None) -> Comparison:
+    """Judge one output. `poison` is what it held before, where untouched elements must stay."""
+    if answer.untouched is None and same_bytes(got, answer.want):
+        return Comparison(passed=True)
+    size = answer.type.size
+    touched: npt.NDArray[np.bool_] | None = None
+    want = answer.want
+    if answer.untouched is not None and poison is not None:
+        rows, before = got.reshape(-1, size), poison.reshape(-1, size)
+        left = (rows == before).all(axis=1)
+        if answer.unordered:
+            if int(left.sum()) != int(answer.untouched.sum()):
+                return Comparison(passed=False, error=math.inf, why=_counts(answer, left))
+            got, want = rows[~left].reshape(-1), want.reshape(-1, size)[~answer.untouched].ravel()
+        else:
+            stray = np.flatnonzero(answer.untouched & ~left)
+            if len(stray):
+                why = f"{answer.name}[{stray[0]}] was written; the original leaves it alone"
+                return Comparison(passed=False, error=math.inf, why=why)
+            touched = ~answer.untouched
+    elif answer.untouched is not None:
+        touched = ~answer.untouched
+    worst = Comparison(passed=True)
+    for one, budget in zip(answer.type.fields, answer.budgets, strict=True):
+        outcome = _compare_field(got, want, answer, one, budget, touched)
+        if not outcome.passed:
+            return outcome
+        if outcome.scaled >= worst.scaled:
+            worst = outcome
+    return worst
+
+
+def _counts(answer: Answer, left: npt.NDArray[np.bool_]) -> str:
+    wrote = len(left) - int(left.sum())
+    wanted = 0 if answer.untouched is None else int((~answer.untouched).sum())
+    return f"{answer.name}: {wrote} elements were written, {wanted} were wanted"
+
+
+def _compare_field(
+    got: Storage,
+    want: Storage,
+    answer: Answer,
+    one: Field,
+    budget: Budget | None,
+    touched: npt.NDArray[np.bool_] | None,
+) -> Comparison:
+    """Compare one field of all elements, in stretches on several threads."""
+    g, w = values(got, answer.type, one), values(want, answer.type, one)
+    if answer.unordered:
+        g, w = np.sort(g), np.sort(w)
+    kept = None if touched is None else np.repeat(touched, one.lanes)
+    scale = _rms(w, one)
+
+    def stretch(start: int) -> _Tally:
+        end = start + CHUNK
+        mask = None if kept is None else kept[start:end]
+        return _stretch(g[start:end], w[start:end], one, budget, mask, (answer.lenient, scale))
+
+    starts = range(0, len(g), CHUNK)
+    tallies = list(map(stretch, starts) if len(starts) < 3 else _pool().map(stretch, starts))
+    worst = _Tally()
+    for start, tally in zip(starts, tallies, strict=True):
+        worst.scaled = max(worst.scaled, tally.scaled)
+        if tally.first >= 0:
+            at = (start + tally.first) // one.lanes
+            label = f".{one.name}" if one.name else ""
+            why = f"{answer.name}[{at}]{label}: {tally.why}"
+            return Comparison(
+                passed=False, error=tally.error, bound=tally.bound, scaled=tally.scaled, why=why
+            )
+        if tally.ratio > worst.ratio:
+            worst.error, worst.bound, worst.ratio = tally.error, tally.bound, tally.ratio
+    return Comparison(passed=True, error=worst.error, bound=worst.bound, scaled=worst.scaled)
+
+
+def _rms(data: npt.NDArray[np.generic], one: Field) -> float:
+    """Return the size of typical values, from at most a million of them."""
+    step = max(1, len(data) // 1_000_000)
+    wide = to_float(data[::step], one.scalar)
+    finite = wide[np.isfinite(wide)]
+    return float(np.sqrt(np.mean(finite**2))) if len(finite) else 0.0
+
+
+def _stretch(
+    g: npt.NDArray[np.generic],
+    w: npt.NDArray[np.generic],
+    one: Field,
+    budget: Budget | None,
+    mask: npt.NDArray[np.bool_] | None,
+    terms: tuple[bool, float],
+) -> _Tally:
+    lenient, scale = terms
+    if budget is None or one.scalar.kind != "f":
+        differ = g != w if mask is None else (g != w) & mask
+        at = int(np.argmax(differ)) if differ.any() else -1
+        why = f"got {g[at]}, want {w[at]}" if at >= 0 else ""
+        error = math.inf if at >= 0 else 0.0
+        return _Tally(error, 0.0, error, error, at, why)
+    got, want = to_float(g, one.scalar), to_float(w, one.scalar)
+    with np.errstate(all="ignore"):
+        gap = np.abs(got - want)
+        gap[got == want] = 0.0
+        odd = ~np.isfinite(gap)
+        if odd.any():
+            both = np.isnan(got) & np.isnan(want)
+            gap[both] = 0.0
+            gap[odd & ~both] = np.inf
+            if lenient:
+                gap[~np.isfinite(want)] = 0.0
+        if mask is not None:
+            gap[~mask] = 0.0
+        bound = budget.bound(want)
+        bad = gap > bound
+        ratio = np.where(gap > 0, gap / np.maximum(bound, 1e-300), 0.0)
+        scaled = gap / (np.abs(np.where(np.isfinite(want), want, 0)) + scale + 1e-300)
+    worst = int(np.argmax(ratio)) if len(ratio) else 0
+    tally = _Tally(scaled=float(scaled.max(initial=0.0)))
+    if bad.any():
+        at = int(np.argmax(bad))
+        tally.first, tally.error, tally.bound = at, float(gap[at]), float(bound[at])
+        tally.why = (
+            f"got {got[at]:.9g}, want {want[at]:.9g}, error {gap[at]:.3g} > {bound[at]:.3g}"
+            f" ({int(bad.sum())} of {len(bad)} elements here)"
+        )
+    elif len(ratio):
+        tally.error, tally.bound = float(gap[worst]), float(bound[worst])
+        tally.ratio = float(ratio[worst])
+    return tally

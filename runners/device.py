@@ -1,0 +1,314 @@
+"""The GPU as the worker uses it: memory, launches, events, through PyCUDA's driver interface.
+
+Everything runs in the primary context on the null stream, so that code linked against the CUDA
+runtime (an `entry:` function) shares it. What PyCUDA does not wrap is called in libcuda and NVML.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.fault import Fault
+from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+
+NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+HELPERS = Path(__file__).with_name("device_kernels.cu")
+
+
+class CudaGpu:
+    """One CUDA device in this process. Raises `Fault` NoDeviceError when there is none."""
+
+    def __init__(self, number: int = 0) -> None:
+        try:
+            from pycuda import driver
+        except ImportError as error:
+            raise Fault(
+                "NoDeviceError",
+                f"PyCUDA or the NVIDIA driver cannot be loaded: {error}",
+                "install the driver and `optiml-bot[gpu]`, or replay a recording",
+            ) from error
+        try:
+            driver.init()
+            if number >= driver.Device.count():
+                raise Fault("NoDeviceError", f"there is no GPU number {number} here")
+            device = driver.Device(number)
+            self._context = device.retain_primary_context()
+            self._context.push()
+        except driver.Error as error:
+            raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
+        self._driver = driver
+        self._device = device
+        self._memory: dict[int, Any] = {}
+        self._staging: Any = None
+        self._beside: Any = None
+        self._last: Any = driver.Event()
+        self._libcuda = ctypes.CDLL("libcuda.so.1")
+        self._nvml = _Nvml(device.pci_bus_id())
+        self.facts = self._read_facts()
+        self._helpers = self.load(helper_image(int(self.facts["sm"])))
+        self._functions: dict[tuple[str, int], Any] = {}
+
+    def _read_facts(self) -> dict[str, Any]:
+        """Collect what a report says of the device."""
+        attribute = self._driver.device_attribute
+        read = self._device.get_attribute
+        major, minor = self._device.compute_capability()
+        version = self._driver.get_driver_version()
+        return {
+            "gpu": self._device.name(),
+            "driver": self._nvml.driver or f"CUDA {version // 1000}.{version % 1000 // 10}",
+            "sm": major * 10 + minor,
+            "sms": read(attribute.MULTIPROCESSOR_COUNT),
+            "l2_bytes": read(attribute.L2_CACHE_SIZE),
+            "memory_bytes": self._device.total_memory(),
+            "clock_mhz": read(attribute.CLOCK_RATE) / 1000,
+            "memory_clock_mhz": read(attribute.MEMORY_CLOCK_RATE) / 1000,
+            "memory_bus_bits": read(attribute.GLOBAL_MEMORY_BUS_WIDTH),
+            "shared_optin_bytes": read(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+            "bus_id": self._device.pci_bus_id(),
+            "temperature_c": self._nvml.temperature(),
+        }
+
+    def _guard(self, error: Any) -> DeviceError:
+        """Translate a PyCUDA error, in the driver's words."""
+        text = str(error).strip()
+        if isinstance(error, self._driver.MemoryError):
+            return OutOfMemoryError(text)
+        refused = ("invalid argument", "invalid resource", "too many resources", "out of resources")
+        if any(word in text for word in refused) or "out of memory" in text:
+            return LaunchError(text)
+        return DeviceError(text)
+
+    def allocate(self, size: int) -> int:
+        """Return the address of fresh memory, aligned to 256 bytes at least."""
+        try:
+            held = self._driver.mem_alloc(max(256, size))
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+        self._memory[int(held)] = held
+        return int(held)
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        held = self._memory.pop(address, None)
+        if held is not None:
+            held.free()
+
+    def upload(self, address: int, data: npt.NDArray[Any]) -> None:
+        """Copy bytes to the device."""
+        if data.nbytes:
+            self._driver.memcpy_htod(address, data)
+
+    def download(self, address: int, size: int) -> npt.NDArray[np.uint8]:
+        """Copy bytes from the device; the array is the caller's."""
+        out = np.empty(size, np.uint8)
+        if size:
+            try:
+                if size >= 1 << 20:
+                    self._download_pinned(address, out)
+                else:
+                    self._driver.memcpy_dtoh(out, address)
+            except self._driver.Error as error:
+                raise self._guard(error) from error
+        return out
+
+    def _download_pinned(self, address: int, out: npt.NDArray[np.uint8]) -> None:
+        """Copy through page-locked memory, four times faster than from pageable memory."""
+        if self._staging is None:
+            self._staging = self._driver.pagelocked_empty(16 << 20, np.uint8)
+        for start in range(0, len(out), len(self._staging)):
+            part = out[start : start + len(self._staging)]
+            self._driver.memcpy_dtoh(self._staging[: len(part)], address + start)
+            part[:] = self._staging[: len(part)]
+
+    def fill(self, address: int, value: int, words: int) -> None:
+        """Set 32-bit words."""
+        if words:
+            self._driver.memset_d32_async(address, value, words)
+
+    def load(self, image: bytes) -> Any:
+        """Load a cubin; it is unloaded when the last reference goes."""
+        try:
+            return self._driver.module_from_buffer(image)
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+
+    def function(self, module: Any, symbol: str, shared: int = 0) -> Any:
+        """Return a kernel of a module, allowed that much dynamic shared memory."""
+        try:
+            found = module.get_function(symbol)
+            if shared > 48 << 10:
+                attribute = self._driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+                found.set_attribute(attribute, shared)
+        except self._driver.Error as error:
+            raise LaunchError(f"{symbol}: {error}") from error
+        return found
+
+    def launch(
+        self,
+        function: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: bytes,
+        shared: int = 0,
+    ) -> None:
+        """Queue a kernel on the null stream."""
+        try:
+            function._launch_kernel(tuple(grid), tuple(block), arguments, shared, None)  # noqa: SLF001
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+
+    def helper(
+        self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
+    ) -> None:
+        """Queue one of the worker's own kernels."""
+        key = (name, shared)
+        if key not in self._functions:
+            self._functions[key] = self.function(self._helpers, f"optiml_{name}", shared)
+        full = (*grid, 1, 1, 1)[:3]
+        self.launch(self._functions[key], full, (block, 1, 1), arguments, shared)
+
+    def beside(self, duration_ns: int, blocks: int) -> None:
+        """Occupy some multiprocessors from another stream, to shuffle the order of blocks."""
+        if self._beside is None:
+            self._beside = (self._driver.Stream(NON_BLOCKING), self.allocate(16))
+        stream, seen = self._beside
+        arguments = np.array([duration_ns, seen], np.uint64).tobytes()
+        gate = self._helpers.get_function("optiml_gate")
+        gate._launch_kernel((blocks, 1, 1), (1024, 1, 1), arguments, 0, stream)  # noqa: SLF001
+
+    def event(self) -> Any:
+        """Return an event that takes the time."""
+        return self._driver.Event()
+
+    def record(self, event: Any) -> None:
+        """Record an event on the null stream."""
+        event.record()
+
+    def wait(self, event: Any, seconds: float) -> None:
+        """Wait for an event; raise `HungError` when its work takes too long."""
+        end = time.monotonic() + seconds
+        try:
+            while not event.query():
+                if time.monotonic() > end:
+                    raise HungError(f"still running after {seconds:.3g} s")
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+
+    def elapsed_us(self, start: Any, end: Any) -> float:
+        """Return the time between two events that have happened."""
+        return float(end.time_since(start)) * 1e3
+
+    def synchronize(self, seconds: float = 60.0) -> float:
+        """Wait for the null stream, then for the device; return the µs between the two."""
+        try:
+            self._last.record()
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+        self.wait(self._last, seconds)
+        start = time.perf_counter_ns()
+        try:
+            self._context.synchronize()
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+        return (time.perf_counter_ns() - start) / 1e3
+
+    def reset_cache(self) -> None:
+        """Turn lines that were marked persisting in L2 back into ordinary ones."""
+        self._libcuda.cuCtxResetPersistingL2Cache()
+
+    def free_bytes(self) -> int:
+        """Return the device memory nobody holds."""
+        return int(self._driver.mem_get_info()[0])
+
+    def temperature(self) -> float | None:
+        """Return the GPU's temperature in °C, None when NVML does not tell."""
+        return self._nvml.temperature()
+
+
+class _Nvml:
+    """Temperature and driver version; everything is None where NVML is missing."""
+
+    def __init__(self, bus_id: str) -> None:
+        self.driver = ""
+        self._handle = ctypes.c_void_p()
+        self._library: ctypes.CDLL | None = None
+        try:
+            library = ctypes.CDLL("libnvidia-ml.so.1")
+        except OSError:
+            return
+        name = ctypes.create_string_buffer(96)
+        found = library.nvmlInit_v2() == 0 and not library.nvmlDeviceGetHandleByPciBusId_v2(
+            bus_id.encode(), ctypes.byref(self._handle)
+        )
+        if found and library.nvmlSystemGetDriverVersion(name, 96) == 0:
+            self.driver = name.value.decode()
+        self._library = library if found else None
+
+    def temperature(self) -> float | None:
+        """Return °C."""
+        value = ctypes.c_uint()
+        if self._library is None:
+            return None
+        if self._library.nvmlDeviceGetTemperature(self._handle, 0, ctypes.byref(value)):
+            return None
+        return float(value.value)
+
+
+def build(text: str, sm: int, name: str) -> bytes:
+    """Compile the worker's own CUDA text to a cubin, once per text and architecture.
+
+    The copy is kept in a folder of this user's that nobody else can write to.
+    """
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    key = hashlib.sha256(f"{text}\0{nvcc}\0{sm}".encode()).hexdigest()[:20]
+    folder = Path(tempfile.gettempdir()) / f"optiml-{_user()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    owned = folder.stat().st_uid == _user() and folder.stat().st_mode & 0o077 == 0
+    kept = folder / f"{name}-{key}.cubin"
+    if owned and kept.is_file():
+        return kept.read_bytes()
+    with tempfile.TemporaryDirectory() as scratch:
+        source, target = Path(scratch) / f"{name}.cu", Path(scratch) / f"{name}.cubin"
+        source.write_text(text)
+        command = [nvcc, "-cubin", f"-arch=sm_{sm}", "-O3", "-o", str(target), str(source)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        except OSError as error:
+            raise Fault(
+                "NoDeviceError", "nvcc is not installed here", "install the CUDA toolkit"
+            ) from error
+        if done.returncode != 0:
+            raise Fault(
+                "RunnerError",
+                f"nvcc cannot compile for sm_{sm}: {(done.stderr or done.stdout).strip()[-400:]}",
+                "install a CUDA toolkit that knows this GPU",
+            )
+        image = target.read_bytes()
+        if owned:
+            fresh = folder / f".{name}-{key}-{time.monotonic_ns()}"
+            fresh.write_bytes(image)
+            fresh.replace(kept)
+    return image
+
+
+def _user() -> int:
+    import os
+
+    return os.getuid()
+
+
+def helper_image(sm: int) -> bytes:
+    """Return the compiled helper kernels for an architecture."""
+    return build(HELPERS.read_text(), sm, "helpers")

@@ -1,0 +1,251 @@
+"""Input families and sizes beyond the declared ones.
+
+A kernel that is right on one bell curve may be wrong on everything else; public checkers that
+test one distribution at one size miss faults this list was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.cuda_types import Scalar, from_float, to_float, values
+from runners.inputs import FREE, Arrays, interleave, stream
+from runners.spec import Argument, CaseSpec, Work
+
+DECLARED = "declared"
+# Families in which the original may overflow or meet NaN: where it does, nothing is promised.
+STRESS = frozenset({"large", "special"})
+SCREEN = (DECLARED, "mixed", "integers")
+EVERY = (
+    DECLARED,
+    "times-10",
+    "shifted",
+    "one-hot",
+    "equal",
+    "sorted",
+    "large",
+    "integers",
+    "special",
+    "mixed",
+)
+
+Values = npt.NDArray[Any]
+Transform = Callable[[Values, Scalar, np.random.Generator], Values]
+
+
+def _times_ten(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    return data * 10
+
+
+def _shifted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    return data + 3
+
+
+def _one_hot(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Zero but for a few spikes, one of them at an end."""
+    spikes = np.zeros_like(data)
+    if len(data):
+        where = rng.integers(0, len(data), max(1, len(data) // 1000))
+        spikes[where] = data[where] + 5
+        spikes[rng.choice([0, len(data) - 1])] = 7
+    return spikes
+
+
+def _equal(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    return np.full_like(data, data[rng.integers(len(data))] if len(data) else 0)
+
+
+def _sorted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    return np.asarray(np.sort(data))
+
+
+def _large(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
+    """Magnitudes beyond the range of a half, unless the type is one."""
+    factor = 300.0 if scalar.name == "half" else 1e5
+    return np.asarray(data * factor)
+
+
+def _integers(_data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Small whole numbers, whose sums a float holds exactly in any order."""
+    return np.asarray(rng.integers(-8, 9, len(_data)).astype(np.float64))
+
+
+def _special(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """A few NaN, infinities and denormals among ordinary numbers."""
+    out = data.astype(np.float64)
+    if len(out):
+        for value in (np.nan, np.inf, -np.inf, 1e-40, -0.0):
+            out[rng.integers(0, len(out), max(1, len(out) // 5000))] = value
+    return out
+
+
+def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Stretches of unlike structure inside one input."""
+    out = data.astype(np.float64)
+    kinds = (_times_ten, _one_hot, _equal, _sorted, _integers)
+    edges = np.sort(rng.integers(0, len(out) + 1, 5))
+    for start, end, transform in zip(edges[:-1], edges[1:], kinds, strict=False):
+        out[start:end] = transform(out[start:end], scalar, rng)
+    return out
+
+
+_FLOATS: dict[str, Transform] = {
+    "times-10": _times_ten,
+    "shifted": _shifted,
+    "one-hot": _one_hot,
+    "equal": _equal,
+    "sorted": _sorted,
+    "large": _large,
+    "integers": _integers,
+    "special": _special,
+    "mixed": _mixed,
+}
+
+
+def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
+    """Rearrange whole numbers within the values they already have, so that indices stay valid."""
+    if not len(data):
+        return data
+    if family == "equal":
+        return np.full_like(data, data[rng.integers(len(data))])
+    if family == "sorted":
+        return np.asarray(np.sort(data))
+    if family == "one-hot":
+        out = np.full_like(data, data.min())
+        out[rng.integers(0, len(data), max(1, len(data) // 1000))] = data.max()
+        return out
+    if family == "large":
+        high = rng.random(len(data)) < 0.5
+        return np.asarray(np.where(high, data.max(), data.min()).astype(data.dtype))
+    if family == "mixed":
+        out = data.copy()
+        half = len(out) // 2
+        out[:half] = np.sort(out[:half])
+        out[half : half + half // 2] = out[0]
+        return out
+    return data
+
+
+def _field(
+    family: str, init: str, data: Values, scalar: Scalar, rng: np.random.Generator
+) -> Values:
+    word = init.partition(":")[0]
+    if scalar.kind == "f" and word in FREE:
+        wide = to_float(data, scalar)
+        if word == "uniform" and family == "integers":
+            return from_float(np.abs(_integers(wide, scalar, rng)), scalar)
+        return from_float(_FLOATS[family](wide, scalar, rng), scalar)
+    if word == "randint" or (scalar.kind != "f" and word in FREE):
+        return _whole(family, data, rng)
+    if word == "permutation" and family in {"sorted", "equal"}:
+        return np.sort(data)
+    if word == "permutation" and family == "mixed":
+        return data[::-1].copy()
+    return data
+
+
+def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
+    """Return inputs of the same shapes with the structure of a family.
+
+    Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are.
+    """
+    if family == DECLARED:
+        return arrays
+    out = dict(arrays)
+    for argument in work.arguments:
+        if argument.name in arrays:
+            out[argument.name] = _argument(family, argument, arrays[argument.name], seed)
+    return out
+
+
+def _argument(
+    family: str, argument: Argument, data: npt.NDArray[np.uint8], seed: int
+) -> npt.NDArray[np.uint8]:
+    kind = argument.type
+    rng = stream(seed, family, argument.name)
+    parts = [
+        _field(family, argument.init, values(data, kind, field), field.scalar, rng)
+        for field in kind.fields
+    ]
+    return interleave(parts, kind, data.nbytes // kind.size)
+
+
+def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
+    """Move every random float by one rounding error, up or down.
+
+    What this changes in the original's output is the accuracy that output can be asked to have
+    (Higham, Accuracy and Stability, 1.5: backward error times condition).
+    """
+    out = dict(arrays)
+    for argument in work.arguments:
+        only = argument.type.scalar
+        free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones"}
+        if argument.name not in arrays or only is None or only.kind != "f" or not free:
+            continue
+        data = to_float(values(arrays[argument.name], argument.type, argument.type.fields[0]), only)
+        rng = stream(seed, "jitter", argument.name)
+        step = np.resize(rng.integers(0, 2, min(len(data), 1_000_003)) * 2 - 1, len(data))
+        moved = from_float(data * (1 + 2 * only.roundoff * step), only)
+        out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
+    return out
+
+
+def _near(value: int) -> Iterator[int]:
+    """Sizes a hand-made kernel is likely to forget, nearest trouble first."""
+    yield value + 1
+    yield 1
+    yield value - 1
+    yield 31
+    yield _prime_below(value)
+    yield (1 << value.bit_length()) + 1
+    yield 33
+    yield _prime_below(max(3, value // 2))
+
+
+def _prime_below(value: int) -> int:
+    """Return the largest prime below a number; 2 at least."""
+    candidate = value - 1
+    while candidate > 2 and any(candidate % d == 0 for d in range(2, int(candidate**0.5) + 1)):
+        candidate -= 1
+    return max(2, candidate)
+
+
+def sizes(work: Work, limit: int, most_elements: int = 1 << 20) -> tuple[CaseSpec, ...]:
+    """Return undeclared cases around the smallest declared ones, unlike each other, cheap first.
+
+    One whole-number case variable moves at a time. Sizes that are declared already, and those
+    whose buffers hold over `most_elements` values, are left out.
+    """
+    declared = [dict(case.values) for case in work.cases]
+    base = min(
+        (case for case in work.cases if _elements(work, case.values) > 64),
+        key=lambda case: _elements(work, case.values),
+        default=work.cases[0],
+    )
+    movable = [
+        name
+        for name, value in base.values.items()
+        if name in work.variables and float(value).is_integer() and value >= 2
+    ]
+    turns = [(name, _near(int(base.values[name]))) for name in movable]
+    found: list[CaseSpec] = []
+    for _ in range(8):
+        for name, near in turns:
+            changed: dict[str, float] = {**base.values, name: float(next(near))}
+            small = changed[name] >= 1 and 0 < _elements(work, changed) <= most_elements
+            if small and changed not in declared:
+                declared.append(changed)
+                found.append(CaseSpec(changed, timed=False))
+    return tuple(found[:limit])
+
+
+def _elements(work: Work, case: Mapping[str, float]) -> int:
+    """Return the elements of all buffers of a case; -1 when a shape has no value there."""
+    try:
+        return sum(a.elements(case) for a in work.arguments if a.type.pointer)
+    except ValueError:
+        return -1

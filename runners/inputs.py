@@ -1,0 +1,182 @@
+"""Inputs of a case from a seed: the same seed gives the same bytes in every process."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.cuda_types import CudaType, Field, Scalar, Storage, from_float
+from runners.spec import Argument, SpecError, Work
+
+Arrays = dict[str, Storage]
+
+# Above this many scalars a random pattern is repeated; the period is prime, so that an index that
+# wraps at a power of two still meets other data.
+LONGEST_PATTERN = 8_388_593
+FREE = ("normal", "uniform")
+
+
+def stream(seed: int, *words: object) -> np.random.Generator:
+    """Return the random numbers that belong to a seed and a purpose."""
+    text = "\0".join(str(word) for word in (seed, *words))
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16]))
+
+
+def _random(rng: np.random.Generator, init: str, count: int) -> npt.NDArray[Any]:
+    """Draw floats; long arrays repeat a pattern with signs and scales that differ by period."""
+    length = min(count, LONGEST_PATTERN)
+    if init == "uniform":
+        pattern = rng.random(length, dtype=np.float32)
+    else:
+        pattern = rng.standard_normal(length, dtype=np.float32)
+    if count <= length:
+        return pattern
+    out = np.empty(count, np.float32)
+    for number, start in enumerate(range(0, count, length)):
+        part = out[start : start + length]
+        np.multiply(pattern[: len(part)], np.float32(1 - number % 7 / 16), out=part)
+    return out
+
+
+def _integers(
+    rng: np.random.Generator, scalar: Scalar, bounds: str, count: int
+) -> npt.NDArray[Any]:
+    """Draw whole numbers in [low, high)."""
+    try:
+        low, high = (int(part) for part in bounds.split(":"))
+    except ValueError as error:
+        raise SpecError(f"randint:{bounds} needs two whole numbers, randint:LO:HI") from error
+    if high <= low:
+        raise SpecError(f"randint:{bounds} is an empty range")
+    length = min(count, LONGEST_PATTERN)
+    drawn = np.resize(rng.integers(low, high, length), count)
+    return from_float(drawn, scalar) if scalar.kind == "f" else drawn.astype(scalar.dtype)
+
+
+def _scalars(rng: np.random.Generator, scalar: Scalar, init: str, count: int) -> npt.NDArray[Any]:
+    """Fill one field of a buffer."""
+    word, _, rest = init.partition(":")
+    if word == "randint":
+        return _integers(rng, scalar, rest, count)
+    if word == "zeros":
+        return np.zeros(count, scalar.dtype)
+    if word == "ones":
+        return from_float(np.ones(count), scalar)
+    if word == "arange":
+        return from_float(np.arange(count), scalar)
+    if word == "permutation":
+        return from_float(rng.permutation(count), scalar)
+    if word not in {*FREE, "sorted"}:
+        raise SpecError(f"init {init!r} is unknown")
+    if scalar.kind == "f":
+        drawn = _random(rng, word, count)
+    elif scalar.kind == "b":
+        drawn = rng.integers(0, 2, count)
+    else:
+        # Integers with a float's default: small enough that sums and products stay in range.
+        drawn = np.resize(rng.integers(0, 100, min(count, LONGEST_PATTERN)), count)
+    if word == "sorted":
+        drawn = np.sort(drawn)
+    return from_float(drawn, scalar)
+
+
+def interleave(parts: list[npt.NDArray[Any]], kind: CudaType, count: int) -> Storage:
+    """Assemble field arrays into the bytes of `count` values; padding is zero."""
+    if len(parts) == 1 and kind.size == kind.fields[0].scalar.size * kind.fields[0].lanes:
+        return np.ascontiguousarray(parts[0]).view(np.uint8).reshape(-1)
+    rows = np.zeros((count, kind.size), np.uint8)
+    for field, part in zip(kind.fields, parts, strict=True):
+        width = field.scalar.size * field.lanes
+        rows[:, field.offset : field.offset + width] = part.view(np.uint8).reshape(count, width)
+    return rows.reshape(-1)
+
+
+def load_function(root: Path, target: str) -> Any:
+    """Import FILE:FUNCTION below a project's root; raise `SpecError` when it is not there."""
+    file, _, name = target.rpartition(":")
+    path = (root / file).resolve()
+    if not path.is_relative_to(root.resolve()) or not path.is_file():
+        raise SpecError(f"{file!r} is no file inside {root}")
+    description = importlib.util.spec_from_file_location(f"workload_{path.stem}", path)
+    if description is None or description.loader is None:
+        raise SpecError(f"{file!r} is no Python file")
+    module = importlib.util.module_from_spec(description)
+    description.loader.exec_module(module)
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise SpecError(f"{file!r} has no function {name!r}")
+    return function
+
+
+def _from_file(
+    argument: Argument, root: Path, case: Mapping[str, float], count: int, seed: int
+) -> Storage:
+    """Take contents from a .npy file or a Python function `make(seed=..., **case)`."""
+    word, _, rest = argument.init.partition(":")
+    if word == "file":
+        path = (root / rest).resolve()
+        if not path.is_relative_to(root.resolve()) or not path.is_file():
+            raise SpecError(f"argument {argument.name}: {rest!r} is no file inside {root}")
+        data: npt.NDArray[Any] = np.load(path, allow_pickle=False)
+    else:
+        make = load_function(root, rest)
+        variables = {k: int(v) if float(v).is_integer() else v for k, v in case.items()}
+        data = np.asarray(make(seed=seed, **variables))
+    kind = argument.type
+    scalar, lanes = kind.scalar, sum(field.lanes for field in kind.fields)
+    if scalar is None:
+        raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1)
+    else:
+        flat = np.resize(data.reshape(-1), count * lanes) if word == "file" else data.reshape(-1)
+        raw = from_float(flat, scalar).view(np.uint8).reshape(-1)
+    if raw.nbytes != count * kind.size:
+        raise SpecError(
+            f"argument {argument.name}: {argument.init} gave {raw.nbytes} bytes,"
+            f" the shape {argument.shape!r} is {count * kind.size}"
+        )
+    return raw
+
+
+def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
+    """Return the first contents of every pointer argument as bytes, by argument name.
+
+    Outputs are left out: what they hold before a run is poison. The same work, case and seed give
+    the same bytes everywhere.
+    """
+    arrays: Arrays = {}
+    for argument in work.arguments:
+        if not argument.type.pointer or argument.role == "output":
+            continue
+        count = argument.elements(case)
+        rng = stream(seed, argument.name, sorted(case.items()))
+        if argument.init.partition(":")[0] in {"file", "python"}:
+            data = _from_file(argument, work.root, case, count, seed)
+        else:
+            parts = [
+                _scalars(rng, field.scalar, argument.init, count * field.lanes)
+                for field in argument.type.fields
+            ]
+            data = interleave(parts, argument.type, count)
+        arrays[argument.name] = data
+    return arrays
+
+
+def rotatable(argument: Argument) -> bool:
+    """Tell whether shifting a buffer's contents cyclically gives an input as valid as before.
+
+    True where elements are drawn independently (and for a permutation); not for sorted data or
+    for contents from a file, whose order may carry meaning.
+    """
+    word = argument.init.partition(":")[0]
+    return argument.role != "output" and word in {*FREE, "randint", "permutation"}
+
+
+def fields_of(argument: Argument) -> tuple[Field, ...]:
+    """Return the fields of what an argument points to."""
+    return argument.type.fields

@@ -1,0 +1,174 @@
+"""A compiled kernel or entry function as something to call with a case and buffer addresses."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from runners.arena import host_arguments, pack
+from runners.expressions import ExpressionError, count
+from runners.fault import Fault
+from runners.gpu import Gpu, LaunchError
+from runners.spec import Launch, Source, Work
+
+Bound = Callable[[], None]
+_LIMITS = ((2**31 - 1, 65535, 65535), (1024, 1024, 64))
+
+
+class Launchable(Protocol):
+    """What is verified and timed."""
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        """Return a function that queues one run. Raise `LaunchError` for bad geometry."""
+        ...
+
+
+def geometry(
+    launch: Launch, case: Mapping[str, float]
+) -> tuple[tuple[int, int, int], tuple[int, int, int], int]:
+    """Return grid, block and dynamic shared bytes; raise `LaunchError` beyond CUDA's limits.
+
+    Limits: CUDA Programming Guide, "Technical specifications per compute capability".
+    """
+    try:
+        sizes = [
+            tuple([count(e, case) for e in entries] + [1] * (3 - len(entries)))
+            for entries in (launch.grid, launch.block)
+        ]
+        shared = count(launch.shared, case)
+    except ExpressionError as error:
+        raise LaunchError(f"launch geometry: {error}") from error
+    for what, dimensions, limits in zip(("grid", "block"), sizes, _LIMITS, strict=True):
+        for axis, size, limit in zip("xyz", dimensions, limits, strict=False):
+            if not 1 <= size <= limit:
+                raise LaunchError(f"{what}.{axis} is {size}; it must be 1 to {limit}")
+    threads = sizes[1][0] * sizes[1][1] * sizes[1][2]
+    if threads > 1024:
+        raise LaunchError(f"a block of {threads} threads; the most is 1024")
+    (gx, gy, gz), (bx, by, bz) = sizes
+    return (gx, gy, gz), (bx, by, bz), shared
+
+
+def plain_name(symbol: str) -> str:
+    """Return a function's name without namespaces and template arguments.
+
+    >>> plain_name("ns::scan<float, 256>")
+    'scan'
+    """
+    return symbol.split("<", 1)[0].rsplit("::", maxsplit=1)[-1].strip()
+
+
+def mangled(symbols: Mapping[str, str], name: str) -> str:
+    """Return the symbol an artifact holds for a function as the workload names it."""
+    squeezed = {re.sub(r"\s+", "", known): found for known, found in symbols.items()}
+    for wanted in (re.sub(r"\s+", "", name), plain_name(name)):
+        if wanted in squeezed:
+            return squeezed[wanted]
+    raise LaunchError(f"{name} is not among the compiled functions: {', '.join(symbols) or 'none'}")
+
+
+class KernelLaunchable:
+    """A `__global__` function of a cubin under a launch geometry."""
+
+    def __init__(
+        self,
+        gpu: Gpu,
+        artifact: Mapping[str, Any],
+        work: Work,
+        launch: Launch | None,
+        *,
+        promoted: bool = False,
+    ) -> None:
+        if launch is None:
+            raise Fault("ConfigError", f"{work.name} is a kernel and needs a launch geometry")
+        self._gpu, self._work, self._launch, self._promoted = gpu, work, launch, promoted
+        before = gpu.free_bytes()
+        self._module = gpu.load(Path(str(artifact["path"])).read_bytes())
+        self.module_bytes = max(0, before - gpu.free_bytes())
+        self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
+        self._functions: dict[int, Any] = {}
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        """Return a launch with its geometry and packed arguments worked out."""
+        grid, block, shared = geometry(self._launch, case)
+        shared *= 2 if self._promoted else 1
+        most = int(self._gpu.facts.get("shared_optin_bytes", 48 << 10))
+        if shared > most:
+            raise LaunchError(f"{shared} bytes of shared memory; the most is {most}")
+        if shared not in self._functions:
+            self._functions[shared] = self._gpu.function(self._module, self._symbol, shared)
+        function, gpu = self._functions[shared], self._gpu
+        arguments = pack(self._work, case, addresses, promoted=self._promoted)
+        return lambda: gpu.launch(function, grid, block, arguments, shared)
+
+
+class EntryLaunchable:
+    """A host function of a shared object, called in this process on the null stream."""
+
+    module_bytes = 0
+
+    def __init__(
+        self,
+        artifact: Mapping[str, Any],
+        work: Work,
+        source: Source,
+        scratch: Path,
+        *,
+        promoted: bool = False,
+    ) -> None:
+        # A file of its own: the loader gives one handle for one file, and candidate and
+        # baseline must not share static data when they are the same.
+        path = scratch / f"{len(list(scratch.iterdir()))}.so"
+        shutil.copyfile(str(artifact["path"]), path)
+        _runtime()
+        try:
+            self._library = ctypes.CDLL(str(path), mode=ctypes.RTLD_LOCAL)
+        except OSError as error:
+            raise LaunchError(f"the shared object does not load: {error}") from error
+        symbol = mangled(artifact.get("symbols") or {}, work.symbol)
+        try:
+            self._function = self._library[symbol]
+        except AttributeError as error:
+            raise LaunchError(f"{symbol} is not in the shared object") from error
+        self._function.restype = None
+        self._stream = takes_stream(symbol, work.symbol, source.source)
+        self._work, self._promoted = work, promoted
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        """Return a call with its arguments converted."""
+        values = host_arguments(self._work, case, addresses, promoted=self._promoted)
+        if self._stream:
+            values.append(ctypes.c_void_p(0))
+        function = self._function
+        return lambda: function(*values)
+
+
+def takes_stream(symbol: str, name: str, source: str) -> bool:
+    """Tell whether an entry function ends in a stream: by its mangled name, else by its text.
+
+    >>> takes_stream("_Z3addPfiP11CUstream_st", "add", "")
+    True
+    """
+    if symbol.startswith("_Z"):
+        return symbol.endswith("P11CUstream_st")
+    head = re.search(rf"\b{re.escape(plain_name(name))}\s*\(([^)]*)\)\s*\{{", source)
+    return bool(head and re.search(r"cudaStream_t\s*\w*\s*$", head[1].strip()))
+
+
+def _runtime() -> None:
+    """Load the CUDA runtime where the shared object's own search path does not find it."""
+    folders = [Path("/usr/local/cuda/lib64")]
+    nvcc = shutil.which("nvcc")
+    if nvcc:
+        root = Path(nvcc).resolve().parent.parent
+        folders += [root / "lib64", root / "lib"]
+    for folder in folders:
+        for library in sorted(folder.glob("libcudart.so.*"), reverse=True):
+            with contextlib.suppress(OSError):
+                ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+                return

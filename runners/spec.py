@@ -1,0 +1,229 @@
+"""The worker's own view of a job, read from JSON.
+
+The worker stands alone: it may run where pydantic and the rest of the project are not installed,
+so it keeps the few fields it needs, under the names they have on the wire.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runners import cuda_types
+from runners.cuda_types import CudaType
+from runners.expressions import ExpressionError, count, evaluate, names
+from runners.fault import Fault
+
+Json = dict[str, Any]
+
+
+class SpecError(Fault):
+    """A job does not say what to run: the workload's author can mend it."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__("ConfigError", message, remedy)
+
+
+class BaselineFailure(Fault):
+    """The unedited kernel does not do what its workload says."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__("BaselineError", message, remedy)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Launch geometry.
+
+    Field order and names are those of the project's `Launch`: its text is part of a digest.
+    """
+
+    grid: tuple[str, ...]
+    block: tuple[str, ...]
+    shared: str = "0"
+    tunable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kernel's text and launch."""
+
+    name: str
+    source: str
+    path: str
+    launch: Launch | None
+
+    @property
+    def digest(self) -> str:
+        """Identify source and launch by the project's rule."""
+        text = self.source if self.launch is None else f"{self.source}\0{self.launch}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument with its parsed type; `init` and `role` as in the project's model."""
+
+    name: str
+    type: CudaType
+    shape: str | None
+    value: str | None
+    init: str
+    role: str
+
+    @property
+    def written(self) -> bool:
+        """Tell whether the kernel is meant to change what this points to."""
+        return self.type.pointer and self.role in {"output", "inout"}
+
+    def elements(self, case: Mapping[str, float]) -> int:
+        """Return how many values a pointer argument points to."""
+        return count(self.shape or "1", case)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSpec:
+    """Case variables with weight; `timed` cases are timed, all are checked."""
+
+    values: Mapping[str, float]
+    weight: float = 1.0
+    timed: bool = True
+
+    @property
+    def name(self) -> str:
+        """Return the label the project gives this case."""
+        return " ".join(f"{k}={v:g}" for k, v in self.values.items()) or "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is run: how it is reached, its arguments and cases, and how equal is enough."""
+
+    name: str
+    kind: str
+    symbol: str
+    arguments: tuple[Argument, ...]
+    cases: tuple[CaseSpec, ...]
+    rtol: float
+    atol: float
+    launch: Launch | None
+    reference: str | None
+    root: Path
+    warm: bool
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Return the case variables that decide sizes: those in shapes, values and the launch."""
+        texts = [t for a in self.arguments for t in (a.shape, a.value) if t]
+        if self.launch is not None:
+            texts += [*self.launch.grid, *self.launch.block, self.launch.shared]
+        return frozenset().union(*(names(text) for text in texts))
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """One request's job."""
+
+    kernel: Source
+    baseline: Source
+    work: Work
+    device: str
+    effort: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Identify what a set of expected answers is for: workload, original and seed."""
+        text = json.dumps([repr(self.work), self.baseline.digest, self.seed])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _launch(data: Json | None) -> Launch | None:
+    if data is None:
+        return None
+    grid, block = (tuple(str(e) for e in data[key]) for key in ("grid", "block"))
+    return Launch(grid, block, str(data.get("shared", "0")), bool(data.get("tunable", False)))
+
+
+def _source(data: Json) -> Source:
+    return Source(
+        str(data["name"]),
+        str(data["source"]),
+        str(data.get("path", "")),
+        _launch(data.get("launch")),
+    )
+
+
+def _argument(data: Json) -> Argument:
+    name = str(data["name"])
+    try:
+        kind = cuda_types.parse(str(data["type"]))
+    except cuda_types.TypeNameError as error:
+        raise SpecError(f"argument {name}: {error}") from error
+    shape, value = data.get("shape"), data.get("value")
+    if kind.pointer and shape is None:
+        raise SpecError(f"argument {name} is a pointer and needs a shape")
+    if not kind.pointer and value is None:
+        raise SpecError(f"argument {name} is a scalar and needs a value")
+    init = str(data.get("init", "normal"))
+    return Argument(name, kind, shape, value, init, str(data.get("role", "input")))
+
+
+def _work(data: Json) -> Work:
+    tolerance = data.get("tolerance") or {}
+    cases = tuple(
+        CaseSpec(
+            {str(k): float(v) for k, v in case.get("values", {}).items()},
+            float(case.get("weight", 1.0)),
+            bool(case.get("time", True)),
+        )
+        for case in data.get("cases") or [{}]
+    )
+    return Work(
+        str(data["name"]),
+        str(data["kind"]),
+        str(data.get("symbol", "")),
+        tuple(_argument(a) for a in data.get("arguments") or ()),
+        cases,
+        float(tolerance.get("rtol", 1e-5)),
+        float(tolerance.get("atol", 1e-6)),
+        _launch(data.get("launch")),
+        data.get("reference"),
+        Path(str(data.get("root", "."))),
+        bool(data.get("warm", False)),
+    )
+
+
+def parse(data: Json) -> JobSpec:
+    """Read a job; raise `SpecError` that names what is missing or does not fit."""
+    try:
+        job = JobSpec(
+            _source(data["kernel"]),
+            _source(data["baseline"]),
+            _work(data["workload"]),
+            str(data.get("device", "cuda:0")),
+            str(data.get("effort", "screen")),
+            int(data.get("seed", 0)),
+        )
+        for case in job.work.cases:
+            for argument in job.work.arguments:
+                if argument.type.pointer:
+                    argument.elements(case.values)
+                elif not argument.type.text.startswith("struct"):
+                    evaluate(argument.value or "0", case.values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SpecError(f"the job has no usable {error}") from error
+    except ExpressionError as error:
+        raise SpecError(str(error)) from error
+    return job
+
+
+def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
+    """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs."""
+    text = (argument.value or "0").strip()
+    parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
+    return tuple(evaluate(part, case) for part in parts)
