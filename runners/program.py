@@ -1,0 +1,433 @@
+"""Judge whole programs: original and candidate as processes, watched and timed from outside.
+
+For the worker: `evaluate(request, context)` takes the worker's request with both artefacts built
+(kind `program`, linked with `-cudart=shared`) and returns the verdict as JSON; it raises
+`runners.fault.Fault` when the original is at fault (BaselineError) or the host is (ConfigError).
+`context` is a mapping; every key is optional:
+
+- `scratch`: directory for run directories and the built interposer (default: a temporary one);
+- `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
+- `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
+- `profiles`: a dict the caller keeps, so that an original is profiled once.
+
+For the profiler: a program needs no interposer under ncu. `command(artifact, arguments)` is the
+command line; run it in the workload's root with `program_run.environment(...)`:
+
+    ncu --clock-control none -k regex:'^(saxpy)$' -c 3 ... PROGRAM ARGUMENTS
+
+A verdict costs one run of the candidate with NaN in fresh memory, one with random words that is
+timed as well, and one of the original beside it; docs/decisions/0002-timing-programs.md says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runners import interposer, program_stdout
+from runners.program_compare import Bounds
+from runners.program_profile import Profile, checks, profile
+from runners.program_report import Report
+from runners.program_run import Probe, Ran, Runner, execute, libraries
+
+Verdict = dict[str, Any]
+
+BASELINE_SECONDS = 120.0
+# Process pairs: fewest and most, and the half-width of the ratio at which to stop.
+PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
+REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
+HALF_WIDTH = 0.005
+# With fewer samples in a run than this, runs are the samples.
+FEW_SAMPLES = 4
+GRAPH = "graph"
+
+
+class Failed(Exception):  # noqa: N818 - a candidate's failure, not an error
+    """A candidate did not get through; becomes the verdict."""
+
+    def __init__(self, status: str, log: str) -> None:
+        super().__init__(log)
+        self.status = status
+        self.log = log
+
+
+def command(artifact: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
+    """Return the command line that runs a built program."""
+    return [str(artifact["path"]), *arguments]
+
+
+def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -> Verdict:
+    """Return a candidate's verdict: correct and timed, or what it failed at."""
+    context = context or {}
+    job, workload = request["job"], request["job"]["workload"]
+    with tempfile.TemporaryDirectory(prefix="optiml-") as temporary:
+        scratch = Path(context.get("scratch") or temporary)
+        scratch.mkdir(parents=True, exist_ok=True)
+        runner = Runner(
+            interposer=interposer.library(scratch / "interposer"),
+            scratch=scratch,
+            root=Path(workload.get("root") or "."),
+            device=int(context.get("device") or 0),
+            library_path=tuple(context.get("libraries") or libraries()),
+            execute=context.get("execute") or execute,
+        )
+        begun = time.monotonic()
+        originals = _profiles(runner, request, context)
+        learned = time.monotonic()
+        trial = _Trial(runner, request, job, workload)
+        verdict = trial.judge(originals)
+        verdict["seconds"] = {
+            "profile original": learned - begun,
+            **verdict["seconds"],
+        }
+        if verdict["measurement"] is not None:
+            verdict["measurement"]["device"] = str(context.get("gpu") or job.get("device") or "")
+        return verdict
+
+
+def _profiles(
+    runner: Runner, request: Mapping[str, Any], context: Mapping[str, Any]
+) -> list[Profile]:
+    """Profile the original with each set of arguments, or take what an earlier request learned."""
+    cache: MutableMapping[str, Profile] = context.get("profiles", {})
+    job = request["job"]
+    program = job["workload"].get("program") or {}
+    path = Path(request["baseline"]["path"])
+    expect = (int(program.get("exit") or 0), program.get("stdout"))
+    seed = int(job.get("seed") or 0) + 1
+    found = []
+    for arguments in program.get("runs") or [[]]:
+        digest = hashlib.sha256(path.read_bytes())
+        digest.update(repr((list(arguments), expect, seed, str(runner.root))).encode())
+        key = digest.hexdigest()
+        if key not in cache:
+            limit = float(request.get("limits", {}).get("seconds") or BASELINE_SECONDS)
+            cache[key] = profile(runner, path, arguments, expect, seed, limit)
+        found.append(cache[key])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    runner: Runner
+    request: Mapping[str, Any]
+    job: Mapping[str, Any]
+    workload: Mapping[str, Any]
+
+    @property
+    def seed(self) -> int:
+        return int(self.job.get("seed") or 0) + 1
+
+    @property
+    def effort(self) -> str:
+        return str(self.job.get("effort") or "screen")
+
+    def judge(self, originals: Sequence[Profile]) -> Verdict:
+        tolerance = self.workload.get("tolerance") or {}
+        bounds = Bounds(float(tolerance.get("rtol", 1e-5)), float(tolerance.get("atol", 1e-6)))
+        done: list[dict[str, Any]] = []
+        spent = {"verify": 0.0, "time": 0.0}
+        measured: list[_Timed] = []
+        try:
+            for original in originals:
+                begun = time.monotonic()
+                if "nan" in original.references:
+                    run = self._candidate(original, Probe("nan", self.seed, record=True))
+                    self._verify(original, run, "nan", bounds, done)
+                spent["verify"] += time.monotonic() - begun
+            for original in originals:
+                begun = time.monotonic()
+                measured.append(self._time(original, bounds, done))
+                spent["time"] += time.monotonic() - begun
+        except Failed as failure:
+            return self._verdict(failure.status, None, done, spent, failure.log)
+        measurement = _measurement(measured, originals)
+        log = "; ".join(n for o in originals for n in o.notes)
+        return self._verdict("correct", measurement, done, spent, log)
+
+    def _verdict(
+        self,
+        status: str,
+        measurement: dict[str, Any] | None,
+        done: list[dict[str, Any]],
+        spent: dict[str, float],
+        log: str,
+    ) -> Verdict:
+        artifact = self.request["candidate"]
+        return {
+            "status": status,
+            "measurement": measurement,
+            "counters": {},
+            "resources": artifact.get("resources") or {},
+            "instructions": artifact.get("instructions") or {},
+            "lines": {},
+            "machine_code": artifact.get("machine_code") or "",
+            "checks": done,
+            "seconds": dict(spent),
+            "log": log,
+        }
+
+    def _candidate(self, original: Profile, probe: Probe) -> Ran:
+        expected = original.references[probe.poison].digests
+        path = Path(self.request["candidate"]["path"])
+        full = replace(probe, expected=expected if probe.record else ())
+        return self.runner.run(path, original.arguments, full, self._limit(original))
+
+    def _limit(self, original: Profile) -> float:
+        return max(10.0, 5 * original.seconds + 5)
+
+    def _verify(
+        self,
+        original: Profile,
+        run: Ran,
+        poison: str,
+        bounds: Bounds,
+        done: list[dict[str, Any]],
+        *,
+        printed: bool = True,
+    ) -> None:
+        program = self.workload.get("program") or {}
+        _alive(run, original, int(program.get("exit") or 0), self._limit(original))
+        where = original.name
+        for what, passed, error, why in checks(original, run, poison, bounds):
+            done.append(_check("outputs", f"{where}: {what}", passed, error))
+            if not passed:
+                raise Failed("wrong result", f"{where}, fresh memory {poison}: {why}")
+        assert run.report is not None  # noqa: S101 - _alive saw it
+        beyond = len(run.report.guards) > original.guards
+        done.append(_check("guard bands", f"{where}: fresh memory {poison}", not beyond))
+        if beyond:
+            raise Failed("wrong result", f"{where}: {_guard(run.report.guards[0])}")
+        if printed:
+            other = program_stdout.difference(original.stdouts, run.stdout)
+            must = program.get("stdout")
+            if not other and must and must not in run.stdout:
+                other = f'does not print "{must}"'
+            done.append(_check("stdout", where, not other))
+            if other:
+                raise Failed("wrong result", f"{where}: {other}")
+
+    def _time(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> _Timed:
+        """Time original and candidate in turns; the candidate's first run is a verified one."""
+        fewest, most = PAIRS.get(self.effort, PAIRS["screen"])
+        timed = _Timed(original)
+        poison = original.main_poison
+        quiet = Probe(
+            poison, self.seed, plans=original.plans, replay_ms=REPLAY_MS.get(self.effort, 300.0)
+        )
+        watched = replace(quiet, record=True)
+        if not original.plans or self.effort == "confirm":
+            run = self._candidate(original, watched)
+            self._verify(original, run, poison, bounds, done, printed=not original.plans)
+            counts = _counts(run)
+        else:
+            run, counts = None, None
+        deadline = time.monotonic() + _cap(self.effort, original)
+        for pair in range(most):
+            first = run if pair == 0 and original.plans and run is not None else None
+            if (pair + self.seed) % 2:
+                mine = first or self._once(original, quiet, counts, watched)
+                theirs = self._original(original, quiet)
+            else:
+                theirs = self._original(original, quiet)
+                mine = first or self._once(original, quiet, counts, watched)
+            if counts is None:
+                self._verify(original, mine, poison, bounds, done, printed=False)
+                counts = _counts(mine)
+            _alive(mine, original, 0, self._limit(original))
+            assert mine.report is not None  # noqa: S101 - _alive saw it
+            assert theirs.report is not None  # noqa: S101 - _original saw it
+            timed.add(theirs.report, mine.report)
+            if pair + 1 < fewest:
+                continue
+            if timed.settled(self.effort) or time.monotonic() > deadline:
+                break
+        return timed
+
+    def _once(
+        self, original: Profile, quiet: Probe, counts: tuple[int, int] | None, watched: Probe
+    ) -> Ran:
+        if counts is None:
+            return self._candidate(original, watched)
+        return self._candidate(original, replace(quiet, stop=counts))
+
+    def _original(self, original: Profile, quiet: Probe) -> Ran:
+        probe = replace(quiet, stop=(original.launches, original.copies))
+        path = Path(self.request["baseline"]["path"])
+        run = self.runner.run(path, original.arguments, probe, self._limit(original))
+        if run.report is None or run.report.broken:
+            text = f"the original failed when it was timed: {run.tail or run.trouble}"
+            raise Failed("crashed", text)
+        return run
+
+
+class _Timed:
+    """Paired times of one case, µs: a list of samples for each process pair."""
+
+    def __init__(self, original: Profile) -> None:
+        self.original = original
+        self.pairs: list[tuple[list[float], list[float]]] = []
+        self.shares: dict[str, list[float]] = {}
+        self.in_situ: list[tuple[float, float]] = []
+
+    def add(self, theirs: Report, mine: Report) -> None:
+        """Take a pair of runs; a kernel repeated in one only is timed where it stood in both."""
+        a, b = _by_name(theirs), _by_name(mine)
+        single = {n for n in set(a) & set(b) if not (a[n].repeated and b[n].repeated)}
+        before, after = _totals(a, single), _totals(b, single)
+        count = min(len(before), len(after))
+        self.pairs.append((before[:count], after[:count]))
+        self.in_situ.append((sum(k.total for k in a.values()), sum(k.total for k in b.values())))
+        for name, kernel in b.items():
+            value = statistics.median(kernel.samples(name in single))
+            self.shares.setdefault(name, []).append(value)
+
+    def entries(self, effort: str) -> tuple[list[float], list[float]]:
+        """Return paired samples: of single launches for a screening, of whole runs otherwise."""
+        runs = len(self.pairs)
+        if effort == "screen" and sum(len(b) for b, _ in self.pairs) > runs:
+            return (
+                [x for before, _ in self.pairs for x in before],
+                [x for _, after in self.pairs for x in after],
+            )
+        return (
+            [statistics.median(before) for before, _ in self.pairs],
+            [statistics.median(after) for _, after in self.pairs],
+        )
+
+    def settled(self, effort: str) -> bool:
+        """Tell whether the ratio is known to half a per cent, or well enough for a screening."""
+        before, after = self.entries(effort)
+        if effort == "screen":
+            return len(before) >= FEW_SAMPLES
+        ratios = [x / y for x, y in zip(before, after, strict=True) if y > 0]
+        if len(ratios) < 3:
+            return False
+        spread = statistics.stdev(ratios) / statistics.mean(ratios)
+        return bool(2 * spread / len(ratios) ** 0.5 <= HALF_WIDTH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """All instances of one kernel in one run: launches, µs where they stood, repeated launches."""
+
+    count: int
+    total: float
+    repeated: tuple[tuple[float, ...], ...]
+
+    def samples(self, in_place: bool) -> list[float]:
+        """Return estimates of the kernel's whole time in µs, one for each repeat."""
+        if in_place or not self.repeated:
+            return [self.total]
+        longest = max(len(r) for r in self.repeated)
+        scale = self.count / len(self.repeated)
+        return [
+            scale * sum(r[i] if i < len(r) else statistics.median(r) for r in self.repeated)
+            for i in range(longest)
+        ]
+
+
+def _by_name(report: Report) -> dict[str, _Kernel]:
+    found: dict[str, _Kernel] = {}
+    for kernel in report.kernels:
+        old = found.get(kernel.name, _Kernel(0, 0.0, ()))
+        repeats = tuple(r.samples_us for r in kernel.replays if r.samples_us)
+        # An instance of which nothing was repeated would be scaled by the others: time it in place.
+        found[kernel.name] = _Kernel(
+            old.count + kernel.count, old.total + kernel.total_us, old.repeated + repeats
+        )
+    if GRAPH in report.other_us:
+        found[GRAPH] = _Kernel(1, report.other_us[GRAPH], ())
+    return found
+
+
+def _totals(kernels: Mapping[str, _Kernel], single: set[str]) -> list[float]:
+    each = [kernel.samples(name in single) for name, kernel in kernels.items()]
+    longest = max((len(s) for s in each), default=1)
+    return [sum(s[i] if i < len(s) else statistics.median(s) for s in each) for i in range(longest)]
+
+
+def _measurement(measured: Sequence[_Timed], originals: Sequence[Profile]) -> dict[str, Any]:
+    cases = []
+    shares: dict[str, float] = {}
+    for timed in measured:
+        # The effort decides only whether repeats of one run count as samples of their own.
+        before, after = timed.entries("screen" if len(timed.pairs) < 4 else "race")
+        cases.append(
+            {
+                "name": timed.original.name,
+                "candidate_us": after,
+                "baseline_us": before,
+                "weight": 1.0,
+            }
+        )
+        for name, values in timed.shares.items():
+            shares[name] = shares.get(name, 0.0) + statistics.median(values)
+    total = sum(shares.values()) or 1.0
+    notes = [note for original in originals for note in original.notes]
+    for timed in measured:
+        before, after = (statistics.median(v) for v in zip(*timed.in_situ, strict=True))
+        notes.append(
+            f"{timed.original.name}: kernels where they stood took {before:.1f} µs in the "
+            f"original and {after:.1f} µs in the candidate"
+        )
+    return {
+        "cases": cases,
+        "device": "",
+        "kernels": {name: value / total for name, value in shares.items()},
+        "clock_mhz": None,
+        "energy_mj": None,
+        "peak_memory_bytes": None,
+        "temperature_c": None,
+        "dropped": 0,
+        "notes": notes,
+    }
+
+
+def _cap(effort: str, original: Profile) -> float:
+    """Return after how many seconds of timing no further pair is begun."""
+    return {"screen": 4.0, "race": 40.0}.get(effort, 90.0) + 2 * original.seconds
+
+
+def _counts(run: Ran) -> tuple[int, int]:
+    assert run.report is not None  # noqa: S101 - callers have looked
+    return run.report.launches, run.report.copies
+
+
+def _check(layer: str, what: str, passed: bool, error: float | None = None) -> dict[str, Any]:
+    finite = error if error is not None and error < float("inf") else None
+    bound = 1.0 if error is not None else None
+    return {"layer": layer, "what": what, "passed": passed, "error": finite, "bound": bound}
+
+
+def _guard(text: str) -> str:
+    side, number, size, at = text.split()
+    where = "before" if side == "front" else "behind"
+    return f"writes {where} allocation {number} of {size} bytes (at byte {at} from its edge)"
+
+
+def _alive(run: Ran, original: Profile, exit_status: int, limit: float) -> None:
+    """Raise `Failed` unless the run ended as it should and launched what it should."""
+    if run.exit is None:
+        raise Failed("timed out", f"{original.name}: still running after {limit:.0f} s")
+    report = run.report
+    if report is None:
+        text = run.trouble or f"ended with status {run.exit} and left no report"
+        raise Failed("crashed", f"{original.name}: {text} {run.tail}")
+    new = [f for f in report.failures if (f.api, f.name) not in original.failures]
+    if new:
+        text = f"{new[0].api} fails with {new[0].name} after launching {new[0].kernel or 'nothing'}"
+        raise Failed("crashed", f"{original.name}: {text}")
+    if run.exit != exit_status or report.broken:
+        raise Failed("crashed", f"{original.name}: exits with {run.exit} {run.tail}")
+    names = {k.name for k in report.kernels}
+    gone = original.kernels - names
+    if (report.launches == 0 and original.launches) or (gone and names <= original.kernels):
+        what = ", ".join(sorted(gone)) or "anything"
+        raise Failed("rejected", f"{original.name}: no longer launches {what}")

@@ -1,0 +1,320 @@
+"""What runs of the original teach: does it work, what does it compute, what may vary, how long.
+
+Four runs before any candidate: fresh memory zeroed, random, all NaN, and random once more. A fifth
+repeats launches, to see that repeating them changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from runners import program_compare, program_report, program_stdout
+from runners.fault import Fault
+from runners.program_compare import Bounds, Expectation
+from runners.program_report import Bytes, Report
+from runners.program_run import Plan, Probe, Ran, Runner
+
+# Above this much memory, runs do not share the GPU.
+SHARED_BYTES = 8 << 30
+# Kernels this long and this often launched are timed where they stand, µs and launches.
+LONG_US, OFTEN = 200.0, 8
+SAMPLES = 12
+NOTHING = np.zeros(0, np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The original's records under one poison: digests, and bytes where they were kept."""
+
+    poison: str
+    report: Report
+    digests: tuple[str, ...]
+    held: tuple[Bytes | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One program with one set of arguments, as its original runs it.
+
+    `references` are by poison: `random` and `nan`, or `zero` alone for a program that reads memory
+    that nothing wrote. `plans` is empty when launches cannot be repeated.
+    """
+
+    arguments: tuple[str, ...]
+    references: Mapping[str, Reference]
+    expectations: tuple[Expectation, ...]
+    stdouts: tuple[str, ...]
+    plans: Mapping[str, Plan]
+    seconds: float
+    gpu_us: float
+    launches: int
+    copies: int
+    kernels: frozenset[str]
+    failures: frozenset[tuple[str, str]]
+    guards: int
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """Return the name of the case: its arguments."""
+        return " ".join(self.arguments) or "default"
+
+    @property
+    def main_poison(self) -> str:
+        """Return the poison of timing runs: never NaN, which is quicker on some units."""
+        return "zero" if "zero" in self.references else "random"
+
+
+def profile(
+    runner: Runner,
+    program: Path,
+    arguments: Sequence[str],
+    expect: tuple[int, str | None],
+    seed: int,
+    seconds: float,
+) -> Profile:
+    """Run the original under several poisons and learn from it.
+
+    `expect` is the exit status and a text its output must hold. Raises `Fault` (BaselineError)
+    when it fails, hangs, launches nothing, or computes nothing that is the same twice.
+    """
+    probe = Probe("zero", seed, record=True)
+    first = runner.run(program, arguments, probe, seconds)
+    report = _works(first, arguments, expect, seconds)
+    zero = _reference("zero", first, report, None)
+    again = replace(probe, expected=zero.digests)
+    wanted = [replace(again, poison="random"), replace(again, poison="nan"),
+              replace(again, poison="random")]  # fmt: skip
+    limit = max(10.0, 5 * first.seconds + 5)
+    width = 3 if report.peak_bytes < SHARED_BYTES else 1
+    with ThreadPoolExecutor(width) as pool:
+        runs = list(pool.map(lambda p: runner.run(program, arguments, p, limit), wanted))
+    notes = [f"not replayed or timed by name: {n}" for n in report.notes if n == "graph"]
+    if all(_alike(first, run) for run in runs):
+        random, nan, twice = (
+            _reference(p.poison, run, run.report, zero)
+            for p, run in zip(wanted, runs, strict=True)
+            if run.report
+        )
+        references = {"random": random, "nan": nan}
+        layers = [zero, random, nan]
+    else:
+        second = runner.run(program, arguments, again, limit)
+        if not _alike(first, second):
+            raise Fault("BaselineError", _varies(first, second), _SEED)
+        notes.append(
+            "the original does other things when fresh memory is not zero: it reads memory that "
+            "nothing wrote; it was run with zeroed memory only"
+        )
+        references = {"zero": zero}
+        layers, runs = [zero], [second]
+        assert second.report is not None  # noqa: S101 - _alike saw it
+        twice = _reference("zero", second, second.report, zero)
+    expectations = tuple(
+        _learn(number, layers, twice) for number in range(len(zero.report.records))
+    )
+    if any(e.excluded is not None for e in expectations):
+        # With zeroed memory alone every word is determined: compared there without exceptions.
+        references = {"nan": references["nan"], "zero": zero}
+    notes += _said(expectations, layers[min(1, len(layers) - 1)].report, twice.report)
+    found = Profile(
+        arguments=tuple(arguments),
+        references=references,
+        expectations=expectations,
+        stdouts=(first.stdout, *(run.stdout for run in runs)),
+        plans=plans(report),
+        seconds=first.seconds,
+        gpu_us=sum(k.total_us for k in report.kernels),
+        launches=report.launches,
+        copies=report.copies,
+        kernels=frozenset(k.name for k in report.kernels),
+        failures=frozenset((f.api, f.name) for f in report.failures),
+        guards=len(report.guards),
+        notes=tuple(notes),
+    )
+    return _repeatable(runner, program, found, seed, limit)
+
+
+def plans(report: Report) -> dict[str, Plan]:
+    """Choose which launches are repeated, so that each kernel gets about a dozen samples.
+
+    Long kernels that run often need none: their launches are samples enough.
+    """
+    chosen: dict[str, Plan] = {"*": Plan(0, 1, 4, 3)}
+    totals: dict[str, tuple[int, float]] = {}
+    for kernel in report.kernels:
+        count, total = totals.get(kernel.name, (0, 0.0))
+        totals[kernel.name] = (count + kernel.count, total + kernel.total_us)
+    for name, (count, total) in totals.items():
+        mean = total / max(1, count)
+        if mean >= LONG_US and count >= OFTEN:
+            chosen[name] = Plan(0, 1, 0, 0)
+            continue
+        launches = min(count, 4 if mean > 1000 else 6)
+        every = max(1, count // launches)
+        repeats = max(2, -(-SAMPLES // launches)) if mean < 20_000 else 3
+        first = every // 2 if count > launches else 0
+        chosen[name] = Plan(first, every, launches, repeats)
+    return chosen
+
+
+def checks(
+    found: Profile, run: Ran, poison: str, bounds: Bounds
+) -> list[tuple[str, bool, float | None, str]]:
+    """Compare a run's records with the original's: (what, passed, error, why) for each group.
+
+    The error is in units of its bound. Copies to the host and final buffers are one group each.
+    """
+    reference = found.references[poison]
+    report = run.report
+    if report is None:
+        return [("report", False, None, run.trouble or "the run left no report")]
+    want = [(r.kind, r.size) for r in reference.report.records]
+    got = [(r.kind, r.size) for r in report.records]
+    if want != got:
+        text = f"{len(got)} copies and buffers instead of {len(want)}, or of other sizes"
+        return [("sequence of copies and buffers", False, None, text)]
+    worst: dict[str, tuple[float, str, bool, int]] = {}
+    for number, record in enumerate(report.records):
+        group = "copies to the host" if record.kind in {"copy", "symbol"} else "final buffers"
+        error, why, passed, count = worst.get(group, (0.0, "", True, 0))
+        if record.digest != reference.digests[number]:
+            held, mine = reference.held[number], program_report.held(record, run.stored)
+            if held is not None and mine is not None:
+                expected = found.expectations[number]
+                if poison == "zero":
+                    expected = replace(expected, excluded=None)
+                outcome = program_compare.compare(held, mine, expected, bounds)
+                if not outcome.passed and passed:
+                    why = f"{record.kind} {number} ({record.size} bytes): {outcome.why}"
+                passed = passed and outcome.passed
+                error = max(error, outcome.error)
+        worst[group] = (error, why, passed, count + 1)
+    return [
+        (f"{count} {group}, fresh memory {poison}", passed, error, why)
+        for group, (error, why, passed, count) in worst.items()
+    ]
+
+
+_SEED = "make its inputs the same in every run: a fixed seed instead of the clock or the process id"
+
+
+def _works(
+    run: Ran, arguments: Sequence[str], expect: tuple[int, str | None], limit: float
+) -> Report:
+    name = "the program" + (f" with arguments {' '.join(arguments)}" if arguments else "")
+    if run.exit is None:
+        text = f"{name} does not end within {limit:.0f} s"
+        raise Fault("BaselineError", text, "give smaller arguments in `program: {run: [...]}`")
+    if run.exit != expect[0]:
+        how = f"is killed by signal {-run.exit}" if run.exit < 0 else f"exits with {run.exit}"
+        text = f"{name} {how}: {run.tail or 'it prints nothing'}"
+        remedy = "give the arguments it needs in `program: {run: [...], check: {exit: N}}`"
+        raise Fault("BaselineError", text, remedy)
+    if expect[1] is not None and expect[1] not in run.stdout:
+        text = f'{name} does not print "{expect[1]}": {run.tail}'
+        raise Fault("BaselineError", text, "mend the program, or `check: {stdout: ...}`")
+    report = run.report
+    if report is None:
+        text = f"{name} could not be watched: {run.trouble or 'no report'}; {run.tail}"
+        raise Fault("BaselineError", text, "link it with -cudart=shared")
+    failure = next((f for f in report.failures), None)
+    if report.broken and failure:
+        text = f"{name}: {failure.api} fails with {failure.name} after launching {failure.kernel}"
+        raise Fault("BaselineError", text, "mend it first; compute-sanitizer shows where")
+    if report.launches == 0 and "graph" not in report.notes:
+        text = f"{name} launches no kernel" + (f": {failure.name}" if failure else "")
+        raise Fault("BaselineError", text, "give arguments with which it computes something")
+    return report
+
+
+def _alike(one: Ran, two: Ran) -> bool:
+    """Tell whether two runs did the same things: exit, output, copies and buffers."""
+    if one.report is None or two.report is None or one.exit != two.exit or two.report.broken:
+        return False
+    if program_stdout.difference([one.stdout], two.stdout) and _words(one) != _words(two):
+        return False
+    shapes = [[(r.kind, r.size) for r in run.records] for run in (one.report, two.report)]
+    return shapes[0] == shapes[1]
+
+
+def _words(run: Ran) -> str:
+    return program_stdout.NUMBER.sub("#", run.stdout)
+
+
+def _varies(one: Ran, two: Ran) -> str:
+    if two.exit != one.exit:
+        return f"the original exits with {one.exit} in one run and {two.exit} in the next"
+    return "two runs of the original do not make the same copies or print the same words"
+
+
+def _reference(poison: str, run: Ran, report: Report, base: Reference | None) -> Reference:
+    held = []
+    for number, record in enumerate(report.records):
+        bytes_ = program_report.held(record, run.stored)
+        if bytes_ is None and base and base.digests[number] == record.digest:
+            bytes_ = base.held[number]
+        held.append(bytes_)
+    return Reference(poison, report, tuple(r.digest for r in report.records), tuple(held))
+
+
+def _learn(number: int, layers: Sequence[Reference], twice: Reference) -> Expectation:
+    runs = [held for layer in layers if (held := layer.held[number]) is not None]
+    types = layers[0].report.types(layers[0].report.records[number])
+    if len(runs) != len(layers) or len({run.size for run in runs}) != 1:
+        return Expectation(("int",), unstable=len({layer.digests[number] for layer in layers}) > 1)
+    second = twice.held[number]
+    return program_compare.learn(runs, second, types)
+
+
+def _said(expectations: Sequence[Expectation], one: Report, two: Report) -> list[str]:
+    notes = []
+    noisy = sum(bool(e.noise) for e in expectations)
+    mixed = sum(e.unordered for e in expectations)
+    lost = sum(e.unstable for e in expectations)
+    if noisy:
+        notes.append(f"{noisy} buffers or copies differ in rounding between runs of the original")
+    if mixed:
+        notes.append(f"{mixed} hold the same values in another order between runs of the original")
+    if lost:
+        notes.append(f"{lost} are not the same twice in the original and are not compared")
+    if any(e.excluded is not None for e in expectations):
+        notes.append(
+            "the original reads memory that nothing wrote; words computed from it are compared "
+            "with zeroed memory only"
+        )
+    if lost and one.input_digest != two.input_digest:
+        text = "the original copies other data to the device in every run"
+        raise Fault("BaselineError", text, _SEED)
+    if expectations and lost == len(expectations):
+        text = "nothing that the original computes is the same in two runs"
+        raise Fault("BaselineError", text, _SEED)
+    return notes
+
+
+def _repeatable(runner: Runner, program: Path, found: Profile, seed: int, limit: float) -> Profile:
+    """See that the original computes the same while its launches are repeated; else do without."""
+    poison = found.main_poison
+    probe = Probe(
+        poison,
+        seed,
+        record=True,
+        expected=found.references[poison].digests,
+        plans=found.plans,
+    )
+    run = runner.run(program, found.arguments, probe, limit)
+    why = ""
+    if run.report is None or run.exit is None or run.report.broken:
+        why = "it fails when launches are repeated"
+    elif run.report.replay_off:
+        why = run.report.replay_off
+    elif not all(passed for _, passed, _, _ in checks(found, run, poison, Bounds())):
+        why = "repeating launches changes what it computes"
+    if not why:
+        return found
+    return replace(found, plans={}, notes=(*found.notes, f"launches timed once each: {why}"))

@@ -1,0 +1,263 @@
+"""One run of a program under the interposer: own directory, own process group, a deadline."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from runners import program_report
+from runners.program_report import Bytes, Report
+from runners.sandbox import Limits, Sandbox
+
+MAX_OUTPUT = 4 << 20
+MAX_COPIED_FILE, MAX_COPIED = 8 << 20, 64 << 20
+MAX_NEIGHBOURS = 500
+_PRIVATE = {Path("/"), Path("/tmp"), Path("/var/tmp")}  # noqa: S108 - named to be left out
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which launches of a kernel to repeat: number `first`, each `every`-th, `limit` at most."""
+
+    first: int
+    every: int
+    limit: int
+    repeats: int
+
+
+def _no_plans() -> dict[str, Plan]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What the interposer does during a run.
+
+    `poison` fills fresh device memory: `zero`, `nan` or `random` (from `seed`). `expected` holds
+    digests of the records the original made: bytes equal to those are not written out.
+    `stop` ends the run after so many launches and copies to the host. `plans` are by kernel name,
+    `*` for the rest.
+    """
+
+    poison: str = "zero"
+    seed: int = 1
+    record: bool = False
+    expected: tuple[str, ...] = ()
+    plans: Mapping[str, Plan] = field(default_factory=_no_plans)
+    stop: tuple[int, int] | None = None
+    replay_ms: float = 300.0
+
+    def lines(self, report: Path) -> list[str]:
+        """Return the interposer's configuration file."""
+        lines = [
+            f"report {report}",
+            f"poison {self.poison}",
+            f"seed {self.seed}",
+            f"record {int(self.record)}",
+            f"budget {self.replay_ms}",
+        ]
+        lines += [f"expect {digest}" for digest in self.expected]
+        lines += [
+            f"replay {name} {p.first} {p.every} {p.limit} {p.repeats}"
+            for name, p in self.plans.items()
+        ]
+        if self.stop:
+            lines.append(f"stop {self.stop[0]} {self.stop[1]}")
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run left: exit status (None when it was killed at its deadline), output, report."""
+
+    exit: int | None
+    stdout: str
+    stderr: str
+    seconds: float
+    report: Report | None
+    stored: Bytes
+    trouble: str = ""
+
+    @property
+    def tail(self) -> str:
+        """Return the last words of its output, for messages."""
+        text = (self.stderr.strip() or self.stdout.strip())[-400:]
+        return text.replace("\n", " | ")
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a process ended; `exit` is None when it was killed at its deadline."""
+
+    exit: int | None
+    stdout: bytes
+    stderr: bytes
+
+
+# command, working directory, environment, scratch directory it may write, seconds
+Execute = Callable[[Sequence[str], Path, Mapping[str, str], Path, float], Finished]
+
+
+def execute(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], scratch: Path, seconds: float
+) -> Finished:
+    """Run a process in a group of its own and kill the group at the deadline; no sandbox."""
+    out, err = scratch / "stdout", scratch / "stderr"
+    with out.open("wb") as stdout, err.open("wb") as stderr:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        status: int | None
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return Finished(status, _head(out), _head(err))
+
+
+def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
+    """Return an `Execute` that runs programs in a sandbox.
+
+    A program may write its scratch directory and read what its working directory links to: the
+    project, and for one's own code what lies beside it.
+    """
+
+    def inside(
+        command: Sequence[str], cwd: Path, env: Mapping[str, str], scratch: Path, seconds: float
+    ) -> Finished:
+        places = {Path(command[0]).resolve().parent, Path(env["LD_PRELOAD"]).parent}
+        links = [entry.resolve() for entry in cwd.iterdir() if entry.is_symlink()]
+        places |= {link.parent for link in links}
+        if sandbox.trust == "own":
+            beside = [e.resolve().parent for e in cwd.parent.iterdir() if e.is_symlink()]
+            places |= {p for p in beside if p not in _PRIVATE and p != Path.home()}
+        places |= {Path(p) for p in env["LD_LIBRARY_PATH"].split(":") if p}
+        done = sandbox.run(
+            command,
+            cwd=cwd,
+            readable=sorted(places),
+            writable=[scratch],
+            environment=env,
+            limits=Limits(seconds=seconds, output_bytes=MAX_OUTPUT),
+            gpu=gpu,
+        )
+        return Finished(None if done.timed_out else done.code, done.stdout, done.stderr)
+
+    return inside
+
+
+def environment(libraries: Sequence[str], device: int, scratch: Path) -> dict[str, str]:
+    """Return what a program sees: nothing of ours but where the CUDA runtime is, and one GPU.
+
+    Modules are loaded eagerly: loading one inside a kernel's event pair would be timed with it.
+    """
+    return {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "LANG": "C.UTF-8",
+        "LD_LIBRARY_PATH": ":".join(libraries),
+        "CUDA_VISIBLE_DEVICES": str(device),
+        "CUDA_MODULE_LOADING": "EAGER",
+        "CUDA_CACHE_DISABLE": "1",
+    }
+
+
+def libraries() -> list[str]:
+    """Return the directories that may hold the shared CUDA runtime and the driver."""
+    places = [Path("/usr/local/cuda/lib64"), Path("/usr/local/nvidia/lib64")]
+    nvcc = shutil.which("nvcc")
+    if nvcc:
+        home = Path(nvcc).resolve().parent.parent
+        places = [home / "lib64", home / "lib", home / "targets/x86_64-linux/lib", *places]
+    for package in Path(np.__file__).parent.parent.glob("nvidia/*/lib"):
+        places.append(package)
+    return [str(p) for p in places if p.is_dir()]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """Runs programs of one project on one device. `root` is the project; `scratch` is ours."""
+
+    interposer: Path
+    scratch: Path
+    root: Path
+    device: int = 0
+    library_path: tuple[str, ...] = ()
+    execute: Execute = execute
+
+    def run(self, program: Path, arguments: Sequence[str], probe: Probe, seconds: float) -> Ran:
+        """Run once. A broken or missing report is not an error: it is said in `trouble`."""
+        home = Path(tempfile.mkdtemp(prefix="program-", dir=self.scratch))
+        try:
+            report, config = home / "report.json", home / "probe.txt"
+            config.write_text("\n".join(probe.lines(report)) + "\n")
+            env = environment(self.library_path or libraries(), self.device, home)
+            env |= {"LD_PRELOAD": str(self.interposer), "OPTIML_PROBE": str(config)}
+            cwd = _working_copy(self.root, home)
+            begun = time.monotonic()
+            done = self.execute([str(program), *arguments], cwd, env, home, seconds)
+            took = time.monotonic() - begun
+            return _read(done, took, report)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _read(done: Finished, took: float, report: Path) -> Ran:
+    found, stored, trouble = None, np.zeros(0, np.uint8), ""
+    if report.is_file() and not report.is_symlink():
+        try:
+            found = program_report.read(report)
+            stored = program_report.data(report.with_name(report.name + ".data"))
+        except ValueError as error:
+            trouble = str(error)
+    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return Ran(done.exit, out, err, took, found, stored, trouble)
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_OUTPUT)
+
+
+def _working_copy(root: Path, home: Path) -> Path:
+    """Make a directory to run in: small files copied, the rest linked, so that it may be written.
+
+    The entries beside the project are linked too, for programs that read `../data`.
+    """
+    top = home / "tree"
+    cwd = top / (root.resolve().name or "root")
+    cwd.mkdir(parents=True)
+    copied = 0
+    with contextlib.suppress(OSError):
+        for entry in sorted(root.resolve().iterdir())[:MAX_NEIGHBOURS]:
+            size = entry.stat().st_size if entry.is_file() else MAX_COPIED
+            if size <= MAX_COPIED_FILE and copied + size <= MAX_COPIED:
+                shutil.copy(entry, cwd / entry.name)
+                copied += size
+            elif not entry.name.startswith("."):
+                (cwd / entry.name).symlink_to(entry)
+        for entry in sorted(root.resolve().parent.iterdir())[:MAX_NEIGHBOURS]:
+            if entry.name != cwd.name and not entry.name.startswith("."):
+                (top / entry.name).symlink_to(entry)
+    return cwd

@@ -1,0 +1,114 @@
+// A CUDA runtime without a GPU: device memory is host memory and a kernel is a host function.
+// Built as libcudart.so.13 so that the interposer has something to stand in front of.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <map>
+
+#include "../../../../runners/interposer/cudart.h"
+
+#define EXPORT extern "C"
+using HostKernel = Error (*)(Dim3, Dim3, void **);
+
+static Error sticky = kSuccess;
+static double now() {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+EXPORT void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *,
+                                   void *, void *, int *) {}
+EXPORT void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
+EXPORT Error cudaGetSymbolAddress(void **at, const void *symbol) {
+  *at = const_cast<void *>(symbol);
+  return sticky;
+}
+EXPORT Error __cudaGetKernel(void **kernel, const void *function) {
+  *kernel = reinterpret_cast<char *>(const_cast<void *>(function)) + 1;  // a handle of its own
+  return kSuccess;
+}
+static Error run(const void *f, Dim3 grid, Dim3 block, void **args) {
+  if (sticky) return sticky;
+  if (block.x > 1024) return 9;
+  const Error after = reinterpret_cast<HostKernel>(const_cast<void *>(f))(grid, block, args);
+  if (after) sticky = after;
+  return kSuccess;
+}
+EXPORT Error __cudaLaunchKernel(const void *f, Dim3 grid, Dim3 block, void **args, size_t, Stream) {
+  return run(static_cast<const char *>(f) - 1, grid, block, args);
+}
+EXPORT Error cudaLaunchKernel(const void *f, Dim3 grid, Dim3 block, void **args, size_t, Stream) {
+  return run(f, grid, block, args);
+}
+// Nothing here calls an exported function: that call would go through the interposer again.
+static Error take(void **to, size_t bytes) {
+  *to = aligned_alloc(512, (bytes + 511) / 512 * 512);
+  return sticky;
+}
+static Error give(void *at) {
+  free(at);
+  return sticky;
+}
+static Error copy(void *to, const void *from, size_t bytes) {
+  if (!sticky) memcpy(to, from, bytes);
+  return sticky;
+}
+EXPORT Error cudaMalloc(void **to, size_t bytes) { return take(to, bytes); }
+EXPORT Error cudaMallocManaged(void **to, size_t bytes, unsigned) { return take(to, bytes); }
+EXPORT Error cudaMallocHost(void **to, size_t bytes) { return take(to, bytes); }
+EXPORT Error cudaFree(void *at) { return give(at); }
+EXPORT Error cudaFreeHost(void *at) { return give(at); }
+EXPORT Error cudaMemcpy(void *to, const void *from, size_t bytes, int) {
+  return copy(to, from, bytes);
+}
+EXPORT Error cudaMemcpyAsync(void *to, const void *from, size_t bytes, int, Stream) {
+  return copy(to, from, bytes);
+}
+EXPORT Error cudaMemcpy2D(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t rows,
+                          int) {
+  for (size_t i = 0; i < rows; ++i)
+    memcpy(static_cast<char *>(to) + i * tp, static_cast<const char *>(from) + i * fp, width);
+  return sticky;
+}
+EXPORT Error cudaMemset(void *at, int value, size_t bytes) {
+  memset(at, value, bytes);
+  return sticky;
+}
+EXPORT Error cudaMemsetAsync(void *at, int value, size_t bytes, Stream) {
+  memset(at, value, bytes);
+  return sticky;
+}
+EXPORT Error cudaMemGetInfo(size_t *available, size_t *all) {
+  *available = *all = 4ull << 30;
+  return sticky;
+}
+EXPORT Error cudaEventCreate(Event *event) {
+  *event = new double(0);
+  return sticky;
+}
+EXPORT Error cudaEventRecord(Event event, Stream) {
+  *static_cast<double *>(event) = now();
+  return sticky;
+}
+EXPORT Error cudaEventSynchronize(Event) { return sticky; }
+EXPORT Error cudaEventElapsedTime(float *ms, Event a, Event b) {
+  *ms = static_cast<float>(*static_cast<double *>(b) - *static_cast<double *>(a));
+  return sticky;
+}
+EXPORT Error cudaDeviceSynchronize() { return sticky; }
+EXPORT Error cudaStreamSynchronize(Stream) { return sticky; }
+EXPORT Error cudaStreamIsCapturing(Stream, int *status) {
+  *status = 0;
+  return sticky;
+}
+EXPORT Error cudaLaunchHostFunc(Stream, void (*)(void *), void *) { return sticky; }
+EXPORT Error cudaGetDevice(int *device) {
+  *device = 0;
+  return kSuccess;
+}
+EXPORT Error cudaDeviceReset() { return sticky; }
+EXPORT Error cudaGetLastError() { return sticky; }
+EXPORT const char *cudaGetErrorName(Error code) {
+  return code == 700 ? "cudaErrorIllegalAddress" : code == 9 ? "cudaErrorInvalidConfiguration" : "?";
+}

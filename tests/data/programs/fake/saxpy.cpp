@@ -1,0 +1,134 @@
+// y = 2x + y in several steps, as nvcc would have compiled it, with host functions for kernels.
+// The name it is started under (`saxpy-wrong`) chooses how it behaves.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "../../../../runners/interposer/cudart.h"
+
+extern "C" {
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *,
+                            void *, int *);
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
+Error __cudaGetKernel(void **, const void *);
+Error __cudaLaunchKernel(const void *, Dim3, Dim3, void **, size_t, Stream);
+Error cudaMalloc(void **, size_t);
+Error cudaMallocManaged(void **, size_t, unsigned);
+Error cudaFree(void *);
+Error cudaMemcpy(void *, const void *, size_t, int);
+Error cudaMemset(void *, int, size_t);
+Error cudaDeviceSynchronize();
+Error cudaDeviceReset();
+}
+
+static std::string mode;
+static int launchesSeen;  // what a kernel keeps in a device variable
+static bool is(const char *name) { return mode.find(name) != std::string::npos; }
+
+static Error saxpy(Dim3, Dim3, void **args) {
+  const int n = *static_cast<int *>(args[0]);
+  const float a = *static_cast<float *>(args[1]);
+  const float *x = *static_cast<float **>(args[2]);
+  float *y = *static_cast<float **>(args[3]);
+  ++launchesSeen;
+  for (int i = 0; i < n; ++i) y[i] = a * x[i] + y[i];
+  if (is("rounding"))
+    for (int i = 0; i < n; ++i) y[i] *= 1.0000002f;
+  if (is("wrong")) y[n / 2] *= 1.01f;
+  if (is("short")) y[n - 1] -= a * x[n - 1];
+  if (is("nan")) y[3] = NAN;
+  if (is("beyond")) y[n] = 1;
+  if (is("before")) y[-1] = 1;
+  if (is("noisy")) {
+    std::random_device urandom("/dev/urandom");
+    FILE *file = fopen("/dev/urandom", "rb");
+    unsigned char byte = 0;
+    if (fread(&byte, 1, 1, file) == 1) y[7] *= 1 + 1e-6f * byte / 256;
+    fclose(file);
+  }
+  const double microseconds = is("fast") ? 500 : 1500;
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begun < std::chrono::duration<double, std::micro>(microseconds)) {
+  }
+  return is("crash") ? 700 : kSuccess;
+}
+
+static Error finish(Dim3, Dim3, void **args) {
+  int *count = *static_cast<int **>(args[0]);
+  count[0] = launchesSeen;
+  return kSuccess;
+}
+
+static void launch(const void *f, void **args, unsigned block = 256) {
+  void *kernel = nullptr;
+  __cudaGetKernel(&kernel, f);
+  __cudaLaunchKernel(kernel, {4, 1, 1}, {block, 1, 1}, args, 0, nullptr);
+}
+
+int main(int argc, char **argv) {
+  mode = strrchr(argv[0], '/') ? strrchr(argv[0], '/') : argv[0];
+  __cudaRegisterFunction(nullptr, reinterpret_cast<char *>(saxpy), nullptr, "_Z5saxpyifPKfPf", -1,
+                         nullptr, nullptr, nullptr, nullptr, nullptr);
+  __cudaRegisterFunction(nullptr, reinterpret_cast<char *>(finish), nullptr,
+                         "_ZN3lib6finishIiLi4EEEvPT_", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+  __cudaRegisterVar(nullptr, reinterpret_cast<char *>(&launchesSeen), nullptr, "launchesSeen", 0,
+                    sizeof launchesSeen, 0, 0);
+  if (is("usage") && argc < 2) {
+    fprintf(stderr, "usage: saxpy SIZE\n");
+    return 2;
+  }
+  int n = argc > 1 ? atoi(argv[1]) : 1000;
+  std::vector<float> x(n), y(n);
+  srand(time(nullptr));
+  std::default_random_engine engine(std::chrono::system_clock::now().time_since_epoch().count());
+  std::random_device device;
+  if (is("pid")) srand(getpid() ^ std::chrono::steady_clock::now().time_since_epoch().count());
+  const int turn = is("clock") || is("pid") ? rand() + (is("pid") ? 0 : engine() % 7 + device() % 5) : 0;
+  for (int i = 0; i < n; ++i) {
+    x[i] = static_cast<float>((i * 7 + turn) % 101) / 10 + 1;
+    y[i] = static_cast<float>(i % 13);
+  }
+  float *dx, *dy, a = 2;
+  int *count;
+  cudaMalloc(reinterpret_cast<void **>(&dx), n * 4);
+  cudaMalloc(reinterpret_cast<void **>(&dy), n * 4);
+  cudaMallocManaged(reinterpret_cast<void **>(&count), 8, 1);
+  cudaMemcpy(dx, x.data(), n * 4, kHostToDevice);
+  if (!is("uninit")) cudaMemcpy(dy, y.data(), n * 4, kHostToDevice);
+  if (is("hang")) std::this_thread::sleep_for(std::chrono::seconds(600));
+  void *args[] = {&n, &a, &dx, &dy}, *more[] = {&count};
+  const auto begun = std::chrono::high_resolution_clock::now();
+  if (!is("idle")) {
+    for (int i = 0; i < 3; ++i) launch(reinterpret_cast<void *>(saxpy), args, is("badlaunch") ? 2048 : 256);
+    launch(reinterpret_cast<void *>(finish), more);
+  }
+  cudaDeviceSynchronize();
+  const double took = std::chrono::duration<double, std::milli>(
+                          std::chrono::high_resolution_clock::now() - begun).count();
+  cudaMemcpy(y.data(), dy, n * 4, kDeviceToHost);
+  double sum = 0;
+  for (float value : y) sum += value;
+  printf("saxpy took %.4f ms\n", took);
+  if (!is("pid")) printf("count %d\n", count[0]);
+  if (is("talks")) printf("FAIL\n");
+  if (is("strict") && sum < 20000) printf("FAIL\n");
+  printf("PASS\n");
+  if (is("leaks")) exit(0);
+  if (is("resets")) {
+    cudaDeviceReset();
+    return 0;
+  }
+  if (is("status")) return 3;
+  cudaFree(dx);
+  cudaFree(dy);
+  cudaFree(count);
+  return 0;
+}
