@@ -1,0 +1,142 @@
+"""Keep what a loop adds up in a register instead of in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tree_sitter import Node
+
+from optimizer.accesses import Access
+from optimizer.aliasing import apart
+from optimizer.functions import Function
+from optimizer.loops import Loop
+from optimizer.model import Edit, Finding, Kernel
+from optimizer.source import Source
+from optimizer.spans import Replacement
+from optimizer.syntax import contains, field, operator, span, walk
+
+_NAME = "register-accumulator"
+_SCALARS = frozenset({
+    "float", "double", "int", "unsigned", "unsigned int", "long", "long long", "short", "char",
+    "unsigned long long", "size_t", "float2", "float4", "int32_t", "uint32_t", "half", "__half",
+})  # fmt: skip
+
+
+def register_accumulator(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
+    """Promote an array element that a loop updates at a fixed address to a local variable.
+
+    The compiler cannot do it where another pointer might see the element. Legal when all accesses
+    of that array in the loop are of this element, no other array in the loop can be the same
+    memory, and the loop holds no barrier, atomic on it, or call that may look.
+    """
+    del findings
+    source = Source(kernel.source)
+    for fn in source.kernels:
+        if fn.broken:
+            continue
+        done: list[Loop] = []
+        for loop in fn.loops:
+            if any(contains(outer.node, loop.node) for outer in done):
+                continue
+            groups = _fixed_elements(source, fn, loop) if source.in_block(loop.node) else []
+            if groups:
+                done.append(loop)
+                yield _promote(source, fn, loop, groups)
+
+
+def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Access]]:
+    """Return the accesses of each element that an array is touched at in a loop and changed."""
+    inside = [a for a in fn.accesses if contains(loop.node, a.node)]
+    found: list[list[Access]] = []
+    for root in dict.fromkeys(a.root for a in inside if a.writes):
+        group = [a for a in inside if a.root == root]
+        others = [a for a in inside if a.root != root]
+        if not _one_element(fn, loop, group):
+            continue
+        if not any(a.reads for a in group) and _first_value(source, loop, group) is None:
+            continue
+        if all(
+            a.variable is not None
+            and group[0].variable is not None
+            and apart(source, fn, group[0].variable, a.variable)
+            for a in others
+        ):
+            found.append(group)
+    return found if any(a.reads for group in found for a in group) else []
+
+
+def _first_value(source: Source, loop: Loop, group: list[Access]) -> tuple[Node, Node] | None:
+    """Return the statement right before a loop that sets the element, and the value it sets."""
+    at = loop.node.prev_named_sibling
+    wanted = source.plain(group[0].node)
+    while at is not None and at.type == "expression_statement" and at.named_children:
+        inner = at.named_children[0]
+        if inner.type != "assignment_expression" or operator(inner) != "=":
+            return None
+        left, right = field(inner, "left"), field(inner, "right")
+        if right is None or any(source.of(n) == group[0].name for n in walk(right, "identifier")):
+            return None
+        if source.plain(left) == wanted:
+            return at, right
+        at = at.prev_named_sibling
+    return None
+
+
+def _one_element(fn: Function, loop: Loop, group: list[Access]) -> bool:
+    first = group[0]
+    if first.space not in ("global", "shared") or first.element not in _SCALARS:
+        return False
+    if first.index is None or first.cast:
+        return False
+    if any(a.kind in ("atomic", "unknown") or a.cast for a in group):
+        return False
+    if any(contains(loop.node, c.node) for c in (*fn.barriers, *fn.warp_calls, *fn.unknown_calls)):
+        return False
+    if fn.leaves(loop.node) or fn.unknown_in(loop.node):
+        return False
+    changed = _changed(fn, loop)
+    if first.index.symbols & changed or any(i in changed for i in _names(fn, first)):
+        return False
+    return all(a.index is not None and first.index.same(a.index) for a in group)
+
+
+def _changed(fn: Function, loop: Loop) -> frozenset[str]:
+    inner = [u.name for u in fn.variables.within(loop.node) if u.writes]
+    declared = [
+        v.name for v in fn.variables.all if contains(loop.node, v.name_node)
+    ]  # not visible outside
+    return frozenset(inner) | frozenset(declared)
+
+
+def _names(fn: Function, access: Access) -> set[str]:
+    return {fn.file.syntax.of(n) for n in walk(access.node, "identifier")} - {access.name}
+
+
+def _promote(source: Source, fn: Function, loop: Loop, groups: list[list[Access]]) -> Edit:
+    edits: list[Replacement] = []
+    names: list[str] = []
+    behind = ""
+    for group in groups:
+        place, element = source.of(group[0].node), group[0].element
+        base = "acc" if len(groups) == 1 else f"{group[0].name}_acc"
+        name = source.fresh_name(base, *(v.name for v in fn.variables.all), *names)
+        names.append(name)
+        edits += [(*span(a.node), name) for a in group]
+        first = _first_value(source, loop, group)
+        if first is None:
+            edits.append(source.insert_before(loop.node, f"{element} {name} = {place};"))
+        else:
+            statement, value = first
+            edits.append((*span(statement), f"{element} {name} = {source.of(value)};"))
+        behind += f"\n{source.indent(loop.node)}{place} = {name};"
+    edits.append((loop.node.end_byte, loop.node.end_byte, behind))
+    places = ", ".join(f"`{source.plain(g[0].node)}`" for g in groups)
+    return Edit(
+        f"accumulate {places} in {'a register' if len(groups) == 1 else 'registers'}",
+        source.replace(sorted(edits)),
+        f"rule:{_NAME}",
+        f"The loop in line {loop.line} loads and stores the same element in every iteration;"
+        " a register does it once. The arrays read in the loop do not overlap it.",
+        _NAME,
+        1.6,
+    )

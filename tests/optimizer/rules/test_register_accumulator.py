@@ -1,0 +1,73 @@
+"""Sums kept in registers."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.model import Kernel
+from optimizer.rules.register_accumulator import register_accumulator
+
+HEAD = "__global__ void k(const float *a, float *c, int *best, int n) {\n"
+IDS = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+
+
+def edits(body: str, head: str = HEAD) -> list[str]:
+    text = head + IDS + body + "}\n"
+    return [e.source.removeprefix(head + IDS) for e in register_accumulator(Kernel("k", text), [])]
+
+
+def test_an_updated_element_becomes_a_local_with_its_first_value() -> None:
+    assert edits("  c[i] = 0.0f;\n  for (int j = 0; j < n; j++) c[i] += a[i * n + j];\n") == [
+        "  float acc = 0.0f;\n  for (int j = 0; j < n; j++) acc += a[i * n + j];\n  c[i] = acc;\n}\n"
+    ]
+
+
+def test_without_a_first_value_the_element_is_loaded_once() -> None:
+    (text,) = edits("  for (int j = 0; j < n; ++j)\n    c[i] = c[i] * a[j];\n")
+    assert text.startswith("  float acc = c[i];\n") and text.endswith("  c[i] = acc;\n}\n")
+
+
+def test_several_arrays_of_a_loop_are_promoted_together() -> None:
+    (text,) = edits(
+        "  c[i] = 1e30f;\n  best[i] = 0;\n"
+        "  for (int j = 0; j < n; j++) { if (a[j] < c[i]) { c[i] = a[j]; best[i] = j; } }\n"
+    )
+    assert "if (a[j] < c_acc) { c_acc = a[j]; best_acc = j; }" in text
+    assert "int best_acc = 0;" in text
+
+
+def test_the_outermost_loop_that_keeps_the_address_is_taken() -> None:
+    (text,) = edits(
+        "  for (int j = 0; j < n; j++) {\n    for (int t = 0; t < 3; t++) c[i] += a[j + t];\n  }\n"
+    )
+    assert text.index("float acc = c[i];") < text.index("for (int j")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  for (int j = 0; j < n; j++) c[j] += a[i];\n",
+        "  for (int j = 0; j < n; j++) { c[i] += a[j]; __syncthreads(); }\n",
+        "  for (int j = 0; j < n; j++) c[i] += c[j];\n",
+        "  for (int j = 0; j < n; j++) { c[i] += a[j]; if (c[i] > 9.f) return; }\n",
+        "  for (int j = 0; j < n; j++) { atomicAdd(&c[i], a[j]); }\n",
+        "  for (int j = 0; j < n; j++) { c[i] += a[j]; foo(c); }\n",
+        "  for (int j = 0; j < n; j++) { int q = j; c[q] += a[j]; }\n",
+        "  for (int j = 0; j < n; j++) best[i] = j;\n",
+    ],
+)
+def test_moving_addresses_barriers_aliases_and_exits_are_left_alone(body: str) -> None:
+    assert edits(body) == []
+
+
+def test_a_launch_that_passes_one_buffer_twice_forbids_it() -> None:
+    text = HEAD + IDS + "  for (int j = 0; j < n; j++) c[i] += a[j];\n}\n"
+    same = text + "void run(float *p, int *q) { k<<<1, 32>>>(p, p, q, 32); }\n"
+    apart = text + "void run(float *p, float *r, int *q) { k<<<1, 32>>>(p, r, q, 32); }\n"
+    assert not list(register_accumulator(Kernel("k", same), []))
+    assert list(register_accumulator(Kernel("k", apart), []))
+
+
+def test_the_result_comes_to_rest() -> None:
+    (text,) = edits("  for (int j = 0; j < n; ++j) c[i] += a[j];\n")
+    assert not list(register_accumulator(Kernel("k", HEAD + IDS + text), []))
