@@ -24,7 +24,8 @@ def test_an_updated_element_becomes_a_local_with_its_first_value() -> None:
 
 def test_without_a_first_value_the_element_is_loaded_once() -> None:
     (text,) = edits("  for (int j = 0; j < n; ++j)\n    c[i] = c[i] * a[j];\n")
-    assert text.startswith("  float acc = c[i];\n") and text.endswith("  c[i] = acc;\n}\n")
+    assert text.startswith("  float acc = c[i];\n")
+    assert text.endswith("  c[i] = acc;\n}\n")
 
 
 def test_several_arrays_of_a_loop_are_promoted_together() -> None:
