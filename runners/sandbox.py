@@ -1,0 +1,509 @@
+"""One command with limits: no network, a root of its own, a clean environment, killed whole.
+
+Three backends, the strongest that works here is taken: bubblewrap; namespaces entered by our own
+launcher; a plain process tree with limits. The last isolates nothing, so it serves the user's own
+code alone and anything else fails closed. Starting a command costs a few milliseconds, because a
+launcher process (`runners.launcher`) forks it from a small single-threaded image.
+
+Stdlib only: the worker imports it. What hardens this further (seccomp, cgroups, Landlock) belongs
+into the launcher, between `_mount_all` and `execve`.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from runners.fault import Fault
+
+Backend = Literal["bubblewrap", "namespaces", "processes"]
+Trust = Literal["own", "stranger"]
+
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+_SHOWN = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/sys",
+    "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+    "/etc/group", "/etc/passwd", "/etc/nsswitch.conf", "/etc/localtime",
+)  # fmt: skip
+_SHOWN_WITH_GPU = ("/run/nvidia-persistenced", "/etc/nvidia", "/dev/nvidia-caps")
+_PASSED_ON = (
+    "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+)  # fmt: skip
+_NO_ISOLATION = (
+    "install bubblewrap, allow unprivileged user namespaces "
+    "(sysctl kernel.unprivileged_userns_clone=1), or run as root in a container of its own"
+)
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one command may use. `memory_bytes` is address space and never set with a GPU."""
+
+    seconds: float = 60.0
+    output_bytes: int = 1 << 20
+    memory_bytes: int = 16 << 30
+    file_bytes: int = 4 << 30
+    tmp_bytes: int = 4 << 30
+    processes: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended. `code` is negative for a signal; output is cut at its limit."""
+
+    code: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+    timed_out: bool = False
+    cut: bool = False
+    peak_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What this host gives: the backend in use and why better ones are not."""
+
+    backend: Backend
+    network: bool
+    files: bool
+    processes: bool
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def strong(self) -> bool:
+        """Tell whether a stranger's code may run here."""
+        return self.network and self.files and self.processes
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Everything about a command but its streams."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str]
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+    limits: Limits
+    gpu: bool
+    privileges: bool
+
+
+class Child:
+    """A command that runs on: binary pipes to and from it, its last words on stderr, its end."""
+
+    def __init__(self, control: socket.socket, stdin: int, stdout: int, stderr: int) -> None:
+        self._control = control
+        self._report: dict[str, object] | None = None
+        self._lock = threading.Lock()
+        self._words: collections.deque[bytes] = collections.deque(maxlen=8)
+        self.stdin = FileIO(stdin, "w")
+        self.stdout = FileIO(stdout, "r")
+        self._listener = threading.Thread(target=self._listen, args=(stderr,), daemon=True)
+        self._listener.start()
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to stderr."""
+        return b"".join(self._words)[-8000:].decode(errors="replace")
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """Return its exit code (negative for a signal, -9 when killed), None if it runs on."""
+        with self._lock:
+            if self._report is None:
+                self._control.settimeout(seconds)
+                try:
+                    data = self._control.recv(65536)
+                except (TimeoutError, BlockingIOError):
+                    return None
+                except OSError:
+                    data = b""
+                self._report = json.loads(data) if data else {"killed": True}
+            _raise_setup(self._report)
+            return _code(self._report)
+
+    def kill(self) -> None:
+        """End it and everything it started, and close the pipes. May be called twice."""
+        with contextlib.suppress(OSError):
+            self._control.sendall(b"k")
+        with contextlib.suppress(Fault):
+            self.wait(10)
+        for stream in (self.stdin, self.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+        self._control.close()
+        self._listener.join(1)
+
+    def _listen(self, stderr: int) -> None:
+        with FileIO(stderr, "r") as stream:
+            while part := stream.read(_CHUNK):
+                self._words.append(part)
+
+
+class Sandbox:
+    """Runs commands isolated from the host and from each other; a context manager.
+
+    `trust` tells whose code it is: without isolation only one's `own` runs. `readable` are paths
+    every command may read besides the system's programs and libraries. `backend` forces one.
+    Raise `Fault` of kind SandboxError when nothing isolates a stranger's code here.
+    """
+
+    def __init__(
+        self,
+        trust: Trust = "own",
+        readable: Iterable[Path] = (),
+        backend: Backend | None = None,
+    ) -> None:
+        self.trust = trust
+        self._readable = tuple(str(path) for path in readable)
+        self._wanted = backend
+        self._lock = threading.Lock()
+        self._requests: socket.socket | None = None
+        self._launcher: subprocess.Popen[bytes] | None = None
+        self._isolation: Isolation | None = None
+
+    def run(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path | None = None,
+        readable: Iterable[Path] = (),
+        writable: Iterable[Path] = (),
+        environment: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        gpu: bool = False,
+        privileges: bool = False,
+        stdin: bytes = b"",
+    ) -> Finished:
+        """Run one command to its end or its limit.
+
+        `readable` and `writable` paths appear in its file system under their own names; /tmp is
+        its own. `environment` adds to the few variables that are passed on. `privileges` keeps
+        root's capabilities, which a profiler may need. Raise `Fault` if it cannot be started.
+        """
+        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, privileges)
+        fed = os.memfd_create("stdin")
+        os.write(fed, stdin)
+        os.lseek(fed, 0, os.SEEK_SET)
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        begun = time.monotonic()
+        try:
+            control = self._start(place, (fed, out_end, err_end))
+        except BaseException:
+            os.close(out)
+            os.close(err)
+            raise
+        finally:
+            for fd in (fed, out_end, err_end):
+                os.close(fd)
+        with control:
+            return _collect(control, out, err, place.limits, begun)
+
+    def spawn(
+        self,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path | None = None,
+        readable: Iterable[Path] = (),
+        writable: Iterable[Path] = (),
+        environment: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        gpu: bool = False,
+        privileges: bool = False,
+    ) -> Child:
+        """Start a command that runs on, with pipes; its wall-clock limit is the caller's."""
+        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, privileges)
+        (in_end, into), (out, out_end), (err, err_end) = os.pipe(), os.pipe(), os.pipe()
+        try:
+            control = self._start(place, (in_end, out_end, err_end))
+        except BaseException:
+            for fd in (into, out, err):
+                os.close(fd)
+            raise
+        finally:
+            for fd in (in_end, out_end, err_end):
+                os.close(fd)
+        return Child(control, into, out, err)
+
+    def describe(self) -> Isolation:
+        """Return what isolation this host gives, trying each backend once."""
+        if self._isolation is None:
+            with self._lock:
+                self._isolation = self._isolation or self._probe()
+        return self._isolation
+
+    def close(self) -> None:
+        """End the launcher and with it whatever still runs."""
+        with self._lock:
+            if self._requests is not None:
+                self._requests.close()
+            if self._launcher is not None:
+                self._launcher.wait(10)
+            self._requests = self._launcher = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _place(
+        self,
+        argv: Sequence[str | Path],
+        cwd: Path | None,
+        readable: Iterable[Path],
+        writable: Iterable[Path],
+        environment: Mapping[str, str] | None,
+        limits: Limits | None,
+        gpu: bool,
+        privileges: bool,
+    ) -> _Place:
+        env = clean_environment() | dict(environment or {})
+        program = shutil.which(str(argv[0]), path=env["PATH"])
+        if program is None:
+            raise Fault("NoDeviceError", f"there is no program {argv[0]} on this machine")
+        return _Place(
+            (program, *map(str, argv[1:])),
+            str(cwd or "/"),
+            env,
+            (*self._readable, *(str(path) for path in readable)),
+            tuple(str(path) for path in writable),
+            limits or Limits(),
+            gpu,
+            privileges and os.geteuid() == 0,
+        )
+
+    def _start(self, place: _Place, streams: tuple[int, int, int]) -> socket.socket:
+        isolation = self.describe()
+        if self.trust != "own" and not isolation.strong:
+            reasons = "; ".join(f"{k}: {v}" for k, v in isolation.refused.items())
+            raise Fault(
+                "SandboxError", f"nothing isolates untrusted code here ({reasons})", _NO_ISOLATION
+            )
+        with self._lock:
+            return self._send(_spec(place, isolation.backend), streams)
+
+    def _send(self, spec: dict[str, object], streams: tuple[int, int, int]) -> socket.socket:
+        """Hand a command to the launcher, which is started when there is none. Holds the lock."""
+        requests = self._requests or self._launch()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            message = json.dumps(spec).encode()
+            socket.send_fds(requests, [message], [*streams, theirs.fileno()])
+        except OSError as error:
+            ours.close()
+            requests.close()
+            self._requests = None  # the next command starts another launcher
+            raise Fault("RunnerError", f"the sandbox cannot start a command: {error}") from error
+        finally:
+            theirs.close()
+        return ours
+
+    def _launch(self) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        with theirs:
+            self._launcher = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(_LAUNCHER), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={"PATH": "/usr/bin:/bin"},
+            )
+        self._requests = ours
+        return ours
+
+    def _probe(self) -> Isolation:
+        refused: dict[str, str] = {}
+        order: tuple[Backend, ...] = ("bubblewrap", "namespaces")
+        for backend in order:
+            if self._wanted in {None, backend}:
+                reason = self._try(backend)
+                if not reason:
+                    return Isolation(
+                        backend, network=True, files=True, processes=True, refused=refused
+                    )
+                refused[backend] = reason
+        return Isolation("processes", network=False, files=False, processes=False, refused=refused)
+
+    def _try(self, backend: Backend) -> str:
+        """Return why a backend does not work here; empty when it does."""
+        if backend == "bubblewrap" and shutil.which("bwrap") is None:
+            return "bwrap is not installed"
+        if sys.platform != "linux":
+            return "needs Linux"
+        env = clean_environment()
+        place = _Place(("/bin/true",), "/", env, (), (), Limits(10), gpu=False, privileges=False)
+        null = os.open(os.devnull, os.O_RDWR)
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        try:
+            control = self._send(_spec(place, backend), (null, out_end, err_end))
+        finally:
+            for fd in (null, out_end, err_end):
+                os.close(fd)
+        with control:
+            try:
+                ended = _collect(control, out, err, place.limits, time.monotonic())
+            except Fault as fault:
+                return fault.message
+        return "" if ended.code == 0 else ended.stderr.decode(errors="replace").strip()[:300]
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the few variables of this process that a command may see."""
+    kept = {k: v for k in _PASSED_ON if (v := os.environ.get(k))}  # noqa: TID251 - allow-list
+    default = {"PATH": "/usr/local/cuda/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    return default | kept | {"HOME": "/tmp", "TMPDIR": "/tmp"}  # noqa: S108 - its own /tmp
+
+
+def interpreter_paths() -> tuple[Path, ...]:
+    """Return what a Python of ours must be able to read: its prefix and our modules' places."""
+    exe = Path(sys.executable)
+    found = {Path(sys.prefix), Path(sys.base_prefix), exe.parent, exe.resolve().parent.parent}
+    found |= {Path(entry) for entry in sys.path if entry.startswith("/")}
+    return tuple(sorted(path for path in found if path.exists() and str(path) != "/"))
+
+
+def _spec(place: _Place, backend: Backend) -> dict[str, object]:
+    """Return what the launcher is asked for."""
+    limits = place.limits
+    rlimits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": limits.file_bytes}
+    if not place.gpu:  # CUDA reserves address space for the memory of all GPUs
+        rlimits["RLIMIT_AS"] = limits.memory_bytes
+    if os.geteuid() != 0 and backend != "processes":
+        rlimits["RLIMIT_NPROC"] = limits.processes
+    binds = _binds((*_SHOWN, *place.readable, *_driver_folders(place)), place.writable)
+    devices = sorted(map(str, Path("/dev").glob("nvidia*"))) if place.gpu else []
+    argv = list(place.argv)
+    if backend == "bubblewrap":
+        argv = _bubblewrap(place, binds, devices)
+    return {
+        "argv": argv,
+        "cwd": "/" if backend == "bubblewrap" else place.cwd,
+        "env": dict(place.environment),
+        "namespaces": backend == "namespaces",
+        "user": backend == "namespaces" and not place.privileges,
+        "binds": binds,
+        "devices": devices,
+        "tmp_bytes": limits.tmp_bytes,
+        "rlimits": rlimits,
+    }
+
+
+def _driver_folders(place: _Place) -> tuple[str, ...]:
+    if not place.gpu:
+        return ()
+    libraries = place.environment.get("LD_LIBRARY_PATH", "").split(":")
+    return (*_SHOWN_WITH_GPU, *(path for path in libraries if path.startswith("/")))
+
+
+def _binds(readable: Iterable[str], writable: Iterable[str]) -> list[tuple[str, str, bool]]:
+    """Return (source, target, writable) with links resolved and what is shown anyway left out.
+
+    A path is shown under its real name, and under its own name too when that is a link outside
+    whatever is shown already. Links of the root directory (/bin) are made by the launcher.
+    """
+    binds: dict[str, tuple[str, bool]] = {}
+    for path in readable:
+        at = Path(path)
+        if not at.exists() or (path.count("/") == 1 and at.is_symlink()):
+            continue
+        real = os.path.realpath(path)
+        for target in (real, os.path.normpath(path)):
+            if not any(target == known or target.startswith(f"{known}/") for known in binds):
+                binds[target] = (real, False)
+    for path in writable:
+        real = os.path.realpath(path)
+        binds[real] = binds[os.path.normpath(path)] = (real, True)
+    return [(source, target, may_write) for target, (source, may_write) in binds.items()]
+
+
+def _bubblewrap(
+    place: _Place, binds: list[tuple[str, str, bool]], devices: Iterable[str]
+) -> list[str]:
+    argv = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
+    argv += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    if not place.privileges:
+        argv += ["--unshare-user", "--cap-drop", "ALL"]
+    argv += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        link = Path("/", name)
+        if link.is_symlink():
+            argv += ["--symlink", str(link.readlink()), str(link)]
+    for source, target, writable in sorted(binds, key=lambda bind: bind[1].count("/")):
+        argv += ["--bind" if writable else "--ro-bind", source, target]
+    for path in devices:
+        argv += ["--dev-bind", path, path]
+    return [*argv, "--chdir", place.cwd, "--", *place.argv]
+
+
+def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: float) -> Finished:
+    """Read both streams until the end, the limit, or a flood; then see how it ended."""
+    kept: dict[int, bytearray] = {out: bytearray(), err: bytearray()}
+    flood = 64 * limits.output_bytes
+    timed_out = cut = killed = False
+    with selectors.DefaultSelector() as selector:
+        for fd in kept:
+            selector.register(fd, selectors.EVENT_READ)
+        while selector.get_map():
+            left = begun + limits.seconds - time.monotonic()
+            timed_out = timed_out or (left <= 0 and not killed)
+            if (timed_out or flood <= 0) and not killed:
+                killed = True
+                with contextlib.suppress(OSError):
+                    control.sendall(b"k")
+            for key, _ in selector.select(5.0 if killed else max(left, 0.001)):
+                part = os.read(key.fd, _CHUNK)
+                if not part:
+                    selector.unregister(key.fd)
+                    os.close(key.fd)
+                    continue
+                flood -= len(part)
+                room = limits.output_bytes - len(kept[key.fd])
+                kept[key.fd] += part[:room]
+                cut = cut or len(part) > room
+    control.settimeout(max(begun + limits.seconds - time.monotonic(), 10.0))
+    try:
+        report = json.loads(control.recv(65536) or b'{"killed": true}')
+    except OSError:
+        report = {"killed": True}
+    _raise_setup(report)
+    done = Finished(_code(report), bytes(kept[out]), bytes(kept[err]), time.monotonic() - begun)
+    peak = int(report.get("peak_kib", 0)) << 10
+    return replace(done, timed_out=timed_out, cut=cut, peak_bytes=peak)
+
+
+def _raise_setup(report: Mapping[str, object]) -> None:
+    if "error" in report:
+        raise Fault("RunnerError", f"the sandbox cannot start a command: {report['error']}")
+
+
+def _code(report: Mapping[str, object]) -> int:
+    """Return the exit code; bubblewrap and shells report signal N as 128 + N, we as -N."""
+    code = report.get("code", -9)
+    if not isinstance(code, int):
+        return -9
+    return 128 - code if 128 < code < 128 + 65 else code
