@@ -24,14 +24,17 @@ class Pull:
 class Change:
     """A kernel that a change touches.
 
-    `before` is the kernel as the base has it, None when it is new. `hunks` are the lines of the
-    file that the diff shows. `reason` says how it is touched: `changed` or `includes scale.cuh`.
-    `workload` is None when the base branch's `.optiml.yml` has none; `snippet` then offers one.
+    `before` is the kernel as the base has it, None when it is new, and `after` as the change has
+    it: the same text as `kernel`, with headers written in where those are what changed. `hunks`
+    are the lines of the file that the diff shows. `reason` says how
+    it is touched: `changed` or `includes scale.cuh`. `workload` is None when the base branch's
+    `.optiml.yml` has none; `snippet` then offers one.
     """
 
     kernel: Kernel
     workload: Workload | None
     before: Kernel | None = None
+    after: Kernel | None = None
     hunks: tuple[Hunk, ...] = ()
     reason: str = "changed"
     snippet: str = ""

@@ -30,11 +30,10 @@ def prose(text: str) -> str:
     >>> prose("*bold* <b>")
     '\\*bold\\* \\<b\\>'
     """
-    escaped = _SPECIAL.sub(r"\\\1", " ".join(plain(text).split()))
-    escaped = re.sub(r"@(?=\w)", f"@{_JOINT}", escaped)
-    escaped = re.sub(r"#(?=\w)", f"#{_JOINT}", escaped)
-    escaped = re.sub(r"(?i)\b(gh)-(?=\d)", rf"\1{_JOINT}-", escaped)
-    escaped = re.sub(r"(?i)\b(www|https?|ftp|mailto)(?=[.:])", rf"\1{_JOINT}", escaped)
+    broken = re.sub(r"([@#])(?=\S)", rf"\1{_JOINT}", " ".join(plain(text).split()))
+    broken = re.sub(r"(?i)\b(gh)-(?=\d)", rf"\1{_JOINT}-", broken)
+    broken = re.sub(r"(?i)(www|https?|ftp|mailto)(?=[.:])", rf"\1{_JOINT}", broken)
+    escaped = _SPECIAL.sub(r"\\\1", broken)
     return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", escaped)  # no list item, no underline
 
 

@@ -1,0 +1,159 @@
+"""All settings in one frozen value. The only module that reads the environment.
+
+A flag wins over `OPTIML_*`, that over `.optiml.yml` of the base branch, that over the default.
+docs/settings.md lists every name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from optimizer.errors import ConfigError
+
+POLICIES = ("rules", "llm", "mixed")
+STRATEGIES = ("mcts", "greedy", "random")
+OBJECTIVES = ("time", "energy", "time-then-energy")
+_PREFIX = "OPTIML_"
+_UNITS = {"s": 1 / 60, "m": 1.0, "min": 1.0, "h": 60.0}
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "policy": POLICIES,
+    "strategy": STRATEGIES,
+    "objective": OBJECTIVES,
+    "sandbox": ("auto", "strict", "off"),
+    "memory": ("on", "off"),
+}
+# Names other programs own, read as they are.
+_FOREIGN = {
+    "OPENAI_API_KEY": "api_key",
+    "OPENAI_BASE_URL": "api_url",
+    "GITHUB_TOKEN": "github_token",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a run is made.
+
+    `minutes`, `evaluations` and `usd` bound one kernel's search. `device` is `cuda:N` or `all`.
+    `sandbox` off runs the compiler and the kernels unconfined, for code that is one's own.
+    `nvcc` and `ncu` name the programs; empty means to look for them. `cache` keeps what outlives
+    a run: peaks of each device and the search memory, which `memory` switches off.
+    """
+
+    policy: str = "mixed"
+    strategy: str = "mcts"
+    objective: str = "time"
+    minutes: float = 10.0
+    evaluations: int = 80
+    usd: float = 2.0
+    seed: int = 0
+    device: str = "cuda:0"
+    out: str = "optiml-out"
+    sandbox: str = "auto"
+    nvcc: str = ""
+    ncu: str = ""
+    cache: str = ""
+    memory: str = "on"
+    model: str = ""
+    api_key: str = dataclasses.field(default="", repr=False)
+    api_url: str = ""
+    github_token: str = dataclasses.field(default="", repr=False)
+    path: str = dataclasses.field(default="", repr=False)
+
+    @property
+    def cache_folder(self) -> Path:
+        """Return the folder for what outlives a run."""
+        return Path(self.cache) if self.cache else Path.home() / ".cache" / "optiml"
+
+    @property
+    def memory_file(self) -> Path | None:
+        """Return the search memory's file, None when it is switched off."""
+        return self.cache_folder / "memory.jsonl" if self.memory == "on" else None
+
+
+def load(
+    flags: Mapping[str, object] | None = None,
+    project: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Combine the sources; a value of None in `flags` or `project` counts as not given.
+
+    Raise `ConfigError` for an unknown `OPTIML_*` name or a value that does not fit.
+    """
+    surroundings = dict(os.environ) if environment is None else dict(environment)  # noqa: TID251
+    found: dict[str, object] = {}
+    for source, values in (
+        ("`.optiml.yml`", dict(project or {})),
+        ("the environment", _from_environment(surroundings)),
+        ("the command line", dict(flags or {})),
+    ):
+        for name, value in values.items():
+            if value is not None:
+                found[name] = _fitting(name, value, source)
+    if "cache" not in found and surroundings.get("XDG_CACHE_HOME"):
+        found["cache"] = str(Path(surroundings["XDG_CACHE_HOME"]) / "optiml")
+    found["path"] = surroundings.get("PATH", "")
+    return Settings(**found)  # type: ignore[arg-type]
+
+
+def minutes(text: str) -> float:
+    """Read a duration: `10m`, `90s`, `1.5h`, or a bare number of minutes.
+
+    >>> minutes("90s"), minutes("10m"), minutes("2")
+    (1.5, 10.0, 2.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|m|h)?\s*", text)
+    if not match or not float(match[1]):
+        raise ConfigError(f"{text!r} is no duration", "write it as 10m, 90s or 1h")
+    return float(match[1]) * _UNITS[match[2] or "m"]
+
+
+def _from_environment(surroundings: Mapping[str, str]) -> dict[str, object]:
+    known = {field.name for field in fields(Settings)} - {"path", *_FOREIGN.values()} | {"budget"}
+    found: dict[str, object] = {}
+    for key, value in surroundings.items():
+        if key in _FOREIGN and value:
+            found[_FOREIGN[key]] = value
+        if not key.startswith(_PREFIX) or not value:
+            continue
+        name = key.removeprefix(_PREFIX).lower()
+        if name == "budget":
+            found["minutes"] = minutes(value)
+        elif name in known:
+            found[name] = value
+        else:
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f"did you mean {_PREFIX}{near[0].upper()}?" if near else "see docs/settings.md"
+            raise ConfigError(f"{key} is no setting", meant)
+    return found
+
+
+def _fitting(name: str, value: object, source: str) -> object:
+    field = next(field for field in fields(Settings) if field.name == name)
+    wanted = str(field.type)
+    try:
+        if wanted == "int":
+            value = int(str(value))
+        elif wanted == "float":
+            value = float(str(value))
+        else:
+            value = str(value)
+    except ValueError as error:
+        kind = "a whole number" if wanted == "int" else "a number"
+        raise ConfigError(f"{name} is {value!r} in {source}", f"it must be {kind}") from error
+    if isinstance(value, int | float) and value < 0:
+        raise ConfigError(f"{name} is {value} in {source}", "it cannot be negative")
+    if name == "evaluations" and value == 0:
+        raise ConfigError(f"evaluations is 0 in {source}", "give at least 1")
+    choices = _CHOICES.get(name)
+    if choices and value not in choices:
+        raise ConfigError(
+            f"{name} is {value!r} in {source}", f"it must be one of {', '.join(choices)}"
+        )
+    return value
