@@ -110,8 +110,7 @@ int main(int argc, char **argv)
     // action equals reaction: the total momentum stays close to zero
     double p = momentum_x(bodies);
     bool ok = std::isfinite(p) && std::fabs(p) < 1e-2 * n;
-    std::printf("bodies %d steps %d momentum %.1e: %s\n", n, steps, std::fabs(p) < 1.0 ? 0.0 : p,
-                ok ? "PASS" : "FAIL");
+    std::printf("%d bodies, %d steps: %s\n", n, steps, ok ? "PASS" : "FAIL");
 
     cudaFree(d_bodies);
     cudaFree(d_ax);
