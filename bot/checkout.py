@@ -1,0 +1,297 @@
+"""A forge that is a local git checkout: what the bot would say of this branch, printed.
+
+Sources are those of the working tree. How they are built and run comes from the base branch, as
+for a pull request: where the change touches `.optiml.yml`, references or data, the base's
+versions are put beside the changed sources in a directory of their own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self
+
+import git
+
+from bot.headers import included, inlined
+from bot.interfaces import Change, Pull, Report
+from bot.suggestion import Hunk, hunks
+from optimizer.errors import ConfigError
+from optimizer.model import Kernel, Kind, Workload
+
+PROJECT_FILE = ".optiml.yml"
+KERNEL_SUFFIXES = frozenset({".cu"})
+HEADER_SUFFIXES = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
+_SOURCES = KERNEL_SUFFIXES | HEADER_SUFFIXES | {".cpp", ".cc", ".c", ".cxx"}
+_LARGEST = 4 << 20  # bytes of one source file
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a project's files become workloads.
+
+    `project` reads an `.optiml.yml` and returns kernels, their paths relative to its folder.
+    `program` takes a file with `main()` and its root; None when it is no program. `snippet` offers
+    an `.optiml.yml` for a file that has none.
+    """
+
+    project: Callable[[Path], Sequence[tuple[Kernel, Workload]]]
+    program: Callable[[Path, Path], tuple[Kernel, Workload] | None]
+    snippet: Callable[[Path, Path], str]
+
+
+class Checkout:
+    """A working tree compared with a base branch. A context manager: it may own directories."""
+
+    def __init__(
+        self, folder: Path, base: str, reading: Reading, say: Callable[[Report], None]
+    ) -> None:
+        """Open the repository around a folder. Raise `ConfigError` when there is none."""
+        try:
+            self._repo = git.Repo(folder, search_parent_directories=True)
+        except (git.InvalidGitRepositoryError, git.NoSuchPathError) as error:
+            raise ConfigError(
+                f"{folder} is in no git repository", "run this inside a checkout"
+            ) from error
+        if self._repo.working_tree_dir is None:
+            raise ConfigError(f"{folder} is a bare repository", "run this inside a checkout")
+        self.root = Path(self._repo.working_tree_dir)
+        self._base_tip = self._commit(base)
+        self._fork = self._merge_base(base)
+        self._reading, self._say = reading, say
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+        self._repo.close()
+
+    @property
+    def pull(self) -> Pull:
+        """Return the change under review; its head says whether there are uncommitted edits."""
+        head = self._repo.head.commit.hexsha
+        dirty = "-dirty" if self._repo.is_dirty(untracked_files=False) else ""
+        return Pull(self._fork.hexsha, f"{head}{dirty}", str(self.root))
+
+    def changed_kernels(self, pull: Pull) -> Sequence[Change]:
+        """Return kernels whose file or header differs from where the branch left its base."""
+        del pull  # there is one change: this working tree
+        changed = self._changed()
+        touched = list(self._touched(changed))
+        projects: dict[str, list[tuple[Kernel, Workload]]] = {}
+        found: list[Change] = []
+        for path, reason in touched:
+            folder = self._project_of(path)
+            if folder is not None and folder not in projects:
+                projects[folder] = self._read_project(folder, changed)
+            declared = [one for one in projects.get(folder or "", []) if one[0].path == path]
+            shown = hunks(self._patch(path))
+            if declared:
+                found += [self._change(one, shown, reason) for one in declared]
+            else:
+                found.append(self._undeclared(path, shown, reason))
+        return found
+
+    def publish(self, pull: Pull, report: Report) -> None:
+        """Hand the report to whoever prints it."""
+        del pull
+        self._say(report)
+
+    # -- git ---------------------------------------------------------------------------------------
+
+    def _commit(self, name: str) -> git.Commit:
+        for candidate in (name, f"origin/{name}"):
+            try:
+                return self._repo.commit(candidate)
+            except (git.BadName, git.GitCommandError, ValueError):
+                continue
+        near = ", ".join(sorted(head.name for head in self._repo.heads)[:8]) or "none"
+        raise ConfigError(f"there is no base {name!r} here", f"name one with --base; here: {near}")
+
+    def _merge_base(self, base: str) -> git.Commit:
+        try:
+            head = self._repo.head.commit
+        except ValueError as error:
+            raise ConfigError("this repository has no commit yet", "commit something") from error
+        found = self._repo.merge_base(self._base_tip, head)
+        if not found or not isinstance(found[0], git.Commit):
+            raise ConfigError(
+                f"{base} and this branch share no commit",
+                "fetch more history: git fetch --unshallow",
+            )
+        return found[0]
+
+    def _changed(self) -> dict[str, str]:
+        """Return changed paths with A, M, D as the working tree has them, untracked ones too."""
+        text = self._repo.git.diff(
+            self._fork.hexsha, "--name-status", "-z", "--no-renames", "--no-ext-diff"
+        )
+        fields = text.split("\0")
+        found = dict(zip(fields[1::2], fields[0::2], strict=False))
+        return found | dict.fromkeys(self._repo.untracked_files, "A")
+
+    def _patch(self, path: str) -> str:
+        if path in self._repo.untracked_files:
+            lines = self._read(path) or ""
+            return f"@@ -0,0 +1,{len(lines.splitlines())} @@"
+        return str(
+            self._repo.git.diff(
+                self._fork.hexsha,
+                "--unified=3",
+                "--no-ext-diff",
+                "--no-textconv",
+                "--no-color",
+                "--no-renames",
+                "--",
+                path,
+            )
+        )
+
+    def _files(self) -> list[str]:
+        listed = self._repo.git.ls_files("-z", "-c", "-o", "--exclude-standard").split("\0")
+        return sorted({path for path in listed if path})
+
+    def _read(self, path: str) -> str | None:
+        file = self.root / path
+        try:
+            if not file.resolve().is_relative_to(self.root.resolve()) or not file.is_file():
+                return None  # a link that leads outside the checkout is not the pull request's
+            if file.stat().st_size > _LARGEST:
+                return None
+            with file.open(encoding="utf-8", newline="") as stream:
+                return stream.read()
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def _read_base(self, path: str, commit: git.Commit | None = None) -> str | None:
+        data = self._base_bytes(path, commit or self._fork)
+        try:
+            return None if data is None else data.decode()
+        except UnicodeDecodeError:
+            return None
+
+    @staticmethod
+    def _base_bytes(path: str, commit: git.Commit) -> bytes | None:
+        try:
+            blob = commit.tree / path
+        except KeyError:
+            return None
+        if not isinstance(blob, git.Blob) or blob.mode == git.Blob.link_mode:
+            return None
+        return bytes(blob.data_stream.read())
+
+    # -- which kernels -----------------------------------------------------------------------------
+
+    def _touched(self, changed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        headers = {path for path in changed if PurePosixPath(path).suffix in HEADER_SUFFIXES}
+        for path in self._files():
+            if PurePosixPath(path).suffix not in KERNEL_SUFFIXES:
+                continue
+            source = self._read(path)
+            if source is None:
+                continue
+            if path in changed:
+                yield path, "changed"
+                continue
+            if headers:
+                hit = sorted(headers & included(path, source, self._read, self._folders(path)))
+                if hit:
+                    yield path, f"includes {', '.join(hit)}"
+
+    def _folders(self, path: str) -> tuple[str, ...]:
+        """Return where headers are looked for besides the file's own folder."""
+        parents = [parent.as_posix() for parent in PurePosixPath(path).parents]
+        return tuple(
+            place for parent in parents for place in (parent, f"{parent}/include") if place
+        )
+
+    def _project_of(self, path: str) -> str | None:
+        """Return the nearest folder above a file that holds an `.optiml.yml` in the base."""
+        for parent in PurePosixPath(path).parents:
+            place = parent.as_posix()
+            name = PROJECT_FILE if place == "." else f"{place}/{PROJECT_FILE}"
+            if self._base_bytes(name, self._base_tip) is not None:
+                return place
+        return None
+
+    def _read_project(
+        self, folder: str, changed: Mapping[str, str]
+    ) -> list[tuple[Kernel, Workload]]:
+        root = self._trusted(folder, changed)
+        found = []
+        for kernel, workload in self._reading.project(root / PROJECT_FILE):
+            path = PurePosixPath(folder, PurePosixPath(kernel.path)).as_posix()
+            found.append((replace(kernel, path=path), workload))
+        return found
+
+    def _trusted(self, folder: str, changed: Mapping[str, str]) -> Path:
+        """Return a folder with the change's sources and the base's everything else."""
+        inside = [path for path in self._files() if folder == "." or path.startswith(f"{folder}/")]
+        foreign = {
+            path
+            for path in {*inside, *changed}
+            if (folder == "." or path.startswith(f"{folder}/"))
+            and PurePosixPath(path).suffix not in _SOURCES
+            and self._differs_from_base(path)
+        }
+        if not foreign:
+            return self.root / folder
+        made = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-base-")))
+        for path in inside:
+            file = self.root / path
+            if path not in foreign and file.is_file() and not file.is_symlink():
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, made / path)
+        for path in foreign:
+            data = self._base_bytes(path, self._base_tip)
+            if data is not None:
+                (made / path).parent.mkdir(parents=True, exist_ok=True)
+                (made / path).write_bytes(data)
+        return made / folder
+
+    def _differs_from_base(self, path: str) -> bool:
+        file = self.root / path
+        here = file.read_bytes() if file.is_file() and not file.is_symlink() else None
+        return here != self._base_bytes(path, self._base_tip)
+
+    def _change(
+        self, declared: tuple[Kernel, Workload], shown: tuple[Hunk, ...], reason: str
+    ) -> Change:
+        kernel, workload = declared
+        old = self._read_base(kernel.path)
+        if old is None:
+            return Change(kernel, workload, None, None, shown, reason)
+        before, after = replace(kernel, source=old), kernel
+        if reason != "changed" or self._headers_differ(kernel):
+            folders = self._folders(kernel.path)
+            before = replace(before, source=inlined(kernel.path, old, self._read_base, folders))
+            after = replace(kernel, source=inlined(kernel.path, kernel.source, self._read, folders))
+        return Change(kernel, workload, before, after, shown, reason)
+
+    def _headers_differ(self, kernel: Kernel) -> bool:
+        folders = self._folders(kernel.path)
+        used = included(kernel.path, kernel.source, self._read, folders)
+        return any(self._read(path) != self._read_base(path) for path in used)
+
+    def _undeclared(self, path: str, shown: tuple[Hunk, ...], reason: str) -> Change:
+        file = self.root / path
+        program = self._reading.program(file, self.root)
+        if program is not None and program[1].kind is Kind.PROGRAM:
+            kernel = replace(program[0], path=path)
+            return self._change((kernel, program[1]), shown, reason)
+        kernel = Kernel(PurePosixPath(path).stem, self._read(path) or "", path)
+        return Change(
+            kernel, None, None, None, shown, reason, self._reading.snippet(file, self.root)
+        )
