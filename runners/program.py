@@ -3,6 +3,8 @@
 For the worker: `evaluate(request, context)` takes the worker's request with both artefacts built
 (kind `program`, linked with `-cudart=shared`) and returns the verdict as JSON; it raises
 `runners.fault.Fault` when the original is at fault (BaselineError) or the host is (ConfigError).
+The request may hold `rounding`: the original built with `-fmad=false` besides its own flags. What
+that changes is rounding, so that a candidate may be off by as much (times four).
 `context` is a mapping; every key is optional:
 
 - `scratch`: directory for run directories and the built interposer (default: a temporary one);
@@ -46,6 +48,8 @@ HALF_WIDTH = 0.005
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
 GRAPH = "graph"
+# Repeated launches that come out this much slower than the launches in place do not stand for them.
+ATYPICAL = 1.25
 
 
 class Failed(Exception):  # noqa: N818 - a candidate's failure, not an error
@@ -108,7 +112,10 @@ def _profiles(
         key = digest.hexdigest()
         if key not in cache:
             limit = float(request.get("limits", {}).get("seconds") or BASELINE_SECONDS)
-            cache[key] = profile(runner, path, arguments, expect, seed, limit)
+            twin = request.get("rounding")
+            cache[key] = profile(
+                runner, path, arguments, expect, seed, limit, Path(twin["path"]) if twin else None
+            )
         found.append(cache[key])
     return found
 
@@ -279,13 +286,13 @@ class _Timed:
     def add(self, theirs: Report, mine: Report) -> None:
         """Take a pair of runs; a kernel repeated in one only is timed where it stood in both."""
         a, b = _by_name(theirs), _by_name(mine)
-        single = {n for n in set(a) & set(b) if not (a[n].repeated and b[n].repeated)}
-        before, after = _totals(a, single), _totals(b, single)
+        common = _common(a, b)
+        before, after = _totals(a, common), _totals(b, common)
         count = min(len(before), len(after))
         self.pairs.append((before[:count], after[:count]))
         self.in_situ.append((sum(k.total for k in a.values()), sum(k.total for k in b.values())))
         for name, kernel in b.items():
-            value = statistics.median(kernel.samples(name in single))
+            value = statistics.median(kernel.samples(common[name]))
             self.shares.setdefault(name, []).append(value)
 
     def entries(self, effort: str) -> tuple[list[float], list[float]]:
@@ -313,42 +320,73 @@ class _Timed:
         return bool(2 * spread / len(ratios) ** 0.5 <= HALF_WIDTH)
 
 
+Launched = tuple[int, int]  # which instance of a template, which of its launches
+
+
 @dataclass(frozen=True, slots=True)
 class _Kernel:
     """All instances of one kernel in one run: launches, µs where they stood, repeated launches."""
 
     count: int
     total: float
-    repeated: tuple[tuple[float, ...], ...]
+    repeated: Mapping[Launched, tuple[float, ...]]
 
-    def samples(self, in_place: bool) -> list[float]:
-        """Return estimates of the kernel's whole time in µs, one for each repeat."""
-        if in_place or not self.repeated:
+    def samples(self, common: Sequence[Launched]) -> list[float]:
+        """Return estimates of the kernel's whole time in µs, one for each repeat.
+
+        `common` are the repeated launches to go by; with none, launches where they stood are all
+        there is.
+        """
+        if not common:
             return [self.total]
-        longest = max(len(r) for r in self.repeated)
-        scale = self.count / len(self.repeated)
+        chosen = [self.repeated[launch] for launch in common]
+        longest = max(len(r) for r in chosen)
+        scale = self.count / len(chosen)
         return [
-            scale * sum(r[i] if i < len(r) else statistics.median(r) for r in self.repeated)
+            scale * sum(r[i] if i < len(r) else statistics.median(r) for r in chosen)
             for i in range(longest)
         ]
 
 
 def _by_name(report: Report) -> dict[str, _Kernel]:
     found: dict[str, _Kernel] = {}
-    for kernel in report.kernels:
-        old = found.get(kernel.name, _Kernel(0, 0.0, ()))
-        repeats = tuple(r.samples_us for r in kernel.replays if r.samples_us)
-        # An instance of which nothing was repeated would be scaled by the others: time it in place.
+    instances: dict[str, int] = {}
+    for kernel in sorted(report.kernels, key=lambda k: k.symbol):
+        old = found.get(kernel.name, _Kernel(0, 0.0, {}))
+        number = instances[kernel.name] = instances.get(kernel.name, -1) + 1
+        repeats = {(number, r.ordinal): r.samples_us for r in kernel.replays if r.samples_us}
         found[kernel.name] = _Kernel(
-            old.count + kernel.count, old.total + kernel.total_us, old.repeated + repeats
+            old.count + kernel.count, old.total + kernel.total_us, {**old.repeated, **repeats}
         )
     if GRAPH in report.other_us:
-        found[GRAPH] = _Kernel(1, report.other_us[GRAPH], ())
+        found[GRAPH] = _Kernel(1, report.other_us[GRAPH], {})
     return found
 
 
-def _totals(kernels: Mapping[str, _Kernel], single: set[str]) -> list[float]:
-    each = [kernel.samples(name in single) for name, kernel in kernels.items()]
+def _common(
+    before: Mapping[str, _Kernel], after: Mapping[str, _Kernel]
+) -> dict[str, tuple[Launched, ...]]:
+    """Choose which repeated launches stand for each kernel: those that both runs repeated.
+
+    When they would make the kernel slower than its launches were in place, which contain
+    the gaps before them as well, they are not typical of it: none is chosen.
+    """
+    chosen: dict[str, tuple[Launched, ...]] = {}
+    for name in {*before, *after}:
+        runs = [run[name] for run in (before, after) if name in run]
+        shared = set(runs[0].repeated).intersection(*(run.repeated for run in runs))
+        launches = tuple(sorted(shared))
+        for run in runs:
+            if launches and statistics.median(run.samples(launches)) > ATYPICAL * run.total:
+                launches = ()
+        chosen[name] = launches
+    return chosen
+
+
+def _totals(
+    kernels: Mapping[str, _Kernel], common: Mapping[str, tuple[Launched, ...]]
+) -> list[float]:
+    each = [kernel.samples(common[name]) for name, kernel in kernels.items()]
     longest = max((len(s) for s in each), default=1)
     return [sum(s[i] if i < len(s) else statistics.median(s) for s in each) for i in range(longest)]
 
@@ -425,7 +463,10 @@ def _alive(run: Ran, original: Profile, exit_status: int, limit: float) -> None:
         text = f"{new[0].api} fails with {new[0].name} after launching {new[0].kernel or 'nothing'}"
         raise Failed("crashed", f"{original.name}: {text}")
     if run.exit != exit_status or report.broken:
-        raise Failed("crashed", f"{original.name}: exits with {run.exit} {run.tail}")
+        # It ended of its own will and says no: its self-check is one more check.
+        ended = report.ended in {"return", "exit"} and run.exit > 0 and not report.broken
+        status = "wrong result" if ended else "crashed"
+        raise Failed(status, f"{original.name}: exits with {run.exit}: {run.tail}")
     names = {k.name for k in report.kernels}
     gone = original.kernels - names
     if (report.launches == 0 and original.launches) or (gone and names <= original.kernels):

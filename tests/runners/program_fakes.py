@@ -20,9 +20,7 @@ def build(folder: Path) -> Path:
         [*common, "-shared", soname, str(FAKE / "cudart.cpp"), "-o", str(runtime)], check=True
     )
     program = folder / "saxpy"
-    subprocess.run(
-        [*common, str(FAKE / "saxpy.cpp"), str(runtime), "-o", str(program)], check=True
-    )
+    subprocess.run([*common, str(FAKE / "saxpy.cpp"), str(runtime), "-o", str(program)], check=True)
     return program
 
 

@@ -1,0 +1,183 @@
+"""Whole programs under the interposer, over a CUDA runtime made of host functions."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners import program
+from runners.fault import Fault
+from runners.program_run import sandboxed
+from runners.sandbox import Sandbox
+from tests.runners.program_fakes import Fakes, build
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "project").mkdir()
+    build(folder)
+    return Fakes(folder, {})
+
+
+def judge(fakes: Fakes, baseline: str, candidate: str, **more: Any) -> dict[str, Any]:
+    return program.evaluate(fakes.request(baseline, candidate, **more), fakes.context())
+
+
+def speedup(verdict: dict[str, Any]) -> float:
+    case = verdict["measurement"]["cases"][0]
+    pairs = zip(case["baseline_us"], case["candidate_us"], strict=True)
+    return float(statistics.median(a / b for a, b in pairs))
+
+
+def test_a_program_against_itself_is_correct_and_no_faster(fakes: Fakes) -> None:
+    verdict = judge(fakes, "ok", "ok")
+    assert verdict["status"] == "correct"
+    assert speedup(verdict) == pytest.approx(1, abs=0.2)
+    assert verdict["measurement"]["kernels"]["saxpy"] > 0.9
+
+
+def test_a_candidate_three_times_as_fast_is_timed_as_that(fakes: Fakes) -> None:
+    assert speedup(judge(fakes, "ok", "fast")) == pytest.approx(3, rel=0.3)
+
+
+def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> None:
+    case = judge(fakes, "ok", "fast")["measurement"]["cases"][0]
+    assert len(case["baseline_us"]) == len(case["candidate_us"]) >= 4
+
+
+def test_a_confirmation_rests_on_runs_and_not_on_repeats_within_one(fakes: Fakes) -> None:
+    case = judge(fakes, "ok", "fast", effort="confirm")["measurement"]["cases"][0]
+    assert 5 <= len(case["baseline_us"]) <= 16
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status", "word"),
+    [
+        ("wrong", "wrong result", "became"),
+        ("short", "wrong result", "1 elements"),
+        ("nan", "wrong result", "NaN where the original has a number"),
+        ("beyond", "wrong result", "writes behind allocation 1"),
+        ("before", "wrong result", "writes before allocation 1"),
+        ("crash", "crashed", "cudaErrorIllegalAddress after launching saxpy"),
+        ("badlaunch", "crashed", "cudaErrorInvalidConfiguration"),
+        ("idle", "rejected", "no longer launches finish, saxpy"),
+        ("status", "wrong result", "exits with 3"),
+        ("talks", "wrong result", "prints"),
+    ],
+)
+def test_a_broken_candidate_is_named_for_what_it_does(
+    fakes: Fakes, candidate: str, status: str, word: str
+) -> None:
+    verdict = judge(fakes, "ok", candidate)
+    assert (verdict["status"], verdict["measurement"]) == (status, None)
+    assert word in verdict["log"]
+
+
+def test_another_rounding_is_no_other_result(fakes: Fakes) -> None:
+    verdict = judge(fakes, "ok", "rounding")
+    assert verdict["status"] == "correct"
+    assert any(check["error"] for check in verdict["checks"])
+
+
+def test_a_program_that_prints_pass_is_judged_by_its_buffers(fakes: Fakes) -> None:
+    verdict = judge(fakes, "leaks", "leaks-wrong")
+    assert verdict["status"] == "wrong result"
+
+
+def test_buffers_that_are_never_freed_are_compared_at_the_end(fakes: Fakes) -> None:
+    verdict = judge(fakes, "leaks", "leaks-fast")
+    assert verdict["status"] == "correct"
+    assert any("3 final buffers" in check["what"] for check in verdict["checks"])
+
+
+def test_a_device_reset_does_not_hide_the_buffers(fakes: Fakes) -> None:
+    assert judge(fakes, "resets", "resets-wrong")["status"] == "wrong result"
+
+
+def test_a_seed_taken_from_the_clock_is_the_same_in_every_run(fakes: Fakes) -> None:
+    assert judge(fakes, "clock", "clock-fast")["status"] == "correct"
+
+
+def test_inputs_that_change_from_run_to_run_are_the_originals_fault(fakes: Fakes) -> None:
+    with pytest.raises(Fault, match="copies other data") as caught:
+        judge(fakes, "pid", "pid")
+    assert caught.value.kind == "BaselineError"
+    assert "seed" in caught.value.remedy
+
+
+def test_results_that_wander_from_run_to_run_are_compared_within_their_noise(fakes: Fakes) -> None:
+    verdict = judge(fakes, "noisy", "noisy-b")
+    assert verdict["status"] == "correct"
+    assert "differ in rounding" in verdict["log"]
+    assert judge(fakes, "noisy", "noisy-wrong")["status"] == "wrong result"
+
+
+def test_a_program_that_reads_what_nothing_wrote_is_compared_with_zeroed_memory(
+    fakes: Fakes,
+) -> None:
+    verdict = judge(fakes, "uninit", "uninit-b")
+    assert verdict["status"] == "correct"
+    assert "reads memory that nothing wrote" in verdict["log"]
+    assert judge(fakes, "uninit", "uninit-wrong")["status"] == "wrong result"
+
+
+def test_a_program_that_fails_unless_memory_is_zero_is_run_with_zeroed_memory_only(
+    fakes: Fakes,
+) -> None:
+    verdict = judge(fakes, "uninit-strict", "uninit-strict-b")
+    assert verdict["status"] == "correct"
+    assert "zeroed memory only" in verdict["log"]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "word"),
+    [
+        ("hang", "does not end within 5 s"),
+        ("usage", "usage: saxpy SIZE"),
+        ("status", "exits with 3"),
+        ("crash", "cudaErrorIllegalAddress after launching saxpy"),
+        ("idle", "launches no kernel"),
+    ],
+)
+def test_an_original_that_does_not_work_is_a_fault_with_a_remedy(
+    fakes: Fakes, baseline: str, word: str
+) -> None:
+    with pytest.raises(Fault, match=word) as caught:
+        judge(fakes, baseline, "ok")
+    assert caught.value.kind == "BaselineError"
+    assert caught.value.remedy
+
+
+def test_text_that_the_output_must_hold_is_asked_of_the_original_first(fakes: Fakes) -> None:
+    with pytest.raises(Fault, match='does not print "VICTORY"'):
+        judge(fakes, "ok", "ok", stdout="VICTORY")
+
+
+def test_each_set_of_arguments_is_a_case_of_its_own(fakes: Fakes) -> None:
+    verdict = judge(fakes, "usage", "usage-fast", runs=[["64"], ["1000"]])
+    assert [case["name"] for case in verdict["measurement"]["cases"]] == ["64", "1000"]
+
+
+def test_an_error_at_one_of_several_sizes_is_found(fakes: Fakes) -> None:
+    verdict = judge(fakes, "usage", "usage-short", runs=[["64"], ["1000"]])
+    assert verdict["status"] == "wrong result"
+
+
+def test_programs_are_judged_in_the_sandbox_as_outside(fakes: Fakes) -> None:
+    with Sandbox() as sandbox:
+        context = fakes.context() | {"execute": sandboxed(sandbox, gpu=False)}
+        verdict = program.evaluate(fakes.request("ok", "beyond"), context)
+    assert verdict["status"] == "wrong result"
+
+
+def test_a_run_leaves_nothing_behind(fakes: Fakes) -> None:
+    judge(fakes, "ok", "fast")
+    scratch: Path = fakes.context()["scratch"]
+    assert [p.name for p in scratch.iterdir()] == ["interposer"]

@@ -1,0 +1,91 @@
+"""Where programs run and what they see."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runners.program_profile import plans
+from runners.program_report import KernelTimes, Report
+from runners.program_run import Plan, Probe, Runner, environment
+
+
+def runner(tmp_path: Path) -> Runner:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "input.txt").write_text("7")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "more.txt").write_text("9")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return Runner(tmp_path / "none.so", scratch, root, library_path=(str(tmp_path),))
+
+
+def test_a_program_reads_its_project_and_what_lies_beside_it(tmp_path: Path) -> None:
+    code = "print(open('input.txt').read(), open('../data/more.txt').read())"
+    ran = runner(tmp_path).run(Path(sys.executable), ["-c", code], Probe(), 20)
+    assert ran.stdout.split() == ["7", "9"]
+
+
+def test_what_a_program_writes_does_not_reach_the_project(tmp_path: Path) -> None:
+    code = "open('input.txt', 'w').write('x'); open('out.bin', 'w').write('y')"
+    run = runner(tmp_path)
+    assert run.run(Path(sys.executable), ["-c", code], Probe(), 20).exit == 0
+    assert (run.root / "input.txt").read_text() == "7"
+    assert [p.name for p in run.root.iterdir()] == ["input.txt"]
+
+
+def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    code = "import subprocess; subprocess.run(['sleep', '60'])"
+    begun = time.monotonic()
+    ran = runner(tmp_path).run(Path(sys.executable), ["-c", code], Probe(), 1)
+    assert ran.exit is None
+    assert time.monotonic() - begun < 10
+
+
+def test_a_program_sees_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPTIML_SECRET", "x")
+    assert "OPTIML_SECRET" not in environment(["/lib"], 3, Path("/scratch"))
+    assert environment(["/lib"], 3, Path("/scratch"))["CUDA_VISIBLE_DEVICES"] == "3"
+
+
+def test_a_run_without_a_report_says_so(tmp_path: Path) -> None:
+    ran = runner(tmp_path).run(Path(sys.executable), ["-c", "pass"], Probe(), 20)
+    assert ran.report is None
+
+
+def test_a_forged_report_is_trouble_and_no_exception(tmp_path: Path) -> None:
+    code = (
+        "import os; p = os.environ['OPTIML_PROBE'];"
+        "open(os.path.join(os.path.dirname(p), 'report.json'), 'w').write('{\"version\": 9}')"
+    )
+    ran = runner(tmp_path).run(Path(sys.executable), ["-c", code], Probe(), 20)
+    assert ran.report is None
+    assert "version" in ran.trouble
+
+
+def report(**kernels: tuple[int, float]) -> Report:
+    times = tuple(
+        KernelTimes(name, name, count, count, total, 0.0, (), ())
+        for name, (count, total) in kernels.items()
+    )
+    return Report(
+        "return", False, 0.0, 1, 0, 0, 0, "", "", (), (), (), times, {}, (), ()  # noqa: FBT003
+    )  # fmt: skip
+
+
+def test_a_kernel_launched_once_is_repeated_a_dozen_times() -> None:
+    assert plans(report(k=(1, 50.0)))["k"] == Plan(0, 1, 1, 12)
+
+
+def test_long_kernels_that_run_often_are_not_repeated() -> None:
+    assert plans(report(k=(50, 50 * 900.0)))["k"].repeats == 0
+
+
+def test_launches_of_a_loop_are_sampled_over_its_whole_length() -> None:
+    plan = plans(report(k=(1000, 5000.0)))["k"]
+    assert plan.first + plan.every * (plan.limit - 1) < 1000
+    assert plan.every * plan.limit > 500
