@@ -1,0 +1,303 @@
+"""Takes jobs to the GPUs of this host: compile side by side, run on warm workers, profile last."""
+
+from __future__ import annotations
+
+import json
+import queue
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from optimizer.errors import NoDeviceError, RunnerError
+from optimizer.model import Effort, Kernel, Status, Verdict, Workload
+from runners import wire
+from runners.interfaces import Job
+from runners.profiler import NcuProfiler, profile_jobs, with_profile
+from runners.sandbox import Sandbox
+from runners.seat import START_SECONDS, Gone, Seat, facts_of
+
+JOB_SECONDS: Mapping[Effort, float] = {
+    Effort.SCREEN: 60.0,
+    Effort.RACE: 120.0,
+    Effort.CONFIRM: 240.0,
+    Effort.PROFILE: 120.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What became of a source: an artefact for the worker, or the verdict on why there is none."""
+
+    artifact: Mapping[str, Any] | None
+    verdict: Verdict | None
+    seconds: float = 0.0
+
+    @property
+    def machine_code(self) -> str:
+        """Return the digest of the machine code, empty when there is none."""
+        return str(self.artifact.get("machine_code", "")) if self.artifact else ""
+
+
+class Builder(Protocol):
+    """Compiles a candidate for the device of this host."""
+
+    def build(self, kernel: Kernel, workload: Workload) -> Built:
+        """Return the artefact or the verdict; cached, and safe to call from many threads."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU of this host as the driver names it; `capability` is 90 for sm_90."""
+
+    index: int
+    name: str
+    uuid: str
+    driver: str
+    capability: int
+    memory_mib: int
+
+
+def discover(command: str = "nvidia-smi") -> tuple[Gpu, ...]:
+    """Return the GPUs of this host. Raise `NoDeviceError` when there is none or no driver."""
+    fields = "index,name,uuid,driver_version,compute_cap,memory.total"
+    remedy = "run on a GPU host, replay a recording with --replay, or try `optiml inspect`"
+    try:
+        printed = subprocess.run(
+            [command, f"--query-gpu={fields}", "--format=csv,noheader,nounits"],
+            capture_output=True, text=True, timeout=30, check=True,
+        ).stdout  # fmt: skip
+    except FileNotFoundError as error:
+        raise NoDeviceError("this machine has no NVIDIA driver", remedy) from error
+    except (subprocess.SubprocessError, OSError) as error:
+        raise NoDeviceError(f"nvidia-smi does not answer: {error}", remedy) from error
+    found = []
+    for line in printed.splitlines():
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) == 6 and cells[0].isdigit():
+            major, _, minor = cells[4].partition(".")
+            memory = int(cells[5]) if cells[5].isdigit() else 0
+            code = int(major) * 10 + int(minor or 0)
+            found.append(Gpu(int(cells[0]), cells[1], cells[2], cells[3], code, memory))
+    if not found:
+        raise NoDeviceError("this machine has no NVIDIA GPU", remedy)
+    return tuple(found)
+
+
+class LocalDispatcher:
+    """Judges jobs on the GPUs of this host; a context manager.
+
+    `builder` compiles; `devices` are the GPUs to use, all of one kind. Siblings are compiled on
+    all cores while earlier ones run. Machine code that was judged before is not run again. A job
+    whose worker dies without a word is tried once more on a fresh one before it counts as the
+    candidate's crash.
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        devices: Sequence[int] = (0,),
+        *,
+        sandbox: Sandbox | None = None,
+        profiler: NcuProfiler | None = None,
+        scratch: Path | None = None,
+        command: Sequence[str] | None = None,
+        compilers: int = 4,
+        locked: bool = True,
+        readable: Sequence[Path] = (),
+    ) -> None:
+        self._builder = builder
+        self._sandbox = sandbox or Sandbox()
+        self._own_sandbox = sandbox is None
+        self._profiler = profiler
+        self._command = list(command) if command else None
+        self._folder = tempfile.TemporaryDirectory(prefix="optiml-run-", dir=scratch)
+        self.scratch = Path(self._folder.name)
+        self._judged: dict[tuple[str, ...], Verdict] = {}
+        self._lock = threading.Lock()
+        self._seats: list[Seat] = []
+        try:
+            for index in devices:
+                seat = Seat(
+                    index, self._sandbox, self.scratch,
+                    readable=readable, command=self._command, locked=locked,
+                )  # fmt: skip
+                self._seats.append(seat)
+        except BaseException:
+            self.close()
+            raise
+        self._free: queue.SimpleQueue[Seat] = queue.SimpleQueue()
+        for seat in self._seats:
+            self._free.put(seat)
+        self._compilers = ThreadPoolExecutor(max(1, compilers), thread_name_prefix="compile")
+        self._runners = ThreadPoolExecutor(len(self._seats) or 1, thread_name_prefix="gpu")
+
+    @property
+    def width(self) -> int:
+        """Return how many candidates run at once."""
+        return len(self._seats)
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        """Return one verdict per job, in order."""
+        built = [self._compilers.submit(self._both, job) for job in jobs]
+        if jobs and all(job.effort is Effort.PROFILE for job in jobs):
+            return self._profile(jobs, [b.result() for b in built])
+        running = [
+            self._runners.submit(self._judge, job, b) for job, b in zip(jobs, built, strict=True)
+        ]
+        return [r.result() for r in running]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the worker says of the first device."""
+        seat = self._free.get()
+        try:
+            return seat.tell("hello")
+        finally:
+            self._free.put(seat)
+
+    def calibrate(self) -> dict[str, float]:
+        """Return the measured peaks of the first device (GB/s and TFLOP/s)."""
+        seat = self._free.get()
+        try:
+            answer = seat.tell("calibrate", 2 * START_SECONDS)
+            peaks = answer.get("peaks")
+            return facts_of(peaks if isinstance(peaks, dict) else answer)
+        finally:
+            self._free.put(seat)
+
+    def close(self) -> None:
+        """End workers, free the GPUs, remove the scratch directory."""
+        for pool in (getattr(self, "_compilers", None), getattr(self, "_runners", None)):
+            if pool is not None:
+                pool.shutdown(wait=False, cancel_futures=True)
+        for seat in self._seats:
+            seat.close()
+        if self._own_sandbox:
+            self._sandbox.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- one job ---------------------------------------------------------------------------------
+
+    def _both(self, job: Job) -> tuple[Built, Built]:
+        candidate = self._builder.build(job.kernel, job.workload)
+        if candidate.verdict is not None or job.kernel == job.baseline:
+            return candidate, candidate
+        return candidate, self._builder.build(job.baseline, job.workload)
+
+    def _judge(self, job: Job, pending: Future[tuple[Built, Built]]) -> Verdict:
+        candidate, baseline = pending.result()
+        verdict = self._unrun(candidate, baseline)
+        if verdict is None:
+            key = _key(job, candidate)
+            with self._lock:
+                verdict = self._judged.get(key)
+            if verdict is None:
+                verdict = self._run(job, candidate, baseline)
+                with self._lock:
+                    self._judged[key] = verdict
+        return verdict
+
+    @staticmethod
+    def _unrun(candidate: Built, baseline: Built) -> Verdict | None:
+        if candidate.verdict is not None:
+            return candidate.verdict
+        if baseline.verdict is not None:
+            log = baseline.verdict.log[:2000]
+            raise RunnerError(f"the baseline does not compile beside its candidates:\n{log}")
+        return None
+
+    def _run(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
+        seat = self._free.get()
+        try:
+            if job.effort is Effort.CONFIRM:
+                seat.renew()
+            try:
+                verdict = self._ask(seat, job, candidate, baseline)
+            except Gone as gone:
+                if gone.timed_out:
+                    return _failed(Status.TIMED_OUT, candidate, gone)
+                try:  # was it the candidate, or a worker that an earlier one had harmed?
+                    verdict = self._ask(seat, job, candidate, baseline)
+                except Gone as again:
+                    status = Status.TIMED_OUT if again.timed_out else Status.CRASHED
+                    return _failed(status, candidate, again)
+            seat.warm()
+            return replace(
+                verdict,
+                machine_code=verdict.machine_code or candidate.machine_code,
+                seconds={"compile": candidate.seconds, **verdict.seconds},
+            )
+        finally:
+            self._free.put(seat)
+
+    @staticmethod
+    def _ask(seat: Seat, job: Job, candidate: Built, baseline: Built) -> Verdict:
+        number, nonce = secrets.token_hex(6), secrets.token_hex(16)
+        seconds = JOB_SECONDS[job.effort]
+        artifacts = (candidate.artifact, baseline.artifact)
+        line = wire.request(number, nonce, job, artifacts, seconds)
+        answer = seat.ask(line, seconds + START_SECONDS / 3)
+        verdict, _ = wire.response(answer, number, nonce, job.kernel.digest)
+        return verdict
+
+    # -- profiles --------------------------------------------------------------------------------
+
+    def _profile(
+        self, jobs: Sequence[Job], built: Sequence[tuple[Built, Built]]
+    ) -> Sequence[Verdict]:
+        verdicts = [
+            candidate.verdict or Verdict(Status.CORRECT, machine_code=candidate.machine_code)
+            for candidate, _ in built
+        ]
+        able = [i for i, (candidate, _) in enumerate(built) if candidate.artifact is not None]
+        if self._profiler is None or not able:
+            return verdicts
+        requests = [
+            json.loads(
+                wire.request(
+                    str(i), "profile", jobs[i],
+                    (built[i][0].artifact, built[i][1].artifact), JOB_SECONDS[Effort.PROFILE],
+                )
+            )
+            for i in able
+        ]  # fmt: skip
+        seat = self._free.get()
+        try:
+            command = self._command[:-1] if self._command else [sys.executable, "-I", "-m", _WORKER]
+            profiles = profile_jobs(self._profiler, requests, command)
+        finally:
+            self._free.put(seat)
+        for i, profile in zip(able, profiles, strict=True):
+            verdicts[i] = with_profile(verdicts[i], profile)
+        return verdicts
+
+
+_WORKER = "runners.worker"
+
+
+def _key(job: Job, built: Built) -> tuple[str, ...]:
+    code = built.machine_code or job.kernel.digest
+    launch = str(job.kernel.launch)
+    return (code, launch, job.baseline.digest, job.effort.value, str(job.seed), repr(job.workload))
+
+
+def _failed(status: Status, built: Built, gone: Gone) -> Verdict:
+    return Verdict(
+        status,
+        machine_code=built.machine_code,
+        seconds={"compile": built.seconds},
+        log=gone.words[-4000:],
+    )

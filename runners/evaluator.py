@@ -1,0 +1,70 @@
+"""The evaluator that the search is given: kernels become jobs, jobs become verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from optimizer.boundary import violations
+from optimizer.model import Check, Effort, Kernel, Status, Verdict, Workload
+from runners.interfaces import Dispatcher, Job
+
+Boundary = Callable[..., Sequence[str]]
+
+
+class DispatchedEvaluator:
+    """Judges kernels against one baseline through a dispatcher; asks nothing twice.
+
+    `seed` decides inputs and the order of timed blocks; a confirmation gets another, so that its
+    data are fresh. A source outside the edit boundary is rejected without being compiled.
+    """
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        baseline: Kernel,
+        device: str = "cuda:0",
+        seed: int = 0,
+        boundary: Boundary = violations,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._baseline = baseline
+        self._device = device
+        self._seed = seed
+        self._boundary = boundary
+        self._known: dict[tuple[str, Effort, int], Verdict] = {}
+        self._confirmations = 0
+
+    def evaluate(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> Sequence[Verdict]:
+        """Return one verdict per kernel, in order."""
+        seed = self._seed
+        if effort is Effort.CONFIRM:
+            self._confirmations += 1
+            seed += 1_000_003 * self._confirmations
+        keys = [(k.digest, effort, seed) for k in kernels]
+        wanted: dict[tuple[str, Effort, int], Job] = {}
+        for key, kernel in zip(keys, kernels, strict=True):
+            if key in self._known or key in wanted:
+                continue
+            outside = self._outside(kernel, workload)
+            if outside:
+                self._known[key] = rejected(outside)
+            else:
+                wanted[key] = Job(kernel, self._baseline, workload, self._device, effort, seed)
+        if wanted:
+            found = self._dispatcher.dispatch(list(wanted.values()))
+            self._known.update(zip(wanted, found, strict=True))
+        return [self._known[key] for key in keys]
+
+    def _outside(self, kernel: Kernel, workload: Workload) -> Sequence[str]:
+        if kernel.source == self._baseline.source:
+            return ()
+        allow_host = workload.accept.edit_host
+        return self._boundary(self._baseline.source, kernel.source, allow_host=allow_host)
+
+
+def rejected(reasons: Sequence[str]) -> Verdict:
+    """Return the verdict on a source that differs where a candidate may not."""
+    check = Check("edit boundary", "; ".join(reasons)[:2000], passed=False)
+    return Verdict(Status.REJECTED, checks=(check,), log="\n".join(reasons)[:8000])

@@ -1,0 +1,142 @@
+"""Jobs on warm workers: order, crashes, time-outs, lies, equal machine code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from optimizer.errors import BaselineError, NoDeviceError, RunnerError
+from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
+from runners import dispatch, seat
+from runners.dispatch import Built, LocalDispatcher, discover
+from runners.interfaces import Job
+from runners.wire import ForgedResponse
+
+WORKLOAD = Workload("w", Kind.KERNEL, "k")
+BASE = Kernel("k", "base")
+COMMAND = (sys.executable, str(Path(__file__).with_name("fake_worker.py")))
+
+
+class Words:
+    """Compiles a text to its first word; refuses `syntax`."""
+
+    def __init__(self) -> None:
+        self.sources: list[str] = []
+
+    def build(self, kernel: Kernel, workload: Workload) -> Built:
+        self.sources.append(kernel.source)
+        if "syntax" in kernel.source:
+            return Built(None, Verdict(Status.DOES_NOT_COMPILE, log="line 1"), 0.1)
+        code = kernel.source.split("#", maxsplit=1)[0]
+        return Built({"path": "x", "kind": "cubin", "machine_code": code}, None, 0.1)
+
+
+def job(source: str, effort: Effort = Effort.SCREEN) -> Job:
+    return Job(Kernel("k", source), BASE, WORKLOAD, effort=effort)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[LocalDispatcher]:
+    monkeypatch.setattr(dispatch, "JOB_SECONDS", dict.fromkeys(Effort, 2.0))
+    monkeypatch.setattr(dispatch, "START_SECONDS", 0.0)
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Words(), scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as found:
+        yield found
+
+
+def process(verdict: Verdict) -> float:
+    assert verdict.measurement is not None
+    return verdict.measurement.cases[0].candidate_us[0]
+
+
+def test_verdicts_come_in_the_order_of_the_jobs_from_one_warm_worker(gpu: LocalDispatcher) -> None:
+    verdicts = gpu.dispatch([job("a"), job("syntax"), job("b")])
+    assert [v.status for v in verdicts] == [
+        Status.CORRECT, Status.DOES_NOT_COMPILE, Status.CORRECT,
+    ]  # fmt: skip
+    assert process(verdicts[0]) == process(verdicts[2])
+    assert verdicts[0].seconds["compile"] == 0.1
+
+
+def test_equal_machine_code_is_run_once(gpu: LocalDispatcher) -> None:
+    first = gpu.dispatch([job("same#1")])[0]
+    gpu.dispatch([job("die")])
+    assert gpu.dispatch([job("same#2")])[0] == first
+
+
+def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDispatcher) -> None:
+    before = process(gpu.dispatch([job("a")])[0])
+    crashed, after = gpu.dispatch([job("die"), job("b")])
+    assert crashed.status is Status.CRASHED
+    assert "illegal memory access" in crashed.log
+    assert process(after) != before
+
+
+def test_a_death_that_does_not_repeat_is_not_the_candidates(gpu: LocalDispatcher) -> None:
+    assert gpu.dispatch([job("once")])[0].status is Status.CORRECT
+
+
+def test_a_candidate_that_hangs_is_timed_out_and_the_next_one_runs(gpu: LocalDispatcher) -> None:
+    hung, after = gpu.dispatch([job("hang"), job("b")])
+    assert hung.status is Status.TIMED_OUT
+    assert after.status is Status.CORRECT
+
+
+def test_a_flood_of_output_is_a_crash(gpu: LocalDispatcher) -> None:
+    assert gpu.dispatch([job("flood")])[0].status is Status.CRASHED
+
+
+@pytest.mark.parametrize("lie", ["lie-nonce", "lie-digest"])
+def test_an_answer_to_another_question_is_refused(gpu: LocalDispatcher, lie: str) -> None:
+    with pytest.raises(ForgedResponse):
+        gpu.dispatch([job(lie)])
+
+
+def test_an_error_of_the_worker_is_raised_as_ours(gpu: LocalDispatcher) -> None:
+    with pytest.raises(BaselineError, match="it never worked"):
+        gpu.dispatch([job("refuse")])
+
+
+def test_a_confirmation_gets_a_process_of_its_own(gpu: LocalDispatcher) -> None:
+    warm = process(gpu.dispatch([job("a")])[0])
+    assert process(gpu.dispatch([job("a", Effort.CONFIRM)])[0]) != warm
+
+
+def test_the_devices_facts_are_asked_of_a_worker(gpu: LocalDispatcher) -> None:
+    assert gpu.facts()["gpu"] == "Fake"
+
+
+def test_a_gpu_is_timed_on_by_one_run_only(tmp_path: Path) -> None:
+    with (
+        LocalDispatcher(Words(), [61], scratch=tmp_path, command=COMMAND),
+        pytest.raises(RunnerError, match="another optiml is timing on GPU 61"),
+    ):
+        LocalDispatcher(Words(), [61], scratch=tmp_path, command=COMMAND)
+
+
+def test_without_a_driver_there_is_no_device() -> None:
+    with pytest.raises(NoDeviceError, match="no NVIDIA driver") as raised:
+        discover("no-such-nvidia-smi")
+    assert "--replay" in raised.value.remedy
+
+
+def test_gpus_are_read_from_the_drivers_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = (
+        "0, NVIDIA H200, GPU-1, 580.1, 9.0, 143771\n1, NVIDIA A100, GPU-2, 580.1, 8.0, 40960\n"
+    )
+
+    def run(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess([], 0, printed)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert [(g.name, g.capability) for g in discover()] == [
+        ("NVIDIA H200", 90),
+        ("NVIDIA A100", 80),
+    ]
+    assert seat.START_SECONDS > 0

@@ -1,0 +1,96 @@
+"""Recordings: what was measured is answered, what was not is not."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimizer.errors import ConfigError
+from optimizer.model import (
+    CaseTimes, Effort, Kernel, Kind, Measurement, Status, Verdict, Workload,
+)  # fmt: skip
+from runners.interfaces import Job
+from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
+
+WORKLOAD = Workload("w", Kind.KERNEL, "k", root="here")
+BASE = Kernel("k", "base")
+HEADER = RecordingHeader("NVIDIA H200", "580.1", "13.0", "2026-11-21", "0.1.0", {"sms": 132.0})
+
+
+class Timed:
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        times = CaseTimes("n=1", (1.23456789,), (2.0,))
+        return [Verdict(Status.CORRECT, Measurement((times,), "H200")) for _ in jobs]
+
+
+def job(source: str) -> Job:
+    return Job(Kernel("k", source), BASE, WORKLOAD)
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_a_recorded_verdict_is_given_again(tmp_path: Path, name: str) -> None:
+    with RecordingDispatcher(Timed(), tmp_path / name, HEADER) as recorder:
+        recorder.dispatch([job("a"), job("b")])
+    replay = ReplayDispatcher(tmp_path / name)
+    (verdict,) = replay.dispatch([job("b")])
+    assert verdict.measurement is not None
+    assert verdict.measurement.cases[0].candidate_us == (1.235,)
+    assert replay.header == HEADER
+    assert replay.header.words == "recorded on NVIDIA H200, 2026-11-21"
+
+
+def test_what_was_not_recorded_is_not_invented(tmp_path: Path) -> None:
+    with RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER) as recorder:
+        recorder.dispatch([job("a")])
+    replay = ReplayDispatcher(tmp_path / "r.jsonl")
+    other = [
+        job("c"),
+        replace(job("a"), effort=Effort.CONFIRM),
+        replace(job("a"), baseline=Kernel("k", "other")),
+        replace(job("a"), workload=replace(WORKLOAD, warm=True)),
+    ]
+    assert {v.status for v in replay.dispatch(other)} == {Status.NOT_RECORDED}
+    assert replay.missing == 4
+
+
+def test_a_recording_serves_any_seed_and_any_directory(tmp_path: Path) -> None:
+    with RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER) as recorder:
+        recorder.dispatch([job("a")])
+    moved = replace(job("a"), seed=7, workload=replace(WORKLOAD, root="elsewhere"))
+    (verdict,) = ReplayDispatcher(tmp_path / "r.jsonl").dispatch([moved])
+    assert verdict.status is Status.CORRECT
+
+
+def test_an_interrupted_recording_can_be_read_up_to_there(tmp_path: Path) -> None:
+    recorder = RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER)
+    recorder.dispatch([job("a")])
+    (verdict,) = ReplayDispatcher(tmp_path / "r.jsonl").dispatch([job("a")])
+    recorder.close()
+    assert verdict.status is Status.CORRECT
+
+
+@given(st.binary(max_size=300))
+def test_any_other_file_is_refused_with_a_remedy(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("r") / "r.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(ConfigError, match="is not a recording"):
+        ReplayDispatcher(path)
+
+
+def test_a_recording_that_unpacks_to_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runners.replay.MAX_BYTES", 1 << 20)
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b" " * (2 << 20))
+    with pytest.raises(ConfigError, match="unpacks to more than"):
+        ReplayDispatcher(path)
