@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from optimizer.errors import ConfigError
 from optimizer.model import (
-    CaseTimes, Effort, Kernel, Kind, Measurement, Status, Verdict, Workload,
+    CaseTimes,
+    Effort,
+    Kernel,
+    Kind,
+    Measurement,
+    Status,
+    Verdict,
+    Workload,
 )  # fmt: skip
 from runners.interfaces import Job
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
