@@ -1,0 +1,155 @@
+"""What the command line says at the end: the result in a screenful, and as JSON for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bot import wording
+from bot.interfaces import Reviewed
+from bot.outcome import Outcome, Ratio, main_resources, worst_error
+
+SCHEMA = 1  # of every --json output; grows when a key changes its meaning or goes
+
+
+def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
+    """Print headline, cases, kept edits and the files written."""
+    style = "bold green" if outcome.ratio else "bold"
+    console.print(Text(outcome.headline, style=style), soft_wrap=True)
+    if outcome.provenance:
+        console.print(Text(outcome.provenance, style="cyan"))
+    if outcome.cases:
+        console.print(_cases(outcome))
+    if outcome.kept:
+        console.print(_kept(outcome))
+    facts = _facts(outcome)
+    if facts:
+        console.print(Text(facts, style="dim"), soft_wrap=True)
+    for note in outcome.trajectory.notes:
+        console.print(Text(f"note: {note}", style="yellow"), soft_wrap=True)
+    for file in files:
+        console.print(Text.assemble(("wrote ", "dim"), str(file)), soft_wrap=True)
+
+
+def _cases(outcome: Outcome) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("case", "before", "after", "speedup", "interval"):
+        table.add_column(name, justify="left" if name == "case" else "right")
+    for case in outcome.cases:
+        table.add_row(
+            Text(case.name),
+            wording.micros(case.before_us),
+            wording.micros(case.after_us),
+            Text(wording.times(case.ratio.value), style="bold"),
+            case.ratio.span,
+        )
+    return table
+
+
+def _kept(outcome: Outcome) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("edit kept")
+    for name in ("its own gain", "predicted", "total"):
+        table.add_column(name, justify="right")
+    for kept in outcome.kept:
+        edit = kept.step.edit
+        predicted = wording.times(edit.predicted) if edit and edit.predicted else "–"
+        title = Text(edit.title if edit else "")
+        table.add_row(title, wording.times(kept.gain), predicted, wording.times(kept.total))
+    return table
+
+
+def _facts(outcome: Outcome) -> str:
+    trajectory = outcome.trajectory
+    facts = [wording.count(len(trajectory.steps) - 1, "candidate") + " tried"]
+    seconds = max((step.at_seconds for step in trajectory.steps), default=0.0)
+    if seconds:
+        facts.append(f"in {wording.seconds(seconds)}")
+    if trajectory.stopped:
+        facts.append(f"ended by: {trajectory.stopped}")
+    worst = worst_error(outcome.checks)
+    if worst is not None:
+        facts.append(f"largest error {worst.error or 0:.2g} of {worst.bound or 0:.2g} allowed")
+    before, after = (
+        main_resources(trajectory.baseline.verdict),
+        main_resources(trajectory.best.verdict),
+    )
+    if before and after and outcome.ratio:
+        facts.append(f"registers {before[1].registers} → {after[1].registers}")
+    return " · ".join(facts)
+
+
+def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
+    """Return a result for machines: times in µs, ratios with bounds, paths of files written."""
+    trajectory = outcome.trajectory
+    return {
+        "kernel": outcome.name,
+        "file": trajectory.baseline.kernel.path,
+        "gpu": trajectory.environment.gpu,
+        "recorded": outcome.provenance or None,
+        "speedup": _ratio(outcome.ratio),
+        "confidence": trajectory.workload.accept.confidence,
+        "cases": [
+            {
+                "name": case.name,
+                "before_us": case.before_us,
+                "after_us": case.after_us,
+                "weight": case.weight,
+                "speedup": _ratio(case.ratio),
+            }
+            for case in outcome.cases
+        ],
+        "edits": [
+            {
+                "step": kept.step.number,
+                "title": kept.step.edit.title if kept.step.edit else "",
+                "kind": kept.step.edit.kind if kept.step.edit else "",
+                "author": kept.step.edit.author if kept.step.edit else "",
+                "gain": kept.gain,
+                "predicted": kept.step.edit.predicted if kept.step.edit else None,
+                "total": kept.total,
+            }
+            for kept in outcome.kept
+        ],
+        "evaluations": len(trajectory.steps) - 1,
+        "stopped": trajectory.stopped,
+        "seed": trajectory.environment.seed,
+        "notes": list(trajectory.notes),
+        "files": {name: str(path) for name, path in files.items()},
+    }
+
+
+def review_json(
+    result: Reviewed, outcome: Outcome | None, slower: Ratio | None
+) -> dict[str, object]:
+    """Return one reviewed kernel for machines."""
+    change = result.change
+    found: dict[str, object] = {
+        "kernel": change.kernel.name,
+        "file": change.kernel.path,
+        "reason": change.reason,
+        "problem": result.problem or None,
+        "slower_than_base": _ratio(Ratio(1 / slower.value, 1 / slower.high, 1 / slower.low))
+        if slower
+        else None,
+        "result": as_json(outcome, {}) if outcome else None,
+    }
+    if change.workload is None:
+        found["snippet"] = change.snippet
+    return found
+
+
+def _ratio(found: Ratio | None) -> dict[str, float | None] | None:
+    if found is None:
+        return None
+    bounded = found.low > 0 and found.high < float("inf")
+    return {
+        "value": found.value,
+        "low": found.low if bounded else None,
+        "high": found.high if bounded else None,
+    }

@@ -1,0 +1,260 @@
+"""What this machine has and lacks for optimizing, each with what to do about it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.settings import Settings
+from optimizer import plugins
+from optimizer.errors import ConfigError
+from runners.fault import Fault
+from runners.profiler import DENIED, MISSING, find_ncu
+from runners.sandbox import Sandbox
+from runners.toolchain import Toolchain, find_toolchain
+
+_LEAST_DISK = 2 << 30  # bytes: nvcc's intermediates of a batch, artefacts and a recording
+_FIELDS = "name,driver_version,compute_cap,memory.total,clocks.sm,clocks.max.sm,persistence_mode"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor. `ok` None stops nothing; `remedy` says what to do."""
+
+    name: str
+    ok: bool | None
+    words: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the doctor looks at, replaceable in tests. `run` returns status and output."""
+
+    run: Callable[[Sequence[str]], tuple[int, str]]
+    which: Callable[[str], str | None]
+    read: Callable[[str], str]
+    free_bytes: Callable[[Path], int]
+    toolchain: Callable[[str | None], Toolchain]
+    is_root: bool = False
+
+
+def examine(settings: Settings, around: Surroundings | None = None) -> list[Finding]:
+    """Look at everything a run needs; nothing is changed and no kernel is run."""
+    here = around or surroundings()
+    return [
+        *_software(),
+        *_compiler(settings, here),
+        *_gpu(here),
+        *_profiler(settings, here),
+        _bindings(),
+        _isolation(settings),
+        *_disk(here),
+        *_tokens(settings),
+        *_plugins(),
+    ]
+
+
+def surroundings() -> Surroundings:
+    """Return this machine."""
+    return Surroundings(
+        _run,
+        shutil.which,
+        _read,
+        lambda path: shutil.disk_usage(path).free,
+        find_toolchain,
+        os.geteuid() == 0,
+    )
+
+
+def _software() -> Iterator[Finding]:
+    version = importlib.metadata.version("optiml-bot")
+    yield Finding("OptiML", ok=True, words=f"{version}, Python {platform.python_version()}")
+    if sys.platform != "linux":
+        yield Finding("system", ok=False, words=sys.platform, remedy="GPUs are used on Linux only")
+
+
+def _compiler(settings: Settings, here: Surroundings) -> Iterator[Finding]:
+    try:
+        toolchain = here.toolchain(settings.nvcc or None)
+    except Fault as fault:
+        yield Finding("nvcc", ok=False, words=fault.message, remedy=fault.remedy)
+        return
+    yield Finding("nvcc", ok=True, words=f"{toolchain.name} at {toolchain.nvcc}")
+    if toolchain.nvdisasm is None:
+        yield Finding(
+            "nvdisasm",
+            ok=None,
+            words="not found: instructions are not counted, so diagnosis knows less",
+            remedy="it comes with the CUDA toolkit (or `pip install nvidia-cuda-nvdisasm`)",
+        )
+    if here.which("g++") is None and here.which("clang++") is None:
+        yield Finding("host compiler", ok=False, words="none", remedy="install g++ for nvcc to use")
+    status, text = here.run(["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"])
+    for capability in sorted(set(re.findall(r"\d+\.\d+", text))) if not status else ():
+        try:
+            toolchain.require(int(capability.replace(".", "")))
+        except Fault as fault:
+            yield Finding("nvcc and GPU", ok=False, words=fault.message, remedy=fault.remedy)
+
+
+def _gpu(here: Surroundings) -> Iterator[Finding]:
+    command = ["nvidia-smi", f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"]
+    status, text = here.run(command)
+    if status:
+        has_driver = bool(here.read("/proc/driver/nvidia/version"))
+        yield Finding(
+            "GPU",
+            ok=False,
+            words="nvidia-smi does not answer" if has_driver else "no NVIDIA driver",
+            remedy="run on a machine with an NVIDIA GPU; without one `optiml inspect`, "
+            "`optiml demo` and `optiml run --replay` work",
+        )
+        return
+    for line in text.strip().splitlines():
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) != len(_FIELDS.split(",")):
+            continue
+        name, driver, capability, memory, clock, most, persistence = cells
+        words = f"{name}, compute capability {capability}, {memory} MiB, driver {driver}"
+        yield Finding("GPU", ok=True, words=words)
+        yield Finding(
+            "clocks",
+            ok=None,
+            words=f"{clock} of {most} MHz; not locked by us: original and candidate are timed in "
+            "turn, and samples at a lower clock are repeated",
+        )
+        if persistence.lower() == "disabled":
+            yield Finding(
+                "persistence mode",
+                ok=None,
+                words="off: every fresh process waits for the driver",
+                remedy="nvidia-smi -pm 1",
+            )
+
+
+def _profiler(settings: Settings, here: Surroundings) -> Iterator[Finding]:
+    path = settings.ncu or find_ncu()
+    if not path or here.which(path) is None:
+        yield Finding(
+            "ncu", ok=None, words="not found: diagnosis rests on SASS and times", remedy=MISSING
+        )
+        return
+    status, text = here.run([path, "--version"])
+    match = re.search(r"Version (\S+)", text)
+    if status or not match:
+        yield Finding("ncu", ok=None, words=f"{path} does not run", remedy=_last_line(text))
+        return
+    yield Finding("ncu", ok=True, words=f"{match[1]} at {path}")
+    locked = re.search(r"RmProfilingAdminOnly:\s*1", here.read("/proc/driver/nvidia/params"))
+    if locked and not here.is_root:
+        yield Finding("ncu permission", ok=None, words="counters are for root only", remedy=DENIED)
+    elif locked is not None:
+        yield Finding("ncu permission", ok=True, words="counters are for root, and you are root")
+
+
+def _bindings() -> Finding:
+    if importlib.util.find_spec("pycuda") is None:
+        return Finding(
+            "pycuda",
+            ok=False,
+            words="not installed",
+            remedy="`pip install 'optiml-bot[gpu]'`; it is built on the spot and needs nvcc, the "
+            "CUDA headers and a C++ compiler",
+        )
+    return Finding("pycuda", ok=True, words=importlib.metadata.version("pycuda"))
+
+
+def _isolation(settings: Settings) -> Finding:
+    try:
+        with Sandbox() as sandbox:
+            found = sandbox.describe()
+    except Fault as fault:
+        return Finding("sandbox", ok=settings.sandbox != "strict", words=str(fault))
+    gives = [
+        words
+        for words, has in (
+            ("no network", found.network),
+            ("files of its own", found.files),
+            ("processes of its own", found.processes),
+        )
+        if has
+    ]
+    words = f"{found.backend}: {', '.join(gives) or 'limits only, for your own code'}"
+    refused = "; ".join(f"{name}: {why}" for name, why in found.refused.items())
+    ok = True if found.strong else (False if settings.sandbox == "strict" else None)
+    return Finding("sandbox", ok=ok, words=words, remedy="" if found.strong else refused)
+
+
+def _disk(here: Surroundings) -> Iterator[Finding]:
+    for name, path in (("disk", Path.cwd()), ("temporary disk", Path(tempfile.gettempdir()))):
+        free = here.free_bytes(path)
+        yield Finding(
+            name,
+            ok=True if free >= _LEAST_DISK else None,
+            words=f"{free / 1e9:.1f} GB free at {path}",
+            remedy="" if free >= _LEAST_DISK else "free some: 2 GB is comfortable",
+        )
+
+
+def _tokens(settings: Settings) -> Iterator[Finding]:
+    if settings.api_key:
+        where = settings.api_url or "the default endpoint"
+        yield Finding("language model", ok=True, words=f"key for {where}")
+    else:
+        remedy = ""
+        if settings.policy == "llm":
+            remedy = "set OPENAI_API_KEY, and OPENAI_BASE_URL for another endpoint"
+        yield Finding(
+            "language model",
+            ok=False if settings.policy == "llm" else None,
+            words="no key: rules propose, which needs none",
+            remedy=remedy,
+        )
+    has_token = bool(settings.github_token)
+    words = "token set" if has_token else "no token: `review` prints instead of posting"
+    yield Finding("GitHub", ok=True if has_token else None, words=words)
+
+
+def _plugins() -> Iterator[Finding]:
+    notes: list[str] = []
+    try:
+        rules, detectors = plugins.rules(notes), plugins.detectors(notes)
+    except ConfigError as error:
+        yield Finding("plugins", ok=False, words=error.message, remedy=error.remedy)
+        return
+    words = f"{len(rules)} rewrite rules, {len(detectors)} detectors"
+    yield Finding("plugins", ok=bool(rules), words=words)
+    for note in notes:
+        yield Finding("plugins", ok=None, words=note)
+
+
+def _run(command: Sequence[str]) -> tuple[int, str]:
+    try:
+        done = subprocess.run(
+            list(command), capture_output=True, text=True, timeout=20, check=False, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 127, str(error)
+    return done.returncode, done.stdout + done.stderr
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["it printed nothing"])[-1][:200]

@@ -1,0 +1,92 @@
+"""The doctor names each thing that is missing and what to do about it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bot.doctor import Finding, Surroundings, examine
+from bot.settings import Settings
+from runners.fault import Fault
+from runners.toolchain import Toolchain
+
+SMI = "NVIDIA H200, 580.1, 9.0, 143771, 1980, 1980, Disabled\n"
+
+
+def machine(
+    *,
+    gpu: bool = True,
+    nvcc: tuple[int, int] | None = (13, 0),
+    free: int = 10**11,
+    admin_only: bool = False,
+    root: bool = False,
+) -> Surroundings:
+    def run(command: Sequence[str]) -> tuple[int, str]:
+        if command[0] == "nvidia-smi":
+            if not gpu:
+                return 127, "not found"
+            return 0, "9.0\n" if "compute_cap" in command[1] and "name" not in command[1] else SMI
+        return 0, "NVIDIA (R) Nsight Compute\nVersion 2025.3.0 (build)"
+
+    def toolchain(named: str | None) -> Toolchain:
+        if nvcc is None:
+            raise Fault("NoDeviceError", "there is no CUDA compiler (nvcc)", "install the toolkit")
+        return Toolchain(Path(named or "/usr/bin/nvcc"), nvcc)
+
+    params = f"RmProfilingAdminOnly: {int(admin_only)}\n" if gpu else ""
+    return Surroundings(
+        run, lambda name: f"/usr/bin/{name}", lambda _: params, lambda _: free, toolchain, root
+    )
+
+
+def by_name(around: Surroundings, settings: Settings | None = None) -> dict[str, Finding]:
+    return {one.name: one for one in examine(settings or Settings(ncu="/opt/ncu"), around)}
+
+
+def test_a_machine_with_everything_has_nothing_that_stops_it() -> None:
+    found = by_name(machine())
+    assert found["GPU"].words.startswith("NVIDIA H200, compute capability 9.0")
+    assert found["nvcc"].ok
+    assert found["ncu"].ok
+    assert {one.name for one in found.values() if one.ok is False} <= {"pycuda"}
+
+
+def test_without_a_gpu_it_says_what_works_all_the_same() -> None:
+    found = by_name(machine(gpu=False))["GPU"]
+    assert found.ok is False
+    assert "optiml demo" in found.remedy
+
+
+def test_without_a_compiler_it_says_how_to_get_one() -> None:
+    found = by_name(machine(nvcc=None))["nvcc"]
+    assert found.ok is False
+    assert found.remedy
+
+
+def test_a_compiler_too_old_for_the_gpu_is_found_before_a_run() -> None:
+    found = by_name(machine(nvcc=(11, 0)))["nvcc and GPU"]
+    assert found.ok is False
+    assert "CUDA" in found.remedy
+
+
+@pytest.mark.parametrize(("root", "ok"), [(False, None), (True, True)])
+def test_denied_counters_come_with_the_driver_option(root: bool, ok: bool | None) -> None:
+    found = by_name(machine(admin_only=True, root=root))["ncu permission"]
+    assert found.ok is ok
+    assert root or "NVreg_RestrictProfilingToAdminUsers=0" in found.remedy
+
+
+def test_a_nearly_full_disk_is_told() -> None:
+    found = by_name(machine(free=10**8))["disk"]
+    assert found.ok is None
+    assert found.remedy
+
+
+def test_a_policy_that_needs_a_key_misses_it() -> None:
+    assert by_name(machine())["language model"].ok is None
+    assert by_name(machine(), Settings(policy="llm"))["language model"].ok is False
+
+
+def test_no_line_shows_a_secret() -> None:
+    found = by_name(machine(), Settings(api_key="sk-secret", github_token="ghs_secret"))
+    assert not [one for one in found.values() if "secret" in one.words + one.remedy]
