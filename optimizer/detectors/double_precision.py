@@ -41,7 +41,7 @@ def double_precision(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         "conversions alone cost a slot of the special-function pipe each",
         remedies=("float-literals", "hoist"),
         expected=expected,
-        confidence=0.9,
+        confidence=0.9 if seen.profiled else 0.6,
     )
 
 

@@ -33,6 +33,6 @@ def global_accumulator(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
             "while another pointer could be the same array",
             remedies=("register-accumulator", "restrict"),
             expected=expected,
-            confidence=0.7,
+            confidence=0.7 if seen.profiled else 0.5,
         )
         return

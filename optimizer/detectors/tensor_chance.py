@@ -45,7 +45,7 @@ def tensor_chance(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         "for float where the tolerance allows 10 bits of mantissa",
         remedies=("tile-matmul", "coarsen", "unroll"),
         expected=expected,
-        confidence=0.6 if half else 0.35,
+        confidence=(0.6 if half else 0.35) * (1.0 if seen.profiled else 0.5),
     )
 
 

@@ -86,7 +86,8 @@ def _walks_along_rows(function: Function | None) -> bool:
     for access in function.accesses if function is not None else ():
         if access.space != "global" or not access.loops:
             continue
-        step = access.loop_stride(access.loops[-1])
+        loop = access.loops[-1]
+        step = access.loop_stride(loop) if loop.step == 1 else None
         if step is not None and step.constant == 1 and access.thread_stride() != 1:
             return True
     return False

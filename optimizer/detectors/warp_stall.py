@@ -59,8 +59,8 @@ _STATES = {
     "wait": (
         "the fixed latency of the instruction before",
         (
-            "give each thread independent work to interleave: unroll, several outputs a thread; and "
-            "more warps where they fit"
+            "give each thread independent work to interleave: unroll, several outputs a thread; "
+            "and more warps where they fit"
         ),
         ("unroll", "coarsen", "block-size", "split-loop"),
     ),
