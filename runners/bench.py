@@ -250,13 +250,12 @@ class Bench:
         outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
         return Run(outputs, damage(layout, counts), 0.0 if beside else late, poison)
 
-    def poison_of(self, combination: Combination, name: str, poison: int) -> Storage:
-        """Return the bytes an output was full of before a run."""
-        layout = self.scene(combination, VERIFY_GUARD).layout
-        buffer = next(b for b in layout.buffers if b.name == name)
-        if buffer.kind == arena.INOUT:
-            raise ValueError(f"{name} had contents, not poison")
-        return pattern(buffer.offset, buffer.size, poison)
+
+def poison_of(work: Work, case: Mapping[str, float], name: str, poison: int) -> Storage:
+    """Return the bytes an output was full of before a verifying run."""
+    layout = arena.plan(work, case, VERIFY_GUARD)
+    buffer = next(b for b in layout.buffers if b.name == name)
+    return pattern(buffer.offset, buffer.size, poison)
 
 
 def damage(layout: Layout, counts: npt.NDArray[np.uint64]) -> Damage:
@@ -289,7 +288,12 @@ def pattern(offset: int, size: int, poison: int, slab: int = 0) -> Storage:
     if poison == NAN_POISON:
         return np.full(size, 0xFF, np.uint8)
     own = _mix(np.array([poison + slab], np.uint64)) >> np.uint64(1)
+    return keystream(offset, size, int(own[0]))
+
+
+def keystream(offset: int, size: int, key: int) -> Storage:
+    """Return pattern bytes of a key from `offset` on: the device's `pattern`."""
     first, last = offset // 16, (offset + size + 15) // 16
     numbers = np.arange(first * 2, last * 2, dtype=np.uint64)
-    words = _mix(own ^ numbers).view(np.uint8)
+    words = _mix(np.uint64(key) ^ numbers).view(np.uint8)
     return words[offset - first * 16 :][:size]

@@ -6,6 +6,7 @@ runtime (an `entry:` function) shares it. What PyCUDA does not wrap is called in
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import hashlib
 import shutil
@@ -26,59 +27,19 @@ NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 HELPERS = Path(__file__).with_name("device_kernels.cu")
 
 
-class CudaGpu:
-    """One CUDA device in this process. Raises `Fault` NoDeviceError when there is none."""
+class PlainGpu:
+    """Memory, launches and events in whatever CUDA context is current."""
 
-    def __init__(self, number: int = 0) -> None:
-        try:
-            from pycuda import driver
-        except ImportError as error:
-            raise Fault(
-                "NoDeviceError",
-                f"PyCUDA or the NVIDIA driver cannot be loaded: {error}",
-                "install the driver and `optiml-bot[gpu]`, or replay a recording",
-            ) from error
-        try:
-            driver.init()
-            if number >= driver.Device.count():
-                raise Fault("NoDeviceError", f"there is no GPU number {number} here")
-            device = driver.Device(number)
-            self._context = device.retain_primary_context()
-            self._context.push()
-        except driver.Error as error:
-            raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
+    def __init__(self) -> None:
+        from pycuda import driver
+
         self._driver = driver
-        self._device = device
         self._memory: dict[int, Any] = {}
         self._staging: Any = None
-        self._beside: Any = None
         self._last: Any = driver.Event()
-        self._libcuda = ctypes.CDLL("libcuda.so.1")
-        self._nvml = _Nvml(device.pci_bus_id())
-        self.facts = self._read_facts()
-        self._helpers = self.load(helper_image(int(self.facts["sm"])))
-        self._functions: dict[tuple[str, int], Any] = {}
-
-    def _read_facts(self) -> dict[str, Any]:
-        """Collect what a report says of the device."""
-        attribute = self._driver.device_attribute
-        read = self._device.get_attribute
-        major, minor = self._device.compute_capability()
-        version = self._driver.get_driver_version()
-        return {
-            "gpu": self._device.name(),
-            "driver": self._nvml.driver or f"CUDA {version // 1000}.{version % 1000 // 10}",
-            "sm": major * 10 + minor,
-            "sms": read(attribute.MULTIPROCESSOR_COUNT),
-            "l2_bytes": read(attribute.L2_CACHE_SIZE),
-            "memory_bytes": self._device.total_memory(),
-            "clock_mhz": read(attribute.CLOCK_RATE) / 1000,
-            "memory_clock_mhz": read(attribute.MEMORY_CLOCK_RATE) / 1000,
-            "memory_bus_bits": read(attribute.GLOBAL_MEMORY_BUS_WIDTH),
-            "shared_optin_bytes": read(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-            "bus_id": self._device.pci_bus_id(),
-            "temperature_c": self._nvml.temperature(),
-        }
+        attribute = driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        shared = driver.Context.get_device().get_attribute(attribute)
+        self.facts: dict[str, Any] = {"shared_optin_bytes": shared}
 
     def _guard(self, error: Any) -> DeviceError:
         """Translate a PyCUDA error, in the driver's words."""
@@ -169,25 +130,6 @@ class CudaGpu:
         except self._driver.Error as error:
             raise self._guard(error) from error
 
-    def helper(
-        self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
-    ) -> None:
-        """Queue one of the worker's own kernels."""
-        key = (name, shared)
-        if key not in self._functions:
-            self._functions[key] = self.function(self._helpers, f"optiml_{name}", shared)
-        full = (*grid, 1, 1, 1)[:3]
-        self.launch(self._functions[key], full, (block, 1, 1), arguments, shared)
-
-    def beside(self, duration_ns: int, blocks: int) -> None:
-        """Occupy some multiprocessors from another stream, to shuffle the order of blocks."""
-        if self._beside is None:
-            self._beside = (self._driver.Stream(NON_BLOCKING), self.allocate(16))
-        stream, seen = self._beside
-        arguments = np.array([duration_ns, seen], np.uint64).tobytes()
-        gate = self._helpers.get_function("optiml_gate")
-        gate._launch_kernel((blocks, 1, 1), (1024, 1, 1), arguments, 0, stream)  # noqa: SLF001
-
     def event(self) -> Any:
         """Return an event that takes the time."""
         return self._driver.Event()
@@ -219,18 +161,90 @@ class CudaGpu:
         self.wait(self._last, seconds)
         start = time.perf_counter_ns()
         try:
-            self._context.synchronize()
+            self._driver.Context.synchronize()
         except self._driver.Error as error:
             raise self._guard(error) from error
         return (time.perf_counter_ns() - start) / 1e3
 
-    def reset_cache(self) -> None:
-        """Turn lines that were marked persisting in L2 back into ordinary ones."""
-        self._libcuda.cuCtxResetPersistingL2Cache()
-
     def free_bytes(self) -> int:
         """Return the device memory nobody holds."""
         return int(self._driver.mem_get_info()[0])
+
+
+class CudaGpu(PlainGpu):
+    """One CUDA device in this process. Raises `Fault` NoDeviceError when there is none."""
+
+    def __init__(self, number: int = 0) -> None:
+        try:
+            from pycuda import driver
+        except ImportError as error:
+            raise Fault(
+                "NoDeviceError",
+                f"PyCUDA or the NVIDIA driver cannot be loaded: {error}",
+                "install the driver and `optiml-bot[gpu]`, or replay a recording",
+            ) from error
+        try:
+            driver.init()
+            if number >= driver.Device.count():
+                raise Fault("NoDeviceError", f"there is no GPU number {number} here")
+            device = driver.Device(number)
+            self._context = device.retain_primary_context()
+            self._context.push()
+            atexit.register(self._context.pop)
+        except driver.Error as error:
+            raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
+        super().__init__()
+        self._device = device
+        self._beside: Any = None
+        self._libcuda = ctypes.CDLL("libcuda.so.1")
+        self._nvml = _Nvml(device.pci_bus_id())
+        self.facts |= self._read_facts()
+        self._functions: dict[tuple[str, int], Any] = {}
+        self._helpers = self.load(helper_image(int(self.facts["sm"])))
+
+    def _read_facts(self) -> dict[str, Any]:
+        """Collect what a report says of the device."""
+        attribute = self._driver.device_attribute
+        read = self._device.get_attribute
+        major, minor = self._device.compute_capability()
+        version = self._driver.get_driver_version()
+        return {
+            "gpu": self._device.name(),
+            "driver": self._nvml.driver or f"CUDA {version // 1000}.{version % 1000 // 10}",
+            "sm": major * 10 + minor,
+            "sms": read(attribute.MULTIPROCESSOR_COUNT),
+            "l2_bytes": read(attribute.L2_CACHE_SIZE),
+            "memory_bytes": self._device.total_memory(),
+            "clock_mhz": read(attribute.CLOCK_RATE) / 1000,
+            "memory_clock_mhz": read(attribute.MEMORY_CLOCK_RATE) / 1000,
+            "memory_bus_bits": read(attribute.GLOBAL_MEMORY_BUS_WIDTH),
+            "shared_optin_bytes": read(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+            "bus_id": self._device.pci_bus_id(),
+            "temperature_c": self._nvml.temperature(),
+        }
+
+    def helper(
+        self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
+    ) -> None:
+        """Queue one of the worker's own kernels."""
+        key = (name, shared)
+        if key not in self._functions:
+            self._functions[key] = self.function(self._helpers, f"optiml_{name}", shared)
+        full = (*grid, 1, 1, 1)[:3]
+        self.launch(self._functions[key], full, (block, 1, 1), arguments, shared)
+
+    def beside(self, duration_ns: int, blocks: int) -> None:
+        """Occupy some multiprocessors from another stream, to shuffle the order of blocks."""
+        if self._beside is None:
+            self._beside = (self._driver.Stream(NON_BLOCKING), self.allocate(16))
+        stream, seen = self._beside
+        arguments = np.array([duration_ns, seen], np.uint64).tobytes()
+        gate = self._helpers.get_function("optiml_gate")
+        gate._launch_kernel((blocks, 1, 1), (1024, 1, 1), arguments, 0, stream)  # noqa: SLF001
+
+    def reset_cache(self) -> None:
+        """Turn lines that were marked persisting in L2 back into ordinary ones."""
+        self._libcuda.cuCtxResetPersistingL2Cache()
 
     def temperature(self) -> float | None:
         """Return the GPU's temperature in °C, None when NVML does not tell."""

@@ -25,10 +25,37 @@ class HungError(DeviceError):
     """Work on the device did not end within its time."""
 
 
-class Gpu(Protocol):
-    """One device. Addresses are plain integers; work is queued on the null stream in order."""
+class Launcher(Protocol):
+    """What loads and launches compiled kernels."""
 
     facts: dict[str, Any]
+
+    def load(self, image: bytes) -> Any:
+        """Load a cubin; it is unloaded when the last reference goes."""
+        ...
+
+    def function(self, module: Any, symbol: str, shared: int = 0) -> Any:
+        """Return a kernel of a module, allowed that much dynamic shared memory."""
+        ...
+
+    def launch(
+        self,
+        function: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: bytes,
+        shared: int = 0,
+    ) -> None:
+        """Queue a kernel with its packed arguments."""
+        ...
+
+    def free_bytes(self) -> int:
+        """Return the device memory nobody holds."""
+        ...
+
+
+class Gpu(Launcher, Protocol):
+    """One device. Addresses are plain integers; work is queued on the null stream in order."""
 
     def allocate(self, size: int) -> int:
         """Return the address of fresh memory, aligned to 256 bytes at least."""
@@ -48,25 +75,6 @@ class Gpu(Protocol):
 
     def fill(self, address: int, value: int, words: int) -> None:
         """Set 32-bit words."""
-        ...
-
-    def load(self, image: bytes) -> Any:
-        """Load a cubin; it is unloaded when the last reference goes."""
-        ...
-
-    def function(self, module: Any, symbol: str, shared: int = 0) -> Any:
-        """Return a kernel of a module, allowed that much dynamic shared memory."""
-        ...
-
-    def launch(
-        self,
-        function: Any,
-        grid: Sequence[int],
-        block: Sequence[int],
-        arguments: bytes,
-        shared: int = 0,
-    ) -> None:
-        """Queue a kernel with its packed arguments."""
         ...
 
     def helper(
@@ -104,10 +112,6 @@ class Gpu(Protocol):
 
     def reset_cache(self) -> None:
         """Turn lines that were marked persisting in L2 back into ordinary ones."""
-        ...
-
-    def free_bytes(self) -> int:
-        """Return the device memory nobody holds."""
         ...
 
     def temperature(self) -> float | None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
-from runners.gpu import Gpu, LaunchError
+from runners.gpu import Launcher, LaunchError
 from runners.spec import Launch, Source, Work
 
 Bound = Callable[[], None]
@@ -77,7 +77,7 @@ class KernelLaunchable:
 
     def __init__(
         self,
-        gpu: Gpu,
+        gpu: Launcher,
         artifact: Mapping[str, Any],
         work: Work,
         launch: Launch | None,

@@ -114,6 +114,7 @@ class Work:
     reference: str | None
     root: Path
     warm: bool
+    loose: bool = False  # fast maths is allowed: the tolerance alone draws the line
 
     @property
     def variables(self) -> frozenset[str]:
@@ -195,6 +196,7 @@ def _work(data: Json) -> Work:
         data.get("reference"),
         Path(str(data.get("root", "."))),
         bool(data.get("warm", False)),
+        bool((data.get("accept") or {}).get("allow_fast_math", False)),
     )
 
 

@@ -1,0 +1,188 @@
+"""The worker's side of the oracle: ask it once a workload, survive what the original does to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runners.bench import Combination
+from runners.compare import Answer
+from runners.fault import Fault
+from runners.oracle import combinations, read
+from runners.promote import promoted
+from runners.spec import BaselineFailure, JobSpec, Json, Work
+
+# Starts a module of ours in a fresh interpreter that ignores the environment but knows our paths.
+_START = (
+    "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1));"
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+MOST_RESTARTS = 6
+
+Build = Callable[[str, Json], Json | None]
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module of this package in an isolated interpreter."""
+    root = str(Path(__file__).resolve().parent.parent)
+    paths = [root, *(p for p in sys.path if p and p != root)]
+    return [sys.executable, "-I", "-c", _START, json.dumps(paths), module, *arguments]
+
+
+@dataclass(slots=True)
+class Answers:
+    """Expected outputs of a workload under one seed, by combination.
+
+    `dropped` says which undeclared combinations the original itself does not define, and why.
+    """
+
+    work: Work
+    folder: Path
+    described: dict[str, Json] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+    _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
+
+    def of(self, combination: Combination) -> dict[str, Answer] | None:
+        """Return the answers by output name; None when the original has none."""
+        key = combination.key
+        if key not in self._read:
+            if key not in self.described:
+                return None
+            self._read[key] = read(self.folder, self.work, self.described[key])
+        return self._read[key]
+
+    def source(self, combination: Combination) -> str:
+        """Say where an answer comes from: reference, double precision, or original."""
+        return str(self.described[combination.key].get("source", "original"))
+
+
+class Oracle:
+    """Keeps the answers of the workloads this worker has met."""
+
+    def __init__(self, scratch: Path, gpu: int, build: Build) -> None:
+        self._scratch, self._gpu, self._build = scratch, gpu, build
+        self._kept: dict[str, tuple[Answers, Json | None]] = {}
+
+    def answers(
+        self, job: JobSpec, request: Json, wanted: Sequence[Combination], seconds: float
+    ) -> Answers:
+        """Return answers to all the combinations that the original defines.
+
+        Raises `BaselineFailure` when a declared case is not among them.
+        """
+        if job.key not in self._kept:
+            folder = self._scratch / f"answers-{job.key}"
+            folder.mkdir(parents=True, exist_ok=True)
+            self._kept[job.key] = (Answers(job.work, folder), self._promoted(job, request))
+        answers, twin = self._kept[job.key]
+        missing = [
+            c for c in wanted if c.key not in answers.described and c.key not in answers.dropped
+        ]
+        if missing:
+            self._ask(answers, request, twin, missing, time.monotonic() + seconds)
+        declared = {c.key for c in combinations(job.work, job.effort, job.seed)[0]}
+        for key in declared & answers.dropped.keys():
+            case = key.split("|")[0] or "the only case"
+            raise BaselineFailure(f"{case}: {answers.dropped[key]}", "mend the kernel or its cases")
+        return answers
+
+    def _promoted(self, job: JobSpec, request: Json) -> Json | None:
+        """Compile the original in double precision; None where that is not mechanical."""
+        text = promoted(job.baseline.source)
+        if text is None or job.work.loose:
+            return None
+        return self._build(text, request["job"])
+
+    def _ask(
+        self,
+        answers: Answers,
+        request: Json,
+        twin: Json | None,
+        missing: list[Combination],
+        deadline: float,
+    ) -> None:
+        """Run the process until it has answered or failed on everything."""
+        left = list(missing)
+        for _ in range(MOST_RESTARTS):
+            if not left:
+                return
+            self._once(answers, request, twin, left, deadline)
+            left = [
+                c for c in left if c.key not in answers.described and c.key not in answers.dropped
+            ]
+        for combination in left:
+            answers.dropped[combination.key] = "the original keeps crashing around it"
+
+    def _once(
+        self,
+        answers: Answers,
+        request: Json,
+        twin: Json | None,
+        left: list[Combination],
+        deadline: float,
+    ) -> None:
+        """Start the process and take in what it wrote before it ended."""
+        out = answers.folder / "answers.jsonl"
+        out.unlink(missing_ok=True)
+        asked = answers.folder / "request.json"
+        asked.write_text(
+            json.dumps(
+                {
+                    "job": request["job"],
+                    "baseline": request["baseline"],
+                    "promoted": twin,
+                    "folder": str(answers.folder),
+                    "gpu": self._gpu,
+                    "combinations": [
+                        {"case": dict(c.case), "family": c.family, "seed": c.seed, "wide": True}
+                        for c in left
+                    ],
+                }
+            )
+        )
+        words = self._process(asked, max(1.0, deadline - time.monotonic()))
+        if not self._take(answers, out, words):
+            raise Fault("RunnerError", f"the oracle did not start: {words or 'no output'}")
+
+    def _process(self, asked: Path, seconds: float) -> str:
+        """Run the process to its end; return its last words."""
+        try:
+            done = subprocess.run(
+                module_command("runners.oracle", str(asked)),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired:
+            return "the original did not finish in time"
+        return done.stderr.strip()[-300:]
+
+    def _take(self, answers: Answers, out: Path, words: str) -> bool:
+        """Read results line by line; the last one begun and not ended is the one that failed."""
+        begun = ""
+        lines = out.read_text().splitlines() if out.is_file() else []
+        for line in lines:
+            said = json.loads(line)
+            key, status = str(said["key"]), said["status"]
+            if status == "error":
+                raise Fault(said["type"], said["message"], said.get("remedy", ""))
+            if status == "begun":
+                begun = key
+                continue
+            begun = ""
+            if status == "ok":
+                answers.described[key] = said
+                continue
+            if said.get("type") == "ConfigError":
+                raise Fault("ConfigError", said["message"], said.get("remedy", ""))
+            answers.dropped[key] = str(said["message"])
+        if begun:
+            answers.dropped[begun] = words or "the original crashed"
+        return bool(lines)

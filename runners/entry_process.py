@@ -1,0 +1,339 @@
+"""Entry functions run here, in a process of their own: host code of a candidate is in it.
+
+The worker speaks JSON lines with it and reads outputs from files; expected answers never come
+here. The protocol's descriptor is duplicated away first, so that what an entry function prints
+goes nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from runners import spec
+from runners.answers import module_command
+from runners.bench import Combination, Damage, Run
+from runners.cuda_types import Storage
+from runners.fault import Fault
+from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.session import Benches, LocalSession, Timed
+from runners.spec import JobSpec, Json
+from runners.stage import Findings, Limit, Suspect
+from runners.timing import Rule, Samples
+
+MOST_PAIRS = 25
+_ERRORS: dict[str, type[DeviceError]] = {
+    kind.__name__: kind for kind in (DeviceError, LaunchError, OutOfMemoryError, HungError)
+}
+
+
+# --- in the child -------------------------------------------------------------------------------
+
+
+def _write(folder: Path, name: str, data: Storage) -> Json:
+    """Put bytes into a file for the worker."""
+    path = folder / f"{name}.bytes"
+    data.tofile(path)
+    return {"file": path.name, "bytes": int(data.nbytes)}
+
+
+class _Server:
+    """Answers requests about one loaded pair at a time."""
+
+    def __init__(self, folder: Path, gpu: int) -> None:
+        from runners.device import CudaGpu
+
+        self._folder = folder
+        self._gpu = CudaGpu(gpu)
+        self._benches = Benches(self._gpu)
+        self._session: LocalSession | None = None
+
+    def answer(self, request: Json) -> Json:
+        """Do what a request says and return the response."""
+        operation = request["op"]
+        if operation == "load":
+            job = spec.parse(request["job"])
+            self._session = self._benches.session(
+                job, request["candidate"], request["baseline"], self._folder
+            )
+            return {"loaded": True}
+        if self._session is None:
+            return {"error": "DeviceError", "message": "nothing is loaded"}
+        item = request["combination"]
+        combination = Combination(item["case"], item["family"], int(item["seed"]))
+        if operation == "run":
+            run = self._session.run(
+                combination,
+                nan=bool(request["nan"]),
+                beside=bool(request["beside"]),
+                seconds=float(request["seconds"]),
+            )
+            outputs = {
+                name: _write(self._folder, f"run-{number}", data)
+                for number, (name, data) in enumerate(run.outputs.items())
+            }
+            return {
+                "outputs": outputs,
+                "damage": asdict(run.damage),
+                "late_us": run.late_us,
+                "poison": run.poison,
+            }
+        limits = {name: Limit(*pair) for name, pair in request["limits"].items()}
+        rule = Rule(**request["rule"])
+        timed = self._session.time(combination, limits, rule, float(request["seconds"]))
+        return self._timed(timed)
+
+    def _timed(self, timed: Timed) -> Json:
+        suspects = [
+            {
+                "output": suspect.output,
+                "why": suspect.why,
+                "got": _write(self._folder, f"got-{number}", suspect.got),
+                "want": _write(self._folder, f"want-{number}", suspect.want),
+            }
+            for number, suspect in enumerate(timed.findings.suspects)
+        ]
+        found = timed.findings
+        return {
+            "samples": asdict(timed.samples),
+            "checked": found.checked,
+            "damage": asdict(found.damage),
+            "largest": found.largest,
+            "suspects": suspects,
+            "launches": timed.launches,
+            "memory_bytes": timed.memory_bytes,
+            "temperature_c": timed.temperature_c,
+        }
+
+
+def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO) -> None:
+    """Answer requests until the worker closes its end or the device is lost."""
+    try:
+        server = _Server(folder, gpu)
+    except Fault as error:
+        out.write(json.dumps({"fault": error.as_json()}) + "\n")
+        out.flush()
+        return
+    for line in lines:
+        lost = False
+        try:
+            response = server.answer(json.loads(line))
+        except Fault as error:
+            response = {"fault": error.as_json()}
+        except DeviceError as error:
+            response = {"error": type(error).__name__, "message": str(error)}
+            lost = type(error) in {DeviceError, HungError}
+        out.write(json.dumps(response) + "\n")
+        out.flush()
+        if lost:
+            os._exit(75)
+
+
+def main(folder: Path, gpu: int) -> None:
+    """Take standard output for the protocol and give everybody else the void."""
+    protocol = os.fdopen(os.dup(1), "w")
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, 1)
+    serve(folder, gpu, sys.stdin, protocol)
+
+
+# --- in the worker ------------------------------------------------------------------------------
+
+
+class EntryProcess:
+    """The child as the worker holds it; started when first needed, replaced when it is lost."""
+
+    def __init__(self, scratch: Path, gpu: int) -> None:
+        self._scratch, self._gpu = scratch, gpu
+        self._child: subprocess.Popen[bytes] | None = None
+        self._folder = scratch
+        self._buffer = b""
+        self._pairs = 0
+
+    def close(self) -> None:
+        """End the child and whatever it started."""
+        child, self._child = self._child, None
+        if child is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                stream.close()
+
+    def session(self, job: JobSpec, request: Json) -> RemoteSession:
+        """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`."""
+        if self._pairs >= MOST_PAIRS:
+            self.close()
+        if self._child is None or self._child.poll() is not None:
+            self._start()
+        self._pairs += 1
+        pair = {key: request[key] for key in ("job", "candidate", "baseline")}
+        self.ask({"op": "load", **pair}, 60.0)
+        return RemoteSession(self, job)
+
+    def _start(self) -> None:
+        self.close()
+        self._folder = Path(tempfile.mkdtemp(prefix="entry-", dir=self._scratch))
+        self._buffer, self._pairs = b"", 0
+        self._child = subprocess.Popen(
+            module_command("runners.entry_process", str(self._folder), str(self._gpu)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def ask(self, request: Json, seconds: float) -> Json:
+        """Send a request and wait for its response; a child that dies or hangs is ended."""
+        child = self._child
+        if child is None or child.stdin is None or child.stdout is None:
+            raise DeviceError("the entry function's process is gone")
+        try:
+            child.stdin.write(json.dumps(request).encode() + b"\n")
+            child.stdin.flush()
+            line = self._line(child.stdout.fileno(), time.monotonic() + seconds)
+        except BrokenPipeError:
+            line = b""
+        except HungError:
+            self.close()
+            raise
+        if not line:
+            code = child.wait()
+            self.close()
+            why = f"signal {-code}" if code < 0 else f"exit status {code}"
+            raise LaunchError(f"the entry function's process ended with {why}")
+        response = _parse(line)
+        if "fault" in response:
+            fault = response["fault"]
+            raise Fault(fault["type"], fault["message"], fault.get("remedy", ""))
+        if "error" in response:
+            raise _remote(response, self)
+        return response
+
+    def _line(self, descriptor: int, deadline: float) -> bytes:
+        """Read one line, however long it takes it to arrive in pieces."""
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+                raise HungError("the entry function did not return in time")
+            piece = os.read(descriptor, 1 << 16)
+            if not piece:
+                return b""
+            self._buffer += piece
+            if len(self._buffer) > 1 << 24:
+                return b""
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def bytes_of(self, item: Mapping[str, Any]) -> Storage:
+        """Read what the child wrote; a name that is no plain file name there is refused."""
+        path = self._folder / Path(str(item["file"])).name
+        data = np.fromfile(path, np.uint8) if path.is_file() and not path.is_symlink() else None
+        if data is None or data.nbytes != int(item["bytes"]):
+            raise DeviceError("the entry function's process did not hand over its outputs")
+        return data
+
+
+def _remote(response: Json, process: EntryProcess) -> DeviceError:
+    """Turn a reported error into one of ours; a lost device means a lost process.
+
+    What the child says has failed in the child: the worker's own context is not concerned.
+    """
+    kind = _ERRORS.get(str(response["error"]), DeviceError)
+    message = str(response.get("message", ""))
+    if kind in {DeviceError, HungError}:
+        process.close()
+    return kind(message) if kind is HungError else LaunchError(message)
+
+
+def _parse(line: bytes) -> Json:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise LaunchError("the entry function's process answered with something else")
+    return found
+
+
+class RemoteSession:
+    """A pair loaded in the child."""
+
+    def __init__(self, process: EntryProcess, job: JobSpec) -> None:
+        self._process, self._job = process, job
+
+    def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
+        """Run the candidate once; outputs come back through files."""
+        asked = {"nan": nan, "beside": beside, "seconds": seconds}
+        said = self._ask("run", combination, asked, seconds)
+        layout_names = [a for a in self._job.work.arguments if a.written]
+        outputs: dict[str, Storage] = {}
+        for argument in layout_names:
+            data = self._process.bytes_of(said["outputs"][argument.name])
+            if data.nbytes != argument.elements(combination.case) * argument.type.size:
+                raise LaunchError(f"{argument.name} came back with {data.nbytes} bytes")
+            outputs[argument.name] = data
+        return Run(outputs, Damage(**said["damage"]), float(said["late_us"]), int(said["poison"]))
+
+    def time(
+        self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
+    ) -> Timed:
+        """Time the pair in the child; the outputs it picked are compared here."""
+        asked = {
+            "limits": {name: [limit.scaled, limit.floor] for name, limit in limits.items()},
+            "rule": asdict(rule),
+            "seconds": seconds,
+        }
+        said = self._ask("time", combination, asked, seconds + 8 * rule.seconds)
+        suspects = [
+            Suspect(
+                str(item["output"]),
+                self._process.bytes_of(item["got"]),
+                self._process.bytes_of(item["want"]),
+                str(item["why"]),
+            )
+            for item in said["suspects"]
+        ]
+        found = Findings(
+            int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects
+        )
+        samples = said["samples"]
+        late = samples.pop("late_us")
+        heat = said["temperature_c"]
+        return Timed(
+            Samples(**samples, late_us=(list(late[0]), list(late[1]))),
+            found,
+            int(said["launches"]),
+            int(said["memory_bytes"]),
+            None if heat is None else float(heat),
+        )
+
+    def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
+        item = {
+            "case": dict(combination.case),
+            "family": combination.family,
+            "seed": combination.seed,
+        }
+        return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 20.0)
+
+    def close(self) -> None:
+        """Nothing: the next load replaces this pair."""
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

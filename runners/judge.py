@@ -1,0 +1,240 @@
+"""From a request to a verdict: verify, time, verify what was timed, ask whether it is plausible."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runners import timing, verify
+from runners.answers import Answers, Build, Oracle
+from runners.arena import plan
+from runners.bench import LATE_US, Combination
+from runners.entry_process import EntryProcess
+from runners.families import DECLARED
+from runners.fault import Fault
+from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
+from runners.launchable import plain_name
+from runners.oracle import combinations
+from runners.session import Benches, Session, Timed
+from runners.spec import CaseSpec, JobSpec, Json
+from runners.stage import Limit
+from runners.verify import Report, Wrong
+
+# L2 moves about this many times what DRAM does on every architecture since Volta.
+L2_TO_DRAM = 6.0
+
+
+class Judge:
+    """Gives verdicts on kernels and entry functions on one GPU."""
+
+    def __init__(self, gpu: Gpu, number: int, scratch: Path, build: Build) -> None:
+        self._gpu, self._number, self._scratch = gpu, number, scratch
+        self._benches = Benches(gpu)
+        self._oracle = Oracle(scratch, number, build)
+        self._entries = EntryProcess(scratch, number)
+
+    def close(self) -> None:
+        """End the child process, if there is one."""
+        self._entries.close()
+
+    def verdict(self, request: Json, job: JobSpec, seconds: float) -> tuple[Json, Json, bool]:
+        """Return verdict, statistics, and whether the device is lost to this process.
+
+        Raises `Fault` when no verdict can be had: the baseline is broken, the job makes no sense.
+        """
+        begun = time.monotonic()
+        report, spent, stats = Report(), {}, {}
+        verdict = _frame(request)
+        declared, extra = combinations(job.work, job.effort, job.seed)
+        answers = self._oracle.answers(job, request, [*declared, *extra], max(300.0, seconds))
+        spent["oracle"] = time.monotonic() - begun
+        lost = False
+        try:
+            session = self._session(job, request)
+            start = time.monotonic()
+            report = verify.verify(session, answers, job, [*declared, *extra], seconds)
+            spent["verify"] = time.monotonic() - start
+            start = time.monotonic()
+            with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
+                verdict["measurement"] = self._time(session, job, answers, report, seconds)
+            spent["time"] = time.monotonic() - start
+            verdict["status"] = "correct"
+        except Wrong as wrong:
+            verdict.update(status=wrong.status, log=str(wrong))
+        except HungError as error:
+            verdict.update(status="timed out", log=str(error))
+            lost = True
+        except (LaunchError, OutOfMemoryError) as error:
+            verdict.update(status="crashed", log=str(error))
+        except DeviceError as error:
+            verdict.update(status="crashed", log=str(error))
+            lost = True
+        if verdict["status"] != "correct":
+            verdict["measurement"] = None
+        for source in sorted({answers.source(c) for c in declared if c.key in answers.described}):
+            report.add("oracle", f"against {source}", passed=True, error=None, bound=None)
+        verdict["checks"] = report.as_json()
+        verdict["seconds"] = {**verdict["seconds"], **spent}
+        stats["runs"] = float(report.runs)
+        stats["dropped"] = float(len(answers.dropped))
+        return verdict, stats, lost and job.work.kind == "kernel"
+
+    def dropped(self, job: JobSpec, request: Json) -> Mapping[str, str]:
+        """Return the undeclared combinations the original does not define, with the reason."""
+        return self._oracle.answers(job, request, [], 1.0).dropped
+
+    def _session(self, job: JobSpec, request: Json) -> Session:
+        if job.work.kind == "entry":
+            return self._entries.session(job, request)
+        return self._benches.session(job, request["candidate"], request["baseline"], self._scratch)
+
+    def _time(
+        self, session: Session, job: JobSpec, answers: Answers, report: Report, seconds: float
+    ) -> Json:
+        """Time every timed case and return the measurement; raise `Wrong` for a wrong launch."""
+        rule = timing.SCREEN if job.effort == "screen" else timing.FULL
+        timed_cases = [case for case in job.work.cases if case.timed]
+        cases: list[Json] = []
+        notes: list[str] = []
+        every: list[Timed] = []
+        for case in timed_cases:
+            combination = Combination(case.values, DECLARED, job.seed)
+            limits = verify.limits(report, answers, combination)
+            timed = self._one(session, combination, limits, (rule, seconds), report, answers)
+            every.append(timed)
+            samples = timed.samples
+            notes += _oddities(case, timed)
+            _plausible(report, job, case, samples.candidate_us, self._gpu.facts)
+            cases.append(
+                {
+                    "name": case.name,
+                    "candidate_us": samples.candidate_us,
+                    "baseline_us": samples.baseline_us,
+                    "weight": case.weight,
+                }
+            )
+        clocks = [t.samples.clock_mhz for t in every if t.samples.clock_mhz]
+        heat = [t.temperature_c for t in every if t.temperature_c is not None]
+        return {
+            "cases": cases,
+            "device": str(self._gpu.facts["gpu"]),
+            "kernels": {plain_name(job.work.symbol): 1.0} if job.work.kind == "kernel" else {},
+            "clock_mhz": sum(clocks) / len(clocks) if clocks else None,
+            "energy_mj": None,
+            "peak_memory_bytes": max((t.memory_bytes for t in every), default=0),
+            "temperature_c": max(heat, default=None),
+            "dropped": sum(t.samples.dropped for t in every),
+            "notes": notes,
+        }
+
+    def _one(
+        self,
+        session: Session,
+        combination: Combination,
+        limits: Mapping[str, Limit],
+        terms: tuple[timing.Rule, float],
+        report: Report,
+        answers: Answers,
+    ) -> Timed:
+        """Time one case, and judge its launches right away."""
+        timed = session.time(combination, limits, terms[0], terms[1])
+        verify.judge_timed(report, answers, combination, timed.findings)
+        late = [sorted(times)[len(times) // 2] for times in timed.samples.late_us if times]
+        if len(late) == 2 and late[0] > LATE_US and late[0] > 4 * late[1]:
+            report.add(
+                "timed launches", "nothing left behind", passed=False, error=None, bound=None
+            )
+            raise Wrong(
+                "wrong result",
+                f"the device works on for {late[0]:.0f} µs after the timed stream is done",
+            )
+        return timed
+
+
+def _oddities(case: CaseSpec, timed: Timed) -> list[str]:
+    """Return what a reader of the times should know."""
+    samples = timed.samples
+    notes = []
+    if samples.dropped:
+        notes.append(f"{case.name}: {samples.dropped} blocks repeated, the SM clock had dropped")
+    if samples.disagreements:
+        notes.append(f"{case.name}: the host clock and the device's disagree")
+    return notes
+
+
+def _plausible(
+    report: Report, job: JobSpec, case: CaseSpec, times: list[float], facts: Mapping[str, Any]
+) -> None:
+    """Refuse a time in which the results could not even have been written.
+
+    The floor is output bytes over DRAM's theoretical rate (both clock edges, bus width), or over
+    L2's when they fit there. Inputs are not counted: the kernel may not need them all.
+    """
+    rate = 2 * float(facts.get("memory_clock_mhz") or 0) * float(facts.get("memory_bus_bits") or 0)
+    if not rate or not times:
+        return
+    size = plan(job.work, case.values, 4096).output_bytes
+    peak = rate / 8  # MB/s over 1e6 = bytes per µs
+    if size <= int(facts["l2_bytes"]):
+        peak *= L2_TO_DRAM
+    floor, fastest = size / peak, min(times)
+    fine = fastest >= 0.9 * floor
+    report.add("plausibility", case.name, passed=fine, error=floor, bound=fastest)
+    if not fine:
+        raise Wrong(
+            "rejected",
+            f"{case.name}: {fastest:.3g} µs is less than writing its {size} bytes takes"
+            f" ({floor:.3g} µs)",
+        )
+
+
+def _frame(request: Json) -> Json:
+    """Return a verdict with what the compiler told, and nothing measured yet."""
+    artifact = request["candidate"]
+    return {
+        "status": "crashed",
+        "measurement": None,
+        "counters": {},
+        "resources": artifact.get("resources") or {},
+        "instructions": artifact.get("instructions") or {},
+        "lines": {},
+        "machine_code": artifact.get("machine_code") or "",
+        "checks": [],
+        "seconds": {},
+        "log": artifact.get("log") or "",
+    }
+
+
+@contextlib.contextmanager
+def _owned(name: str, seconds: float = 120.0) -> Iterator[None]:
+    """Hold the GPU's lock while timing, so that two of ours never time beside each other."""
+    path = Path(tempfile.gettempdir()) / f"optiml-{name.replace(':', '-')}.lock"
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, flags, 0o666)
+    except OSError:
+        yield  # somebody else's file: no lock is better than no timing
+        return
+    try:
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() > deadline:
+                    raise Fault(
+                        "RunnerError",
+                        "another process keeps timing on this GPU",
+                        "wait for it, or choose another --device",
+                    ) from error
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)

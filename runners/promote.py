@@ -1,0 +1,59 @@
+"""The original in double precision, where that is mechanical: an oracle nobody had to write.
+
+The text gets macros that turn float into double behind its last `#include`. Whether the result
+compiles, runs, and agrees with the original is for the caller to find out; if not, it is not used.
+"""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = """
+acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp exp10
+exp2 expm1 fabs floor lgamma log log10 log1p log2 logb nearbyint normcdf rcbrt rint round rsqrt sin
+sinh sinpi sqrt tan tanh tgamma trunc atan2 copysign fdim fma fmax fmin fmod frexp hypot ldexp modf
+norm3d norm4d pow remainder rhypot rnorm3d sincos sincospi
+"""
+_FAST = ("cos", "exp", "exp10", "log", "log10", "log2", "pow", "sin", "tan")
+_ROUNDED = {
+    "__fadd_rn": "__dadd_rn",
+    "__fsub_rn": "__dsub_rn",
+    "__fmul_rn": "__dmul_rn",
+    "__fmaf_rn": "__fma_rn",
+    "__fdiv_rn": "__ddiv_rn",
+    "__frcp_rn": "__drcp_rn",
+    "__fsqrt_rn": "__dsqrt_rn",
+    "__frsqrt_rn": "rsqrt",
+}
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+
+
+def _macros() -> str:
+    """Return the definitions, one a line."""
+    lines = ["#define float double"]
+    lines += [f"#define float{n} double{n}" for n in (1, 2, 3, 4)]
+    lines += [f"#define make_float{n} make_double{n}" for n in (1, 2, 3, 4)]
+    lines += [f"#define {name}f {name}" for name in _NAMES.split()]
+    lines += [f"#define __{name}f {name}" for name in _FAST]
+    lines += [f"#define {name} {other}" for name, other in _ROUNDED.items()]
+    lines += [
+        "#define __fdividef(a, b) ((a) / (b))",
+        "#define __saturatef(a) fmin(fmax((a), 0.0), 1.0)",
+        "#define FLT_MAX 1.7976931348623157e308",
+        "#define FLT_MIN 2.2250738585072014e-308",
+        "#define FLT_EPSILON 2.2204460492503131e-16",
+    ]
+    return "\n".join(f"#undef {line.split()[1].split('(')[0]}\n{line}" for line in lines)
+
+
+def promoted(text: str) -> str | None:
+    """Return the text with every float a double; None when it holds no float.
+
+    >>> promoted("__global__ void f(int* p) {}") is None
+    True
+    """
+    if not re.search(r"\bfloat[1-4]?\b", text):
+        return None
+    found = list(_INCLUDE.finditer(text))
+    at = found[-1].end() if found else 0
+    return f"{text[:at]}\n{_macros()}\n{text[at:]}"

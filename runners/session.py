@@ -1,0 +1,114 @@
+"""Candidate and baseline loaded side by side, ready to be run and timed.
+
+A `Session` is in this process for a kernel and in a process of its own for an entry function;
+verification sees no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from runners import timing
+from runners.bench import Bench, Combination, Run
+from runners.gpu import Gpu
+from runners.launchable import Launchable
+from runners.oracle import load
+from runners.spec import JobSpec, Json, Work
+from runners.stage import DeviceStage, Findings, Limit
+from runners.timing import Rule, Samples
+
+MOST_RUN_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """Samples of one case, and what the checks behind its launches saw."""
+
+    samples: Samples
+    findings: Findings
+    launches: int
+    memory_bytes: int
+    temperature_c: float | None
+
+
+class Session(Protocol):
+    """What verification asks of a loaded pair. Both may raise the errors of `runners.gpu`."""
+
+    def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
+        """Run the candidate once in a fresh world."""
+        ...
+
+    def time(
+        self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
+    ) -> Timed:
+        """Time candidate against baseline."""
+        ...
+
+    def close(self) -> None:
+        """Unload the candidate."""
+        ...
+
+
+class LocalSession:
+    """A pair loaded into this process; the bench and its contents outlive the session."""
+
+    def __init__(
+        self, bench: Bench, pair: tuple[Launchable, Launchable], work: Work, seed: int
+    ) -> None:
+        self._bench, self._pair, self._work = bench, pair, work
+        self._rng = np.random.default_rng(seed)
+
+    def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
+        """Run the candidate once in a fresh world."""
+        return self._bench.run(self._pair[0], combination, nan=nan, beside=beside, seconds=seconds)
+
+    def time(
+        self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
+    ) -> Timed:
+        """Time candidate against baseline until the rule is met."""
+        stage = DeviceStage(
+            self._bench, self._pair, combination, limits, warm=self._work.warm, seconds=seconds
+        )
+        try:
+            launches = stage.prepare(rule)
+            samples = timing.measure(stage, rule, self._rng)
+        finally:
+            stage.close()
+        own = getattr(self._pair[0], "module_bytes", 0)
+        memory = stage.layout.stride + int(own)
+        heat = self._bench.gpu.temperature()
+        return Timed(samples, stage.findings, launches, memory, heat)
+
+    def close(self) -> None:
+        """Nothing: the modules go with their last reference."""
+
+
+class Benches:
+    """The benches of one process, one a workload, the latest few kept."""
+
+    def __init__(self, gpu: Gpu, most: int = 2) -> None:
+        self._gpu, self._most = gpu, most
+        self._kept: dict[str, Bench] = {}
+        self._loaded: dict[str, Launchable] = {}
+
+    def session(self, job: JobSpec, candidate: Json, baseline: Json, scratch: Path) -> LocalSession:
+        """Load a candidate beside its baseline; the baseline is loaded once."""
+        work = repr(job.work)
+        if work not in self._kept:
+            while len(self._kept) >= self._most:
+                self._kept.pop(next(iter(self._kept))).close()
+                self._loaded.clear()
+            self._kept[work] = Bench(self._gpu, job.work)
+        bench = self._kept[work]
+        key = f"{work}|{job.baseline.digest}|{baseline['path']}"
+        if key not in self._loaded:
+            self._loaded[key] = load(
+                bench, baseline, job.baseline, job.work, job.baseline.launch, scratch
+            )
+        mine = load(bench, candidate, job.kernel, job.work, job.kernel.launch, scratch)
+        return LocalSession(bench, (mine, self._loaded[key]), job.work, job.seed)

@@ -1,0 +1,188 @@
+"""Is a candidate right? Runs it on every combination the original answers, and compares."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from runners.answers import Answers
+from runners.bench import LATE_US, Combination, Run, poison_of
+from runners.compare import Answer, Comparison, compare
+from runners.cuda_types import to_float, values
+from runners.families import DECLARED
+from runners.inputs import stream
+from runners.session import Session
+from runners.spec import CaseSpec, JobSpec, Json
+from runners.stage import Findings, Limit, Suspect
+
+_REPEATS = {"screen": 2, "race": 3, "confirm": 6}
+
+
+class Wrong(Exception):  # noqa: N818 - a verdict on a candidate, not an error of ours
+    """The candidate is refused; `status` is the verdict's, the message says where and why."""
+
+    def __init__(self, status: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(slots=True)
+class Report:
+    """What was checked so far: worst error and its bound by layer and subject."""
+
+    checks: dict[tuple[str, str], Json] = field(default_factory=dict)
+    scaled: dict[tuple[str, str], float] = field(default_factory=dict)
+    runs: int = 0
+
+    def add(
+        self, layer: str, what: str, *, passed: bool, error: float | None, bound: float | None
+    ) -> None:
+        """Note a check; of several under one name the one nearest its bound is kept."""
+        held = self.checks.get((layer, what))
+
+        def ratio(e: float | None, b: float | None) -> float:
+            return (e or 0.0) / max(b or 0.0, 1e-300)
+
+        worse = held is None or ratio(error, bound) >= ratio(held["error"], held["bound"])
+        if worse or not passed:
+            self.checks[layer, what] = {
+                "layer": layer,
+                "what": what,
+                "passed": passed,
+                "error": error if error is not None and math.isfinite(error) else None,
+                "bound": bound if bound is not None and math.isfinite(bound) else None,
+            }
+
+    def as_json(self) -> list[Json]:
+        """Return the checks as a verdict carries them."""
+        return list(self.checks.values())
+
+
+def verify(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    seconds: float,
+) -> Report:
+    """Run the candidate on every wanted combination that has an answer, in random order.
+
+    Raises `Wrong` at the first run that is not right, and the errors of `runners.gpu`.
+    """
+    report = Report()
+    rng = stream(job.seed, "order", job.kernel.digest)
+    declared = [c for c in wanted if c.family == DECLARED and _is_declared(job, c)]
+    rest = [c for c in wanted if c not in declared and answers.of(c) is not None]
+    repeats = _REPEATS.get(job.effort, 2)
+    turns = [(c, n) for c in declared for n in range(repeats)] + [
+        (c, n) for c in rest for n in range(1 if repeats == 2 else 2)
+    ]
+    deadline = time.monotonic() + seconds
+    for at in rng.permutation(len(turns)):
+        combination, number = turns[int(at)]
+        nan = number % 2 == 1 or (number == 0 and bool(rng.random() < 0.5))
+        run = session.run(
+            combination,
+            nan=nan,
+            beside=number >= 2 or bool(rng.random() < 0.2),
+            seconds=max(1.0, min(20.0, deadline - time.monotonic())),
+        )
+        _judge(report, job, answers, combination, run)
+        report.runs += 1
+    return report
+
+
+def _is_declared(job: JobSpec, combination: Combination) -> bool:
+    return any(dict(case.values) == dict(combination.case) for case in job.work.cases)
+
+
+def _layer(job: JobSpec, combination: Combination) -> tuple[str, str]:
+    if not _is_declared(job, combination):
+        return "sizes", CaseSpec(combination.case).name
+    if combination.family == DECLARED:
+        return "cases", CaseSpec(combination.case).name
+    return "families", combination.family
+
+
+def _judge(
+    report: Report, job: JobSpec, answers: Answers, combination: Combination, run: Run
+) -> None:
+    """Compare one run with its answers; note what was seen, raise `Wrong` if it is not right."""
+    where = (
+        f"{CaseSpec(combination.case).name}, {combination.family} inputs, seed {combination.seed}"
+    )
+    if run.damage:
+        report.add("fresh world", "guard bands and inputs", passed=False, error=None, bound=None)
+        raise Wrong("wrong result", f"{run.damage.words} ({where})")
+    report.add("fresh world", "guard bands and inputs", passed=True, error=None, bound=None)
+    if run.late_us > 5 * LATE_US:
+        report.add("fresh world", "nothing left behind", passed=False, error=None, bound=None)
+        raise Wrong(
+            "wrong result",
+            f"the device works on for {run.late_us:.0f} µs after the stream is done ({where})",
+        )
+    layer, what = _layer(job, combination)
+    for name, answer in (answers.of(combination) or {}).items():
+        poison = None
+        if answer.untouched is not None:
+            poison = poison_of(job.work, combination.case, name, run.poison)
+        outcome = compare(run.outputs[name], answer, poison)
+        report.add(layer, what, passed=outcome.passed, error=outcome.error, bound=outcome.bound)
+        if not outcome.passed:
+            raise Wrong("wrong result", f"{outcome.why} ({where})")
+        key = (combination.key, name)
+        report.scaled[key] = max(report.scaled.get(key, 0.0), outcome.scaled)
+
+
+def limits(report: Report, answers: Answers, combination: Combination) -> dict[str, Limit]:
+    """Return what the device-side comparison of timed launches may find, from what was seen."""
+    found: dict[str, Limit] = {}
+    for name, answer in (answers.of(combination) or {}).items():
+        only, budget = answer.type.scalar, answer.budgets[0]
+        if answer.unordered or only is None:
+            found[name] = Limit(None, 0.0)
+            continue
+        if budget is None or only.kind != "f":
+            found[name] = Limit(0.0, 0.0)
+            continue
+        data = values(answer.want, answer.type, answer.type.fields[0])
+        wide = to_float(data[:: max(1, len(data) // 1_000_000)], only)
+        wide = wide[np.isfinite(wide)]
+        rms = float(np.sqrt(np.mean(wide**2))) if len(wide) else 0.0
+        own = float(budget.bound(np.array([rms]))[0]) / rms if rms else 0.0
+        seen = report.scaled.get((combination.key, name), 0.0)
+        found[name] = Limit(1.5 * max(4 * seen, own) + 8 * budget.roundoff, rms)
+    return found
+
+
+def judge_timed(
+    report: Report, answers: Answers, combination: Combination, found: Findings
+) -> None:
+    """Judge the launches that were timed; raise `Wrong` if one of them was not right."""
+    case = CaseSpec(combination.case).name
+    what = f"{case}: {found.checked} launches"
+    if found.damage:
+        report.add("timed launches", what, passed=False, error=None, bound=None)
+        raise Wrong("wrong result", f"a timed launch {found.damage.words} ({case})")
+    for suspect in found.suspects:
+        answer = (answers.of(combination) or {})[suspect.output]
+        outcome = _closer(answer, suspect)
+        if not outcome.passed:
+            report.add(
+                "timed launches", what, passed=False, error=outcome.error, bound=outcome.bound
+            )
+            raise Wrong("wrong result", f"a timed launch gave {outcome.why} ({case})")
+    report.add("timed launches", what, passed=True, error=found.largest, bound=None)
+
+
+def _closer(answer: Answer, suspect: Suspect) -> Comparison:
+    """Compare a timed launch's output with the baseline's on the same contents.
+
+    Untouched elements hold the same poison on both sides, so they need no mask.
+    """
+    budgets = tuple(None if b is None else b.widened(2.0) for b in answer.budgets)
+    return compare(suspect.got, replace(answer, want=suspect.want, budgets=budgets, untouched=None))

@@ -1,0 +1,278 @@
+"""Judges kernels on a GPU, beside untrusted code and without the rest of the project.
+
+`python -I -m runners.worker JOBS.json RESULTS.json` reads requests and writes responses;
+`python -I -m runners.worker --serve [--gpu N]` speaks JSON lines, one request at a time;
+`python -I -m runners.worker --launch REQUEST.json` launches candidates for a profiler to watch.
+
+It ends with exit status 75 after a candidate that cost it its CUDA context: start another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from runners import spec
+from runners.fault import Fault
+from runners.spec import Json
+
+EXIT_LOST = 75
+MOST_LINE = 64 << 20
+GRACE_SECONDS = 15.0
+
+
+class Worker:
+    """One GPU's worker. The device is opened when the first request needs it."""
+
+    def __init__(self, gpu: int, scratch: Path) -> None:
+        self._number, self._scratch = gpu, scratch
+        self._gpu: Any = None
+        self._judge: Any = None
+        self._profiles: dict[str, Any] = {}
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._judge is not None:
+            self._judge.close()
+
+    def device(self) -> Any:
+        """Return the opened device; raise `Fault` when there is none."""
+        if self._gpu is None:
+            from runners.device import CudaGpu
+
+            self._gpu = CudaGpu(self._number)
+        return self._gpu
+
+    def answer(self, request: Json) -> tuple[Json, bool]:
+        """Return the response to a request, and whether this process has to end behind it."""
+        head = {key: request.get(key) for key in ("id", "nonce")}
+        try:
+            return self._operate(head, request)
+        except Fault as fault:
+            return {**head, "error": fault.as_json()}, False
+
+    def _operate(self, head: Json, request: Json) -> tuple[Json, bool]:
+        operation = request.get("op", "judge")
+        if operation == "judge":
+            return self._judged(head, request)
+        if operation == "hello":
+            return {**head, **self.device().facts}, False
+        if operation == "calibrate":
+            from runners.calibrate import peaks
+
+            return {**head, **peaks(self.device())}, False
+        if operation == "launch":
+            from runners.launching import launch
+
+            launch(request, self._number, self._scratch, self._build)
+            return {**head, "launched": True}, False
+        raise Fault("ConfigError", f"unknown operation {operation!r}")
+
+    def _judged(self, head: Json, request: Json) -> tuple[Json, bool]:
+        job = spec.parse(request.get("job") or {})
+        seconds = float((request.get("limits") or {}).get("seconds", 120.0))
+        head["digest"] = job.kernel.digest
+        request = {**request}
+        for which, source in (("baseline", job.baseline), ("candidate", job.kernel)):
+            if request.get(which) is None:
+                built = self._compiled(request["job"], source.source)
+                if "path" not in built and which == "candidate":
+                    return {**head, "verdict": _does_not_compile(built), "stats": {}}, False
+                if "path" not in built:
+                    raise Fault(
+                        "BaselineError",
+                        f"the unedited kernel does not compile: {built.get('log', '')[-2000:]}",
+                        "mend the kernel or its build flags",
+                    )
+                request[which] = built
+        if job.work.kind == "program":
+            return self._program(head, request), False
+        if self._judge is None:
+            from runners.judge import Judge
+
+            self._judge = Judge(self.device(), self._number, self._scratch, self._build)
+        verdict, stats, lost = self._judge.verdict(request, job, seconds)
+        return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
+
+    def _program(self, head: Json, request: Json) -> Json:
+        """Hand a whole program to the room that runs programs."""
+        from runners import program
+
+        context = {
+            "device": self._number,
+            "gpu": self.device().facts["gpu"],
+            "profiles": self._profiles,
+        }
+        return {**head, "verdict": program.evaluate(request, context), "stats": {}}
+
+    def _compiled(self, job: Json, text: str) -> Json:
+        """Compile a source the dispatcher did not; the log alone comes back when it does not."""
+        from runners.building import compiled
+
+        return compiled(text, job, self._sm(), self._scratch)
+
+    def _build(self, text: str, job: Json) -> Json | None:
+        """Compile a variant of our own making; None when it does not compile."""
+        built = self._compiled(job, text)
+        return built if "path" in built else None
+
+    def _sm(self) -> int:
+        return int(self.device().facts["sm"])
+
+
+def _does_not_compile(built: Json) -> Json:
+    return {"status": "does not compile", "log": str(built.get("log", ""))[-20000:]}
+
+
+def timed_out(request: Json, seconds: float) -> Json:
+    """Return the response for a candidate that did not end in time."""
+    head = {key: request.get(key) for key in ("id", "nonce")}
+    try:
+        digest = spec.parse(request["job"]).kernel.digest
+    except (Fault, KeyError):
+        digest = ""
+    log = f"no verdict after {seconds:.0f} s"
+    verdict = {"status": "timed out", "log": log}
+    return {**head, "digest": digest, "verdict": verdict, "stats": {}, "retire": True}
+
+
+def guarded(worker: Worker, request: Json, say: Callable[[Json], None]) -> bool:
+    """Answer under a watchdog; return whether the process has to end.
+
+    A kernel that never ends cannot be stopped from inside its process: the watchdog answers in
+    its place and ends the process.
+    """
+    limits = request.get("limits")
+    limit = limits.get("seconds", 120.0) if isinstance(limits, dict) else 120.0
+    # The oracle's minutes come out of no candidate's time.
+    seconds = float(limit) + (0.0 if request.get("candidate") else 300.0)
+    done = threading.Lock()
+
+    def bark() -> None:
+        if done.acquire(blocking=False):
+            say(timed_out(request, seconds))
+            os._exit(EXIT_LOST)
+
+    watchdog = threading.Timer(seconds + GRACE_SECONDS, bark)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        response, lost = worker.answer(request)
+    finally:
+        watchdog.cancel()
+    if not done.acquire(blocking=False):
+        threading.Event().wait()  # the watchdog is ending the process
+    say(response)
+    return lost
+
+
+def serve(worker: Worker, lines: TextIO, out: TextIO) -> int:
+    """Answer JSON lines until the other side closes; return the exit status."""
+
+    def say(response: Json) -> None:
+        out.write(json.dumps(response, allow_nan=False, separators=(",", ":")) + "\n")
+        out.flush()
+
+    while line := lines.readline(MOST_LINE):
+        if not line.strip():
+            continue
+        try:
+            request = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            request = error
+        if not isinstance(request, dict):
+            say({"error": Fault("ConfigError", "a request is a JSON object a line").as_json()})
+            continue
+        if guarded(worker, request, say):
+            return EXIT_LOST
+    return 0
+
+
+def judge_file(worker: Worker, jobs: Path, results: Path) -> int:
+    """Answer the requests of a file; results are complete up to the last one answered."""
+    try:
+        data = json.loads(jobs.read_text())
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"{jobs}: {error}\n")
+        return 2
+    requests = data.get("jobs") if isinstance(data, dict) else data
+    if not isinstance(requests, list) or not all(isinstance(r, dict) for r in requests):
+        sys.stderr.write(f"{jobs}: a list of requests was expected\n")
+        return 2
+    answered: list[Json] = []
+
+    def say(response: Json) -> None:
+        answered.append(response)
+        fresh = results.with_name(f".{results.name}.{os.getpid()}")
+        fresh.write_text(json.dumps({"version": 1, "results": answered}, allow_nan=False))
+        fresh.replace(results)
+
+    for number, request in enumerate(requests):
+        if guarded(worker, request, say) and number + 1 < len(requests):
+            # The context is gone: the remaining requests go to a process of their own.
+            return _rest(requests[number + 1 :], say)
+    return 0
+
+
+def _rest(requests: list[Json], say: Callable[[Json], None]) -> int:
+    import subprocess
+
+    from runners.answers import module_command
+
+    with tempfile.TemporaryDirectory(prefix="optiml-") as folder:
+        jobs, results = Path(folder) / "jobs.json", Path(folder) / "results.json"
+        jobs.write_text(json.dumps(requests))
+        command = module_command("runners.worker", str(jobs), str(results))
+        status = subprocess.run(command, check=False).returncode
+        if results.is_file():
+            for response in json.loads(results.read_text())["results"]:
+                say(response)
+    return status
+
+
+def main(arguments: list[str]) -> int:
+    """Run as a program; see the module's text for its forms."""
+    gpu = 0
+    if "--gpu" in arguments:
+        at = arguments.index("--gpu")
+        gpu = int(arguments[at + 1])
+        del arguments[at : at + 2]
+    with tempfile.TemporaryDirectory(prefix="optiml-worker-", ignore_cleanup_errors=True) as name:
+        worker = Worker(gpu, Path(name))
+        try:
+            if arguments == ["--serve"]:
+                protocol = os.fdopen(os.dup(1), "w")
+                os.dup2(2, 1)  # stray prints must not end up among the answers
+                return serve(worker, sys.stdin, protocol)
+            if len(arguments) == 2 and arguments[0] == "--launch":
+                return _launch(worker, Path(arguments[1]))
+            if len(arguments) == 2:
+                return judge_file(worker, *(Path(argument) for argument in arguments))
+            sys.stderr.write(f"{__doc__}\n")
+            return 2
+        finally:
+            worker.close()
+
+
+def _launch(worker: Worker, path: Path) -> int:
+    """Launch the candidates of a request file, one or several."""
+    data = json.loads(path.read_text())
+    requests = data.get("requests", [data])
+    for request in requests:
+        response, _ = worker.answer({**request, "op": "launch"})
+        if "error" in response:
+            sys.stderr.write(f"{response['error']['message']}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    # After a sticky error, tearing the context down can block: leave at once.
+    os._exit(status) if status == EXIT_LOST else sys.exit(status)
