@@ -3,11 +3,13 @@
 For the worker: `evaluate(request, context)` takes the worker's request with both artefacts built
 (kind `program`, linked with `-cudart=shared`) and returns the verdict as JSON; it raises
 `runners.fault.Fault` when the original is at fault (BaselineError) or the host is (ConfigError).
-The request may hold `rounding`: the original built with `-fmad=false` besides its own flags. What
-that changes is rounding, so that a candidate may be off by as much (times four).
+`limits.seconds` of the request bounds all runs together: a program whose one run takes a quarter of
+it is too long to be judged.
 `context` is a mapping; every key is optional:
 
-- `scratch`: directory for run directories and the built interposer (default: a temporary one);
+- `scratch`: directory for run directories (default: a temporary one) and the built interposer
+  (default: the user's cache); the request may name a built one as `interposer`;
+- `build`: compiles a source under the job's settings, `(text, job) -> artifact or None`;
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
 - `profiles`: a dict the caller keeps, so that an original is profiled once.
@@ -23,6 +25,7 @@ timed as well, and one of the original beside it; docs/decisions/0002-timing-pro
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import statistics
 import tempfile
@@ -33,8 +36,9 @@ from pathlib import Path
 from typing import Any
 
 from runners import interposer, program_stdout
+from runners.fault import Fault
 from runners.program_compare import Bounds
-from runners.program_profile import Profile, checks, profile
+from runners.program_profile import Profile, checks, patience, profile
 from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner, execute, libraries
 
@@ -74,7 +78,7 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         scratch = Path(context.get("scratch") or temporary)
         scratch.mkdir(parents=True, exist_ok=True)
         runner = Runner(
-            interposer=interposer.library(scratch / "interposer"),
+            interposer=_interposer(request, context),
             scratch=scratch,
             root=Path(workload.get("root") or "."),
             device=int(context.get("device") or 0),
@@ -84,7 +88,7 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         begun = time.monotonic()
         originals = _profiles(runner, request, context)
         learned = time.monotonic()
-        trial = _Trial(runner, request, job, workload)
+        trial = _Trial(runner, request, job, workload, begun + 0.9 * _seconds(request))
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -93,6 +97,22 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         if verdict["measurement"] is not None:
             verdict["measurement"]["device"] = str(context.get("gpu") or job.get("device") or "")
         return verdict
+
+
+def _interposer(request: Mapping[str, Any], context: Mapping[str, Any]) -> Path:
+    if request.get("interposer"):
+        return Path(request["interposer"])
+    scratch = context.get("scratch")
+    places = [Path(scratch) / "interposer"] if scratch else []
+    places += [Path.home() / ".cache" / "optiml", Path(tempfile.gettempdir()) / "optiml-cache"]
+    for place in places:
+        with contextlib.suppress(OSError):
+            return interposer.library(place)
+    raise Fault("ConfigError", f"cannot write to any of {', '.join(map(str, places))}", "free disk")
+
+
+def _seconds(request: Mapping[str, Any]) -> float:
+    return float((request.get("limits") or {}).get("seconds") or BASELINE_SECONDS)
 
 
 def _profiles(
@@ -106,18 +126,31 @@ def _profiles(
     expect = (int(program.get("exit") or 0), program.get("stdout"))
     seed = int(job.get("seed") or 0) + 1
     found = []
-    for arguments in program.get("runs") or [[]]:
+    runs = program.get("runs") or [[]]
+    limit = _seconds(request) / len(runs) / 4
+    for arguments in runs:
         digest = hashlib.sha256(path.read_bytes())
         digest.update(repr((list(arguments), expect, seed, str(runner.root))).encode())
         key = digest.hexdigest()
         if key not in cache:
-            limit = float(request.get("limits", {}).get("seconds") or BASELINE_SECONDS)
-            twin = request.get("rounding")
             cache[key] = profile(
-                runner, path, arguments, expect, seed, limit, Path(twin["path"]) if twin else None
+                runner, path, arguments, expect, seed, limit, _rounding(job, context)
             )
         found.append(cache[key])
     return found
+
+
+def _rounding(job: Mapping[str, Any], context: Mapping[str, Any]) -> Path | None:
+    """Build the original once more without fused multiply-add: what that changes is rounding."""
+    build = context.get("build")
+    source = (job.get("baseline") or {}).get("source")
+    if build is None or not source:
+        return None
+    settings = job["workload"].get("build") or {}
+    flags = [f for f in settings.get("flags") or [] if "fmad" not in f and "fast_math" not in f]
+    settings = {**settings, "flags": [*flags, "-fmad=false"]}
+    built = build(source, {**job, "workload": {**job["workload"], "build": settings}})
+    return Path(built["path"]) if built else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +159,7 @@ class _Trial:
     request: Mapping[str, Any]
     job: Mapping[str, Any]
     workload: Mapping[str, Any]
+    deadline: float
 
     @property
     def seed(self) -> int:
@@ -187,7 +221,8 @@ class _Trial:
         return self.runner.run(path, original.arguments, full, self._limit(original))
 
     def _limit(self, original: Profile) -> float:
-        return max(10.0, 5 * original.seconds + 5)
+        left = self.deadline - time.monotonic()
+        return min(patience(original.seconds), max(left, 2 * original.seconds + 1))
 
     def _verify(
         self,
@@ -235,7 +270,8 @@ class _Trial:
             counts = _counts(run)
         else:
             run, counts = None, None
-        deadline = time.monotonic() + _cap(self.effort, original)
+        last = self.deadline - 3 * original.seconds
+        deadline = min(time.monotonic() + _cap(self.effort, original), last)
         for pair in range(most):
             first = run if pair == 0 and original.plans and run is not None else None
             if (pair + self.seed) % 2:

@@ -94,7 +94,7 @@ def profile(
     again = replace(probe, expected=zero.digests)
     wanted = [replace(again, poison="random"), replace(again, poison="nan"),
               replace(again, poison="random")]  # fmt: skip
-    limit = max(10.0, 5 * first.seconds + 5)
+    limit = patience(first.seconds)
     width = 3 if report.peak_bytes < SHARED_BYTES else 1
     with ThreadPoolExecutor(width) as pool:
         runs = list(pool.map(lambda p: runner.run(program, arguments, p, limit), wanted))
@@ -127,7 +127,8 @@ def profile(
     if any(e.excluded is not None for e in expectations):
         # With zeroed memory alone every word is determined: compared there without exceptions.
         references = {"nan": references["nan"], "zero": zero}
-    if rounding is not None:
+    # Of a program that takes long, what is needed least is left out.
+    if rounding is not None and first.seconds < seconds / 3:
         run = runner.run(rounding, arguments, replace(again, poison=layers[-1].poison), limit)
         if _alike(first, run) and run.report is not None:
             other = _reference("", run, run.report, zero)
@@ -151,7 +152,18 @@ def profile(
         guards=len(report.guards),
         notes=tuple(notes),
     )
+    if first.seconds > seconds / 2:
+        return replace(found, plans={}, notes=(*notes, "launches timed once each: it runs long"))
     return _repeatable(runner, program, found, seed, limit)
+
+
+def patience(seconds: float) -> float:
+    """Return how long to wait for a run of what took the original `seconds`.
+
+    >>> patience(0.3), patience(10)
+    (5.0, 53)
+    """
+    return max(5.0, 5 * seconds + 3)
 
 
 def plans(report: Report) -> dict[str, Plan]:

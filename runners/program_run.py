@@ -17,7 +17,7 @@ import numpy as np
 
 from runners import program_report
 from runners.program_report import Bytes, Report
-from runners.sandbox import Limits, Sandbox
+from runners.sandbox import Limits, Sandbox, clean_environment
 
 MAX_OUTPUT = 4 << 20
 MAX_COPIED_FILE, MAX_COPIED = 8 << 20, 64 << 20
@@ -169,15 +169,18 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
 def environment(libraries: Sequence[str], device: int, scratch: Path) -> dict[str, str]:
     """Return what a program sees: nothing of ours but where the CUDA runtime is, and one GPU.
 
-    Modules are loaded eagerly: loading one inside a kernel's event pair would be timed with it.
+    `device` counts among the GPUs that this process may see itself. Modules are loaded eagerly:
+    loading one inside a kernel's event pair would be timed with it.
     """
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+    outer = clean_environment()
+    seen = [name.strip() for name in outer.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+    visible = seen[device] if device < len(seen) and seen[device] else str(device)
+    paths = [*libraries, *outer.get("LD_LIBRARY_PATH", "").split(":")]
+    return outer | {
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
-        "LANG": "C.UTF-8",
-        "LD_LIBRARY_PATH": ":".join(libraries),
-        "CUDA_VISIBLE_DEVICES": str(device),
+        "LD_LIBRARY_PATH": ":".join(path for path in paths if path),
+        "CUDA_VISIBLE_DEVICES": visible,
         "CUDA_MODULE_LOADING": "EAGER",
         "CUDA_CACHE_DISABLE": "1",
     }

@@ -61,7 +61,7 @@ class Fakes:
             },
             "candidate": {"path": str(self.named(candidate)), **kept},
             "baseline": {"path": str(self.named(baseline)), **kept},
-            "limits": {"seconds": 5.0},
+            "limits": {"seconds": 20.0},
         }
 
     def context(self) -> dict[str, Any]:

@@ -49,7 +49,13 @@ def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> Non
 def test_a_program_sees_none_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPTIML_SECRET", "x")
     assert "OPTIML_SECRET" not in environment(["/lib"], 3, Path("/scratch"))
-    assert environment(["/lib"], 3, Path("/scratch"))["CUDA_VISIBLE_DEVICES"] == "3"
+
+
+def test_a_program_sees_one_gpu_of_those_that_we_may_see(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert environment([], 3, Path("/scratch"))["CUDA_VISIBLE_DEVICES"] == "3"
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "GPU-aa, GPU-bb")
+    assert environment([], 1, Path("/scratch"))["CUDA_VISIBLE_DEVICES"] == "GPU-bb"
 
 
 def test_a_run_without_a_report_says_so(tmp_path: Path) -> None:
