@@ -1,0 +1,143 @@
+"""How a kernel is launched wherever it is launched, and the same with another grid or block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from optimizer import launches
+from optimizer.functions import Function
+from optimizer.model import Kernel, Launch
+from optimizer.source import Source
+from optimizer.spans import Replacement
+
+# A name, a call-free group, or such divided by a name: binds at least as tightly as a product.
+_PRODUCT = re.compile(r"(?:[\w.]+|\([^()]*\))(?:\s*/\s*[\w.]+)?")
+Change = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """New launches: replacements in the text, and the launch of a `kernel:` workload if changed."""
+
+    edits: tuple[Replacement, ...] = ()
+    launch: Launch | None = None
+
+
+def block_extents(kernel: Kernel, source: Source, fn: Function) -> tuple[int, int, int] | None:
+    """Return the block's x, y, z when every launch is seen to use the same; else None."""
+    found: set[tuple[int, ...]] = set()
+    for launch in source.launches_of(fn.name):
+        if launch.block is None or any(e.value is None for e in launch.block):
+            return None
+        sizes = [e.value or 1 for e in launch.block]
+        found.add(tuple(sizes + [1] * (3 - len(sizes))))
+    if not found and kernel.launch is not None:
+        numbers = [source.value(text) for text in kernel.launch.block]
+        if any(n is None for n in numbers):
+            return None
+        found.add(tuple([n or 1 for n in numbers] + [1] * (3 - len(numbers))))
+    if len(found) != 1 or not (source.only_launched(fn.name) or not source.launches_of(fn.name)):
+        return None
+    x, y, z = found.pop()
+    return x, y, z
+
+
+def is_flat(kernel: Kernel, source: Source, fn: Function) -> bool:
+    """Return whether every launch has a one-dimensional grid and block."""
+    found = source.launches_of(fn.name)
+    if not found:
+        launch = kernel.launch
+        return launch is not None and all(
+            text.strip() == "1" for text in (*launch.grid[1:], *launch.block[1:])
+        )
+    return all(
+        lc.grid is not None
+        and lc.block is not None
+        and all(e.value == 1 for e in (*lc.grid[1:], *lc.block[1:]))
+        for lc in found
+    )
+
+
+def regrid(
+    kernel: Kernel, source: Source, fn: Function, changes: Mapping[str, Change]
+) -> Geometry | None:
+    """Return every launch of a kernel with extents of its grid rewritten; None if not possible.
+
+    `changes` maps an axis (`x`, `y`, `z`) to what becomes of the text of its extent; an axis that
+    the launch does not name has the text `1`. A dim3 variable is changed where it is defined when
+    no other kernel uses it, else at the launch.
+    """
+    found = source.launches_of(fn.name)
+    if not found:
+        return _of_workload(kernel, changes)
+    if not source.only_launched(fn.name):
+        return None
+    edits: dict[tuple[int, int], str] = {}
+    for launch in found:
+        if launch.grid is None:
+            return None
+        shared = any(
+            other.kernel != fn.name
+            and launch.grid_variable
+            and other.grid_variable == launch.grid_variable
+            and other.function == launch.function
+            for other in source.launches
+        )
+        named = bool(launch.grid_variable)
+        if named and not shared and _axes(launch) >= set(changes):
+            for axis, change in changes.items():
+                extent = launch.grid["xyz".index(axis)]
+                edits[extent.span] = change(extent.text)
+            continue
+        texts = _texts(launch, named=named)
+        for axis, change in changes.items():
+            texts["xyz".index(axis)] = change(texts["xyz".index(axis)])
+        while len(texts) > 1 and texts[-1] == "1":
+            texts.pop()
+        edits[launch.grid_span] = texts[0] if len(texts) == 1 else f"dim3({', '.join(texts)})"
+    return Geometry(tuple((*at, new) for at, new in edits.items()))
+
+
+def _axes(launch: launches.Launch) -> set[str]:
+    """Return the axes whose extents stand at places of their own."""
+    spans = [e.span for e in launch.grid or ()]
+    return {axis for axis, at in zip("xyz", spans, strict=False) if spans.count(at) == 1}
+
+
+def _texts(launch: launches.Launch, *, named: bool) -> list[str]:
+    given = launch.grid or ()
+    if named:
+        name = launch.grid_variable
+        return [f"{name}.x", *(f"{name}.{a}" if len(given) > 1 else "1" for a in "yz")]
+    texts = [e.text for e in given]
+    return texts + ["1"] * (3 - len(texts))
+
+
+def _of_workload(kernel: Kernel, changes: Mapping[str, Change]) -> Geometry | None:
+    launch = kernel.launch
+    if launch is None or not launch.tunable:
+        return None
+    texts = [*launch.grid, *["1"] * (3 - len(launch.grid))]
+    for axis, change in changes.items():
+        texts["xyz".index(axis)] = change(texts["xyz".index(axis)])
+    while len(texts) > 1 and texts[-1] == "1":
+        texts.pop()
+    return Geometry((), replace(launch, grid=tuple(texts)))
+
+
+def times(factor: int) -> Change:
+    """Return the change that multiplies an extent.
+
+    >>> times(32)("n"), times(32)("(n + 255) / 256")
+    ('n * 32', '(n + 255) / 256 * 32')
+    >>> times(2)("(a) + b"), times(2)("ceil(n)")
+    ('((a) + b) * 2', '(ceil(n)) * 2')
+    """
+
+    def change(text: str) -> str:
+        whole = _PRODUCT.fullmatch(text.strip())
+        return f"{text} * {factor}" if whole else f"({text}) * {factor}"
+
+    return change

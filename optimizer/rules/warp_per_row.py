@@ -1,0 +1,292 @@
+"""Give a row to a warp instead of a thread: lanes read neighbours, shuffles combine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.accesses import Access
+from optimizer.functions import Function, ThreadId
+from optimizer.geometry import block_extents, is_flat, regrid, times
+from optimizer.loops import Loop
+from optimizer.model import Edit, Finding, Kernel
+from optimizer.rules.reduction import Update, combine, identity, updates
+from optimizer.source import Source
+from optimizer.spans import Replacement
+from optimizer.syntax import ancestors, contains, field, operator, span, walk
+from optimizer.variables import Variable
+
+_NAME = "warp-per-row"
+_WARP = 32
+_BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Which loops the lanes share, and which scalars are combined behind which loop."""
+
+    row: ThreadId
+    lanes: tuple[Loop, ...]
+    sums: tuple[tuple[Loop, tuple[Update, ...]], ...]
+    guarded: tuple[Node, ...]
+
+
+def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
+    """Turn one thread per row into one warp per row where the row's elements lie side by side.
+
+    Threads of a warp then read neighbouring addresses instead of ones a row apart. Legal when the
+    loops over a row are reductions or independent maps, nothing else depends on the thread's
+    number, and blocks are whole warps. Float sums are reordered.
+    """
+    del findings
+    source = Source(kernel.source)
+    for fn in source.kernels:
+        if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
+            continue
+        block = block_extents(kernel, source, fn)
+        if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
+            continue
+        plan = _plan(source, fn)
+        geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
+        if plan is None or geometry is None:
+            continue
+        edits = [*_rewrite(source, fn, plan), *geometry.edits]
+        lines = ", ".join(str(loop.line) for loop in plan.lanes)
+        yield Edit(
+            f"give each row of `{fn.name}` to a warp",
+            source.replace(sorted(edits)),
+            f"rule:{_NAME}",
+            f"Neighbouring threads walk rows of their own in line {lines}, so a warp touches 32"
+            " separate segments at a time; 32 lanes on one row touch neighbouring elements.",
+            _NAME,
+            3.0,
+            geometry.launch,
+        )
+
+
+# -- legality ------------------------------------------------------------------------------------
+
+
+def _plan(source: Source, fn: Function) -> _Plan | None:
+    row = _row(source, fn)
+    if row is None:
+        return None
+    lanes = tuple(_lane_loops(fn))
+    if not lanes or not _calls_are_plain(source, fn):
+        return None
+    sums: dict[int, tuple[Loop, list[Update]]] = {}
+    for loop in lanes:
+        for variable in _outer_scalars(fn, loop):
+            found = updates(source, fn, variable, loop.node)
+            place = found and _root(source, fn, lanes, loop, variable)
+            if not found or not place:
+                return None
+            known = sums.setdefault(place.node.id, (place, []))[1]
+            known += [u for u in found[:1] if u.variable not in {k.variable for k in known}]
+    guarded = _guarded(fn, lanes)
+    if guarded is None or not _memory_is_safe(fn, lanes):
+        return None
+    return _Plan(row, lanes, tuple((lp, tuple(us)) for lp, us in sums.values()), guarded)
+
+
+def _row(source: Source, fn: Function) -> ThreadId | None:
+    """Return the row number when it is all that the kernel knows of its thread."""
+    ids = [t for t in fn.thread_ids if t.axis == "x"]
+    if len(ids) != 1 or ids[0].variable.init is None or not ids[0].variable.settled:
+        return None
+    init = ids[0].variable.init
+    for node in walk(fn.body, "identifier"):
+        if source.of(node) in _BUILTINS and not contains(init, node):
+            return None
+    return ids[0] if source.in_block(ids[0].variable.declaration) else None
+
+
+def _lane_loops(fn: Function) -> Iterator[Loop]:
+    """Yield the innermost loops that walk elements side by side, while threads are rows apart."""
+    taken: list[Loop] = []
+    for loop in reversed(fn.loops):  # inner loops come behind outer ones
+        if any(contains(loop.node, inner.node) for inner in taken):
+            continue
+        own = [a for a in fn.accesses if a.space == "global" and contains(loop.body, a.node)]
+        side_by_side = any(
+            (stride := a.loop_stride(loop)) is not None
+            and stride.constant in (1, 2, 3, 4)
+            and a.thread_stride() not in (0, 1)
+            for a in own
+        )
+        if side_by_side and _splits(loop):
+            taken.append(loop)
+    yield from sorted(taken, key=lambda loop: loop.node.start_byte)
+
+
+def _splits(loop: Loop) -> bool:
+    return (
+        loop.kind == "for"
+        and loop.counted
+        and loop.step == 1
+        and loop.relation in ("<", "<=", "!=")
+        and not loop.leaves_early
+        and loop.variable is not None
+        and contains(loop.node, loop.variable.name_node)  # not seen behind the loop
+        and (loop.trips is None or loop.trips >= _WARP // 2)
+        and loop.relation != "!="
+    )
+
+
+def _outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
+    for variable in fn.variables.all:
+        if contains(loop.node, variable.name_node) or variable.is_array:
+            continue
+        if any(contains(loop.node, u.node) for u in variable.changes):
+            yield variable
+
+
+def _root(
+    source: Source, fn: Function, lanes: Sequence[Loop], loop: Loop, variable: Variable
+) -> Loop | None:
+    """Return the outermost loop in which a scalar is only ever updated, by lanes."""
+    around = [*fn.loops_around(loop.node), loop]
+    for outer in around:
+        if contains(outer.node, variable.name_node) or not source.in_block(outer.node):
+            continue
+        found = updates(source, fn, variable, outer.node)
+        if found and all(any(contains(lp.node, u.node) for lp in lanes) for u in found):
+            return outer
+    return None
+
+
+def _guarded(fn: Function, lanes: Sequence[Loop]) -> tuple[Node, ...] | None:
+    """Return the statements with effects that one lane must do alone; None if not understood."""
+    found: dict[int, Node] = {}
+    for access in fn.accesses:
+        if not access.writes or any(contains(lp.node, access.node) for lp in lanes):
+            continue
+        if access.space == "local":
+            continue
+        statement = access.statement
+        if statement is None or statement.type != "expression_statement":
+            return None
+        inner = statement.named_children[0] if statement.named_children else None
+        if inner is None or inner.type not in (
+            "assignment_expression", "update_expression", "call_expression",
+        ):  # fmt: skip
+            return None
+        if inner.type == "call_expression" and operator(inner):
+            return None
+        found[statement.id] = statement
+    return tuple(found.values())
+
+
+def _memory_is_safe(fn: Function, lanes: Sequence[Loop]) -> bool:
+    """Return whether no lane reads what another lane wrote, and no two write one element."""
+    written: dict[str, list[Access]] = {}
+    for access in fn.accesses:
+        if access.space == "local":
+            if access.writes:
+                return False
+            continue
+        if access.writes and access.space != "global":
+            return False
+        if access.writes:
+            written.setdefault(access.root, []).append(access)
+    for access in fn.accesses:
+        for writer in written.get(access.root, []):
+            if writer.kind == "atomic" and access.kind == "atomic":
+                continue
+            if not _same_lane(fn, lanes, writer, access):
+                return False
+    return True
+
+
+def _same_lane(fn: Function, lanes: Sequence[Loop], one: Access, other: Access) -> bool:
+    """Return whether two accesses of an array that meet in an element are the same lane's."""
+    a = next((lp for lp in lanes if contains(lp.node, one.node)), None)
+    b = next((lp for lp in lanes if contains(lp.node, other.node)), None)
+    if a is None or b is None:
+        # Outside the shared loops lane 0 writes; a later read by all would race with it.
+        return a is b and (one.node.id == other.node.id or not other.reads)
+    if one.index is None or other.index is None:
+        return False
+    first, second = one.index.coefficient(a.name), other.index.coefficient(b.name)
+    if first is None or first.constant in (None, 0) or second is None:
+        return False
+    text = fn.file.syntax.plain
+    return (
+        first.constant == second.constant
+        and text(a.start) == text(b.start)
+        and one.index.without(a.name).same(other.index.without(b.name))
+    )
+
+
+def _calls_are_plain(source: Source, fn: Function) -> bool:
+    """Return whether all calls only compute from values."""
+    for call in fn.unknown_calls:
+        callee = source.function(call.name)
+        if callee is None or any(p.is_pointer or p.reference for p in callee.parameters):
+            return False
+        if callee.barriers or callee.atomics or callee.unknown_calls:
+            return False
+    return not fn.unknown_names & {"return"}
+
+
+# -- the edit ------------------------------------------------------------------------------------
+
+
+def _rewrite(source: Source, fn: Function, plan: _Plan) -> Iterator[Replacement]:
+    variable = plan.row.variable
+    lane = source.fresh_name("lane", *(v.name for v in fn.variables.all))
+    init = variable.init
+    if init is None:
+        return
+    yield (*span(init), f"({source.of(init)}) / {_WARP}")
+    yield source.insert_after(variable.declaration, f"int {lane} = threadIdx.x % {_WARP};")
+    for loop in plan.lanes:
+        if loop.start is None:
+            return
+        start = source.plain(loop.start)
+        yield (*span(loop.start), lane if start == "0" else f"{source.of(loop.start)} + {lane}")
+        advance = field(loop.node, "update")
+        if advance is not None:
+            yield (*span(advance), f"{loop.name} += {_WARP}")
+    for loop, sums in plan.sums:
+        for update in sums:
+            neutral = identity(update)
+            if neutral is not None and not _starts_neutral(source, loop, update, neutral):
+                line = f"if ({lane} > 0) {update.variable.name} = {neutral};"
+                yield source.insert_before(loop.node, line)
+        yield (loop.node.end_byte, loop.node.end_byte, _shuffles(source, fn, loop, sums))
+    for statement in plan.guarded:
+        at = statement.start_byte
+        yield (at, at, f"if ({lane} == 0) ")
+
+
+def _starts_neutral(source: Source, loop: Loop, update: Update, neutral: str) -> bool:
+    """Return whether a scalar holds the operation's neutral value before a loop."""
+    variable = update.variable
+    init = variable.init
+    if init is None or source.plain(init).rstrip("fFuUlL.0") not in ("", neutral.rstrip(".0")):
+        return False
+    if source.plain(init).rstrip("fFuUlL") not in (neutral, f"{neutral}.", f"{neutral}.0"):
+        return False
+    before = [u for u in variable.changes if u.node.start_byte < loop.node.start_byte]
+    inside = any(
+        a.type in ("for_statement", "while_statement", "do_statement")
+        and not contains(a, variable.name_node)
+        for a in ancestors(loop.node)
+    )
+    own = [u for u in before if not contains(variable.declaration, u.node)]
+    return not own and not inside
+
+
+def _shuffles(source: Source, fn: Function, loop: Loop, sums: Sequence[Update]) -> str:
+    margin = source.indent(loop.node)
+    step = "    " if "\t" not in margin else "\t"
+    name = source.fresh_name("offset", *(v.name for v in fn.variables.all))
+    head = f"\n{margin}for (int {name} = {_WARP // 2}; {name} > 0; {name} /= 2)"
+    lines = [combine(u, f"__shfl_xor_sync(0xffffffff, {u.variable.name}, {name})") for u in sums]
+    if len(lines) == 1:
+        return f"{head}\n{margin}{step}{lines[0]}"
+    body = "".join(f"\n{margin}{step}{line}" for line in lines)
+    return f"{head} {{{body}\n{margin}}}"

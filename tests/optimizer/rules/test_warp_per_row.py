@@ -1,0 +1,128 @@
+"""A warp for a row."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.model import Edit, Kernel, Launch
+from optimizer.rules.warp_per_row import warp_per_row
+
+HEAD = "__global__ void k(const float *a, float *o, const int *p, int rows, int cols) {\n"
+ROW = "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= rows) return;\n"
+RUN = (
+    "void run(float *a, float *o, int *p, int r, int c) {\n"
+    "  int threads = 128;\n  k<<<(r + 127) / 128, threads>>>(a, o, p, r, c);\n}\n"
+)
+
+
+def edits(body: str, run: str = RUN, row: str = ROW, launch: Launch | None = None) -> list[Edit]:
+    return list(warp_per_row(Kernel("k", HEAD + row + body + "}\n" + run, "k.cu", launch), []))
+
+
+def only(body: str) -> str:
+    (edit,) = edits(body)
+    return edit.source
+
+
+SUM = "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s;\n"
+
+
+def test_a_sum_is_strided_over_lanes_and_combined_by_shuffles() -> None:
+    text = only(SUM)
+    assert (
+        "int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;\n  int lane = threadIdx.x % 32;"
+        in text
+    )
+    assert "for (int j = lane; j < cols; j += 32) s += a[row * cols + j];" in text
+    assert "s += __shfl_xor_sync(0xffffffff, s, offset);" in text
+    assert "if (lane == 0) o[row] = s;" in text
+    assert "k<<<(r + 127) / 128 * 32, threads>>>" in text
+
+
+def test_a_first_value_that_is_not_neutral_counts_once() -> None:
+    text = only(
+        "  float s = a[row];\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s;\n"
+    )
+    assert "if (lane > 0) s = 0;" in text
+
+
+@pytest.mark.parametrize(
+    ("update", "wanted"),
+    [
+        ("if (a[row * cols + j] > s) s = a[row * cols + j];", "s = fmaxf(s, __shfl"),
+        ("s = fminf(s, a[row * cols + j]);", "s = fminf(s, __shfl"),
+        ("s = a[row * cols + j] < s ? a[row * cols + j] : s;", "s = fminf(s, __shfl"),
+        ("s = s + a[row * cols + j];", "s += __shfl"),
+        ("s *= a[row * cols + j];", "s *= __shfl"),
+    ],
+)
+def test_each_reduction_is_combined_by_its_own_operation(update: str, wanted: str) -> None:
+    text = only(f"  float s = 1e30f;\n  for (int j = 0; j < cols; ++j) {update}\n  o[row] = s;\n")
+    assert wanted in text
+
+
+def test_rows_of_a_sparse_matrix_start_where_the_row_starts() -> None:
+    text = only(
+        "  float s = 0.f;\n  for (int j = p[row]; j < p[row + 1]; j++) s += a[j];\n  o[row] = s;\n"
+    )
+    assert "for (int j = p[row] + lane; j < p[row + 1]; j += 32)" in text
+
+
+def test_an_independent_map_over_the_row_needs_no_shuffle() -> None:
+    text = only("  for (int j = 0; j < cols; j++) o[row * cols + j] = a[row * cols + j] * 2.f;\n")
+    assert "j = lane; j < cols; j += 32" in text
+    assert "__shfl" not in text
+
+
+def test_a_workloads_launch_changes_only_where_the_caller_may() -> None:
+    grid = Launch(("(rows+127)/128",), ("128",), tunable=True)
+    (edit,) = edits(SUM, run="", launch=grid)
+    assert edit.launch is not None
+    assert edit.launch.grid == ("(rows+127)/128 * 32",)
+    assert not edits(SUM, run="", launch=Launch(grid.grid, grid.block))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # neighbours already read neighbours
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += a[j * rows + row];\n  o[row] = s;\n",
+        # a recurrence
+        "  for (int j = 1; j < cols; ++j) o[row * cols + j] = o[row * cols + j - 1] + a[row * cols + j];\n",
+        # not a reduction
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) s = s * 0.5f + a[row * cols + j];\n  o[row] = s;\n",
+        # read inside
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) { s += a[row * cols + j]; o[row * cols + j] = s; }\n",
+        # leaves early
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) { if (s > 9) break; s += a[row * cols + j]; }\n  o[row] = s;\n",
+        # the thread's number is used elsewhere
+        "  float s = threadIdx.x;\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s;\n",
+        # one element for all iterations
+        "  for (int j = 0; j < cols; ++j) o[row] = a[row * cols + j];\n",
+        # another lane's element is read later
+        (
+            "  for (int j = 0; j < cols; ++j) o[row * cols + j] = a[row * cols + j];\n"
+            "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += o[row * cols + cols - 1 - j];\n  o[row * cols] = s;\n"
+        ),
+        "  __shared__ float t[128];\n" + SUM,
+    ],
+)
+def test_what_is_no_reduction_or_map_is_left_alone(body: str) -> None:
+    assert edits(body) == []
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN.replace("128;", "100;"),
+        RUN.replace("int threads = 128;", "int threads = r;"),
+        RUN.replace("(r + 127) / 128", "dim3(r / 128, 2)"),
+        "",
+    ],
+)
+def test_blocks_that_may_split_a_warp_and_unknown_launches_are_left_alone(run: str) -> None:
+    assert edits(SUM, run=run) == []
+
+
+def test_the_result_comes_to_rest() -> None:
+    assert not list(warp_per_row(Kernel("k", only(SUM)), []))
