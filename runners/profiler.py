@@ -22,9 +22,12 @@ from typing import Any
 
 from optimizer.model import Verdict
 from runners import ncu
+from runners.fault import Fault
 from runners.ncu import LaunchRecord
+from runners.sandbox import Limits, Sandbox
 
-Run = Callable[[Sequence[str], Path, float], tuple[int, str]]
+# Command, folder to run in and write to, seconds, further paths to read: exit status and output.
+Run = Callable[[Sequence[str], Path, float, Sequence[str]], tuple[int, str]]
 
 READER = Path(__file__).with_name("ncu_report_reader.py")
 WORKER = (sys.executable, "-I", "-m", "runners.worker")
@@ -32,6 +35,8 @@ WORKER = (sys.executable, "-I", "-m", "runners.worker")
 # H200 (docs/counters.md); a minute leaves room for a kernel of a second replayed 30 times.
 SESSION_SECONDS = 60.0
 MOST_LAUNCHES = 24
+# A report of 36 kernels is 1.5 MB as JSON; beyond this something else is printed.
+OUTPUT_BYTES = 64 << 20
 _PLACES = ("/opt/nvidia/nsight-compute", "/usr/local/NVIDIA-Nsight-Compute", "/usr/local/cuda")
 
 DENIED = (
@@ -48,14 +53,17 @@ _TROUBLES = (
         "this ncu does not support the GPU: install a newer Nsight Compute",
     ),
     (
-        r"LibraryNotLoaded|[Ii]ncompatible driver|UnsupportedDriver|driver.{0,12}(?:too old|mismatch)",
+        r"LibraryNotLoaded|[Ii]ncompatible driver|UnsupportedDriver|driver.{0,9}(too old|mismatch)",
         "ncu and the NVIDIA driver do not fit: install an Nsight Compute no newer than the driver",
     ),
     (
         r"[Pp]rofiler (?:is )?already|another profiler|DCGM|ResourceUnavailable",
         "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)",
     ),
-    (r"[Nn]o such file|does not exist or is not an executable", "ncu could not start the program"),
+    (
+        r"does not exist or is not an executable|^env: .*[Nn]o such file|: cannot be started",
+        "ncu or the program could not be started",
+    ),
     (r"No kernels were profiled", "no kernel was launched under ncu"),
 )
 
@@ -88,12 +96,15 @@ def _version_of(path: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", str(path)))
 
 
-def run_in_group(command: Sequence[str], folder: Path, seconds: float) -> tuple[int, str]:
-    """Run a command in a folder; return its exit status and what it printed.
+def run_in_group(
+    command: Sequence[str], folder: Path, seconds: float, readable: Sequence[str] = ()
+) -> tuple[int, str]:
+    """Run a command of one's own code in a folder; return its exit status and what it printed.
 
     After `seconds` the whole process group is killed and the status is 124. A command that cannot
-    be started gives 127.
+    be started gives 127. All files can be read, `readable` or not.
     """
+    del readable
     try:
         process = subprocess.Popen(
             list(command),
@@ -106,7 +117,7 @@ def run_in_group(command: Sequence[str], folder: Path, seconds: float) -> tuple[
             start_new_session=True,
         )
     except OSError as error:
-        return 127, f"{command[0]}: {error.strerror}: No such file or not an executable"
+        return 127, f"{command[0]}: {error.strerror}: cannot be started"
     try:
         printed, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -114,6 +125,36 @@ def run_in_group(command: Sequence[str], folder: Path, seconds: float) -> tuple[
         printed, _ = process.communicate()
         return 124, printed
     return process.returncode, printed
+
+
+def in_sandbox(sandbox: Sandbox, *readable: str) -> Run:
+    """Return a way to run ncu, and so the code it profiles, isolated from this machine.
+
+    ncu keeps root's capabilities where we are root, since counters may be denied without them.
+    `readable` are folders besides the system's, the interpreter's and Nsight Compute's own.
+    """
+    shown = [*_PLACES, sys.prefix, sys.base_prefix, str(READER.parent.parent), *readable]
+
+    def run(
+        command: Sequence[str], folder: Path, seconds: float, more: Sequence[str] = ()
+    ) -> tuple[int, str]:
+        paths = [Path(path) for path in (*shown, *more) if Path(path).exists()]
+        try:
+            done = sandbox.run(
+                command,
+                cwd=folder,
+                readable=paths,
+                writable=[folder],
+                limits=Limits(seconds=seconds, output_bytes=OUTPUT_BYTES),
+                gpu=True,
+                privileges=True,
+            )
+        except Fault as fault:
+            return 126, f"==ERROR== {fault.message}"
+        printed = (done.stdout + done.stderr).decode(errors="replace")
+        return (124 if done.timed_out else done.code), printed
+
+    return run
 
 
 class NcuProfiler:
@@ -146,14 +187,16 @@ class NcuProfiler:
         source: str = "",
         warm: bool = False,
         cwd: str | None = None,
+        readable: Sequence[str] = (),
     ) -> tuple[Profile, ...]:
         """Run one ncu session and return a profile for each of the command's CUDA contexts.
 
         With `contexts` above one, launches are told apart by the context they ran in, in the
         order of creation, and a report with another number of contexts gives only a note.
+        `readable` are paths the command needs, for a `run` that hides the rest.
         """
         began = time.perf_counter()
-        launches, note = self._launches(command, kernels, invocations, warm, cwd)
+        launches, note = self._launches(command, kernels, invocations, warm, cwd, readable)
         parts, why = _split(launches, contexts)
         self.note = note = note or why
         each = (time.perf_counter() - began) / max(contexts, 1)
@@ -169,6 +212,7 @@ class NcuProfiler:
         invocations: str,
         warm: bool,
         cwd: str | None,
+        readable: Sequence[str],
     ) -> tuple[list[LaunchRecord], str]:
         if self.path is None:
             return [], MISSING
@@ -187,7 +231,9 @@ class NcuProfiler:
                     launches=MOST_LAUNCHES if invocations else 0,
                     warm=warm,
                 )
-                status, printed = self._run([*_surroundings(folder), *full], folder, self.seconds)
+                status, printed = self._run(
+                    [*_surroundings(folder), *full], folder, self.seconds, readable
+                )
                 report = folder / "report.ncu-rep"
                 if status == 124:
                     return [], f"ncu did not finish in {self.seconds:.0f} s and was stopped"
@@ -207,7 +253,7 @@ class NcuProfiler:
         folder = report.parent
         if extras is not None:
             reader = [sys.executable, "-I", str(READER), str(extras), str(report)]
-            status, printed = self._run(reader, folder, self.seconds)
+            status, printed = self._run(reader, folder, self.seconds, ())
             if status == 0:
                 try:
                     return ncu.launches_of_json(printed)
@@ -215,7 +261,8 @@ class NcuProfiler:
                     pass  # the module's own output got in between: the CSV page has it too
         raw = [self.path or "ncu", "--import", str(report), "--page", "raw", "--csv"]
         raw += ["--print-units", "base", "--print-kernel-base", "demangled"]
-        return ncu.launches_of_csv(self._run([*_surroundings(folder), *raw], folder, 60.0)[1])
+        _, printed = self._run([*_surroundings(folder), *raw], folder, self.seconds, ())
+        return ncu.launches_of_csv(printed)
 
 
 def _surroundings(folder: Path) -> list[str]:
@@ -242,7 +289,7 @@ def trouble(printed: str, status: int) -> str:
     'the program failed under ncu: The application returned an error code (3).'
     """
     for pattern, meaning in _TROUBLES:
-        if re.search(pattern, printed):
+        if re.search(pattern, printed, re.MULTILINE):
             return meaning
     errors = re.findall(r"^==ERROR== *(.+)$", printed, re.MULTILINE)
     if errors:
@@ -303,10 +350,12 @@ def _worker_session(
     try:
         with tempfile.TemporaryDirectory(prefix="optiml-launch-") as name:
             file = Path(name) / "request.json"
-            file.write_text(json.dumps({"requests": list(requests)}))
+            once = [{**request, "times": 1} for request in requests]
+            file.write_text(json.dumps({"requests": once}))
             return profiler.session(
                 [*worker, "--launch", str(file)],
                 contexts=len(requests),
+                readable=[name, *(path for request in requests for path in _paths(request))],
                 warm=bool(requests[0]["job"]["workload"].get("warm")),
             )
     except OSError as error:
@@ -323,7 +372,15 @@ def _program_session(profiler: NcuProfiler, request: Mapping[str, Any]) -> Profi
         [str(artefact["path"]), *(str(argument) for argument in runs[0])],
         invocations=ncu.PROGRAM_INVOCATIONS,
         cwd=str(Path(workload.get("root") or ".").resolve()),
+        readable=_paths(request),
     )[0]
+
+
+def _paths(request: Mapping[str, Any]) -> list[str]:
+    """Return what a request's candidate is loaded from and may read."""
+    artefact = request.get("candidate") or {}
+    found = [str(artefact["path"])] if "path" in artefact else []
+    return [*found, str(Path(request["job"]["workload"].get("root") or ".").resolve())]
 
 
 def with_profile(verdict: Verdict, profile: Profile) -> Verdict:
