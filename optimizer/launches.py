@@ -223,11 +223,12 @@ class Launches:
             following = self._definition(here, node)
             if following is None:
                 break
-            names.append(here)
+            names.append(here.rpartition("::")[2])
             at = following
         return Extent(text, place, self.value(text, node), tuple(names), literal)
 
     def _definition(self, name: str, node: Node) -> Span | None:
+        name = name.rpartition("::")[2]
         if not name.isidentifier():
             return None
         variable = self._variables.named(name, node)

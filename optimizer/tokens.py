@@ -182,8 +182,12 @@ class _Evaluator:
             value_or_none = integer(token.text)
         elif token.text in ("true", "false"):
             value_or_none = int(token.text == "true")
-        elif token.kind == "word" and self._peek() not in ("(", "::", "."):
-            value_or_none = self._lookup(token.text)
+        elif token.kind == "word":
+            while self._take("::") and not self.done:
+                token = self._tokens[self._at]
+                self._at += 1
+            if self._peek() not in ("(", "."):
+                value_or_none = self._lookup(token.text)
         if value_or_none is None or abs(value_or_none) > _LIMIT:
             raise _Unknown
         return value_or_none

@@ -1,0 +1,422 @@
+"""Layer 1 of verification: a candidate stays within device code, its constants and launch geometry.
+
+The outlines of both texts (`optimizer.outline`: everything that is not device code, its constants
+or launch geometry) must be equal token by token; what was taken out of them is looked at by kind.
+The test is lexical and one-sided: what is not understood counts as host text and may not change.
+It is the first fence of several, not a sandbox.
+
+What a candidate may do
+    change bodies of `__global__` and `__device__` functions; add and remove `__device__`
+    functions; add const, `__restrict__`, launch bounds to a kernel; add a `__global__` function
+    when it is launched in place of one with the same parameter types; change launch geometry and
+    locals that only geometry uses; add or change macros, numeric constants and
+    `__constant__`/`__device__`/`__shared__` variables that no host text mentions.
+
+What it may not
+    everything else, so: `#include`, `#if`, `#undef`, `#line`, pragmas other than unroll and
+    nv_diag, host functions, static objects, types, assembly or attributes that the original
+    lacks, macros that host text would meet, and lexical tricks (digraphs, trigraphs, continued
+    lines, control characters, letters outside ASCII in names).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from optimizer.outline import Outline, Piece, arithmetic, called, outline
+from optimizer.source import Source
+from optimizer.tokens import tokens
+
+_PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
+_GUARDED = (
+    "__host__", "__managed__", "__attribute__", "__declspec", "_Pragma", "__pragma", "asm",
+    "__asm__", "__asm", "virtual", "__cluster_dims__", "__block_size__", "friend", "import",
+    "module", "export", "constructor", "thread_local", "__thread", "typeid", "operator",
+)  # fmt: skip
+_GEOMETRY_CALLS = frozenset({
+    "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
+    "size_t", "static_cast", "=", "auto", "const", "constexpr",
+})  # fmt: skip
+_SHOUTED = frozenset({
+    "INFINITY", "NAN", "NULL", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN",
+    "DBL_EPSILON", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CUDART_INF_F", "CUDART_NAN_F",
+    "M_PI", "M_PI_F", "CUDART_PI_F", "CHAR_BIT", "ULLONG_MAX", "SHRT_MAX", "HUGE_VALF",
+})  # fmt: skip
+_DIGRAPH = re.compile(r"<%|%>|<:|:>|%:")
+_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
+_CONTINUED = re.compile(r"(\S?)[ \t]*\\[ \t]*\r?\n\s*(\S?)")
+_MOST = 12
+
+
+def violations(original: str, candidate: str, *, allow_host: bool = False) -> tuple[str, ...]:
+    """Return what a candidate changes beyond its boundary, a sentence each; empty when inside.
+
+    With `allow_host` (`edit: host`) statements, functions and geometry of the host may change,
+    too; includes, pragmas, assembly, attributes and lexical tricks are refused all the same.
+    Never raises.
+    """
+    if original == candidate:
+        return ()
+    found = [*_tricks(original, candidate)]
+    before, after = Source(original), Source(candidate)
+    old = outline(before)
+    new = outline(after, old)
+    found.extend(_directives(old, new))
+    if old.inactive != new.inactive:
+        found.append("changes text that #if turns off")
+    found.extend(_guarded(before, after, old, new, allow_host))
+    if not allow_host:
+        found.extend(_host(old, new))
+        found.extend(_named(before, after, old, new))
+        found.extend(_geometry(before, after, old, new))
+    found.extend(_conditionals(before, after))
+    return tuple(dict.fromkeys(found))[:_MOST]
+
+
+# -- the host's text --
+
+
+def _host(old: Outline, new: Outline) -> Iterator[str]:
+    """Compare what has to stay."""
+    if old.tokens != new.tokens:
+        at = next(
+            (i for i, (a, b) in enumerate(zip(old.tokens, new.tokens, strict=False)) if a != b),
+            min(len(old.tokens), len(new.tokens)),
+        )
+        line = new.lines[min(at, len(new.lines) - 1)] if new.lines else 1
+        was = " ".join(old.tokens[at : at + 6]) or "nothing"
+        now = " ".join(new.tokens[at : at + 6]) or "nothing"
+        yield f"line {line}: changes text outside device code: `{now}` for `{was}`"
+    for name, types in old.kernels:
+        if (name, types) not in new.kernels:
+            yield f"removes kernel {name} or changes its parameters"
+    for (name, types), piece in new.kernels.items():
+        if (name, types) in old.kernels:
+            continue
+        if name not in new.launched:
+            yield f"line {piece.line}: adds kernel {name}, which nothing launches"
+
+
+def _words(listed: Outline) -> set[str]:
+    """Return the words that host text and preprocessor conditions hold."""
+    found = {t for t in listed.tokens if t[:1].isalpha() or t[:1] in "_$"}
+    found = {t for t in found if not t.startswith(("KERNEL(", "HEAD("))}
+    for d in listed.directives:
+        if d.name != "pragma":
+            found.update(d.tokens[1:])
+    found.update(w for w in listed.inactive if w[:1].isalpha() or w[:1] == "_")
+    return found
+
+
+def _table(pieces: Sequence[Piece]) -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for p in pieces:
+        found.setdefault(p.name, []).append(p.tokens)
+    return found
+
+
+def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+    """Refuse changed or new names that host text would meet."""
+    kinds = (
+        ("macro", old.macros, new.macros),
+        ("constant", old.constants, new.constants),
+        ("variable", old.variables, new.variables),
+    )
+    changed: dict[str, tuple[str, bool, int]] = {}
+    for kind, was, now in kinds:
+        a, b = _table(was), _table(now)
+        lines = {p.name: p.line for p in (*was, *now)}
+        for name in sorted(a.keys() | b.keys()):
+            if a.get(name) != b.get(name):
+                changed[name] = (kind, name not in a, lines[name])
+    for name in {p.name for p in new.device} - {p.name for p in old.device}:
+        changed[name] = ("__device__ function", True, _line_of(new.device, name))
+    for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
+        changed[name] = ("kernel", True, _line_of(list(new.kernels.values()), name))
+    host = _words(old) | _words(new)
+    spread = _spread(set(changed), (*old.macros, *old.constants, *new.macros, *new.constants))
+    for name, (kind, added, line) in changed.items():
+        verb = "adds" if added else "changes"
+        if name in host:
+            yield f"line {line}: {verb} {kind} {name}, which host text uses"
+        elif kind == "macro":
+            yield from _macro(before, after, new, name, line, added)
+    for name in sorted((spread - set(changed)) & host):
+        yield f"changes what {name} stands for, which host text uses"
+
+
+def _line_of(pieces: Sequence[Piece], name: str) -> int:
+    return next((p.line for p in pieces if p.name == name), 1)
+
+
+def _spread(changed: set[str], pieces: Sequence[Piece]) -> set[str]:
+    """Return the names whose definitions mention a changed name, through any number of steps."""
+    found = set(changed)
+    while True:
+        more = {p.name for p in pieces if p.name not in found and found & set(p.tokens)}
+        if not more:
+            return found
+        found |= more
+
+
+def _macro(
+    before: Source, after: Source, new: Outline, name: str, line: int, added: bool
+) -> Iterator[str]:
+    """Look at a macro that differs and that no host text of this file meets."""
+    if name.startswith("_") or name in _KEYWORDS:
+        yield f"line {line}: defines the reserved name {name}"
+    del before
+    for m in after.macros:
+        if m.name != name:
+            continue
+        later = [d for d in after.syntax.masked.directives if d.start > m.end]
+        if any(d.word == "include" and (added or '"' in d.rest) for d in later):
+            yield f"line {line}: defines {name} before an #include, which may meet it"
+    for p in new.macros:
+        if p.name == name and not _balanced(p.tokens):
+            yield f"line {line}: macro {name} opens or closes brackets it does not pair"
+
+
+_KEYWORDS = frozenset({
+    "if", "else", "for", "while", "do", "return", "int", "float", "double", "char", "void", "const",
+    "static", "struct", "class", "template", "typename", "namespace", "using", "sizeof", "bool",
+    "unsigned", "long", "short", "auto", "main", "extern", "switch", "case", "break", "continue",
+    "true", "false", "defined", "inline", "signed", "volatile", "new", "delete", "this", "public",
+})  # fmt: skip
+
+
+def _balanced(words: Sequence[str]) -> bool:
+    pairs = {")": "(", "]": "[", "}": "{"}
+    stack: list[str] = []
+    for word in words:
+        if word in ("(", "[", "{"):
+            stack.append(word)
+        elif word in pairs and (not stack or stack.pop() != pairs[word]):
+            return False
+    return not stack
+
+
+# -- launch geometry --
+
+
+def _geometry(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+    """Refuse geometry that does more than arithmetic."""
+    same = {p.tokens for p in old.geometry}
+    calls = frozenset(c for p in old.geometry for c in called(p.tokens)) | _GEOMETRY_CALLS
+    known = before.words | {v for _, v in new.locals} | {p.name for p in new.constants}
+    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS
+    bodies = {p.name: p.tokens for p in new.macros}
+    were = {p.name: p.tokens for p in old.macros}
+    del after
+    for p in new.geometry:
+        if p.tokens in same:
+            continue
+        if not arithmetic(p.tokens, calls) or _template_call(p.tokens):
+            yield f"line {p.line}: launch geometry that is more than arithmetic"
+        for word in p.tokens:
+            if not (word[0].isalpha() or word[0] == "_"):
+                continue
+            if word not in known:
+                yield f"line {p.line}: launch geometry uses {word}, which the original lacks"
+            body = bodies.get(word)
+            if body is not None and body != were.get(word) and not arithmetic(body, calls):
+                yield f"line {p.line}: launch geometry uses macro {word}, which is no number"
+
+
+def _template_call(words: Sequence[str]) -> bool:
+    """Return whether `f<...>(` occurs, which may call anything."""
+    return any(
+        a in (">", ">>") and b == "(" and "static_cast" not in words for a, b in pairwise(words)
+    )
+
+
+# -- words that need a reason --
+
+
+def _guarded(
+    before: Source, after: Source, old: Outline, new: Outline, allow_host: bool
+) -> Iterator[str]:
+    """Refuse more of the words that reach beyond device code than the original had."""
+    was, now = _counts(before), _counts(after)
+    for word in _GUARDED:
+        if word == "operator" and allow_host:
+            continue
+        if now[word] > was[word]:
+            yield f"uses {word} where the original does not"
+    added = _assembly(after) - _assembly(before)
+    if added:
+        yield "changes inline assembly"
+    if allow_host:
+        return
+    for piece in (*new.device, *new.kernels.values()):
+        yield from _static(piece, old)
+    known = before.words | _SHOUTED | _defined(after)
+    for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
+        for word in piece.tokens:
+            if word.isupper() and len(word) > 1 and word not in known and word[0] not in "\"'":
+                if word[0].isdigit() or word.startswith("0X"):
+                    continue
+                yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
+    unpaired = [p.name for p in old.macros if not _balanced(p.tokens)]
+    for name in unpaired:
+        if now[name] != was[name]:
+            yield f"uses macro {name}, which opens or closes brackets, otherwise than the original"
+
+
+def _defined(source: Source) -> set[str]:
+    names = {m.name for m in source.macros} | {c.name for c in source.constants}
+    for m in source.macros:
+        names.update(m.parameters or ())
+    for f in source.functions:
+        names.add(f.name)
+        names.update(t.name for t in f.templates)
+        if f.is_kernel or "__device__" in f.qualifiers:
+            names.update(v.name for v in f.variables.all)
+    return names | set(source.spaces) | set(_aliases(source))
+
+
+def _aliases(source: Source) -> Iterator[str]:
+    """Yield names of template parameters and types, which are often a capital letter."""
+    found = source.syntax.masked.tokens
+    words = [t.text for t in found if t.kind not in ("space", "comment")]
+    for a, b in pairwise(words):
+        if a in ("typename", "class", "struct", "using"):
+            yield b
+
+
+def _counts(source: Source) -> Counter[str]:
+    found = Counter(t.text for t in source.syntax.masked.tokens if t.kind == "word")
+    for m in source.macros:
+        found.update(t.text for t in tokens(m.body) if t.kind == "word")
+    return found
+
+
+def _assembly(source: Source) -> Counter[str]:
+    """Return every asm statement as written, up to its semicolon."""
+    code = [t for t in source.syntax.masked.tokens if t.kind not in ("space", "comment")]
+    found: Counter[str] = Counter()
+    for i, t in enumerate(code):
+        if t.text in ("asm", "__asm__", "__asm"):
+            end = next((k for k in range(i, len(code)) if code[k].text == ";"), len(code))
+            found[" ".join(c.text for c in code[i:end])] += 1
+    return found
+
+
+def _static(piece: Piece, old: Outline) -> Iterator[str]:
+    """Refuse static objects and extern declarations inside new device code."""
+    words = piece.tokens
+    start = words.index("{") if "{" in words else 0
+    was = Counter(w for p in (*old.device, *old.kernels.values()) for w in p.tokens)
+    for a, b in pairwise(words[start:]):
+        if (
+            a == "static"
+            and b not in ("const", "constexpr", "__shared__")
+            and (was["static"] < Counter(words)["static"])
+        ):
+            yield f"line {piece.line}: {piece.name} has a static object"
+        if a == "extern" and b != "__shared__":
+            yield f"line {piece.line}: {piece.name} declares something extern"
+
+
+def _directives(old: Outline, new: Outline) -> Iterator[str]:
+    """Compare preprocessor lines, free pragmas aside, in order."""
+    a = [d for d in old.directives if not _free(d)]
+    b = [d for d in new.directives if not _free(d)]
+    if [d.tokens for d in a] == [d.tokens for d in b]:
+        return
+    extra = Counter(d.tokens for d in b) - Counter(d.tokens for d in a)
+    for d in b:
+        if d.tokens in extra:
+            yield f"line {d.line}: adds #{' '.join(d.tokens)}"
+    gone = Counter(d.tokens for d in a) - Counter(d.tokens for d in b)
+    for words in gone:
+        yield f"removes #{' '.join(words)}"
+    if not extra and not gone:
+        yield "moves preprocessor lines"
+
+
+def _free(d: Piece) -> bool:
+    return d.name == "pragma" and len(d.tokens) > 1 and bool(_PRAGMAS.match(d.tokens[1]))
+
+
+def _conditionals(before: Source, after: Source) -> Iterator[str]:
+    """Refuse branches of `#if` in changed device code whose brackets do not pair."""
+    for f in after.functions:
+        if not f.conditional or not (f.is_kernel or "__device__" in f.qualifiers):
+            continue
+        text = after.text[f.span[0] : f.span[1]]
+        if text in before.text:
+            continue
+        marks = [
+            d
+            for d in after.syntax.masked.directives
+            if f.span[0] <= d.start < f.span[1] and d.word.startswith(("if", "el", "endif"))
+        ]
+        for one, two in pairwise(marks):
+            words = [
+                t.text
+                for t in after.syntax.masked.tokens
+                if one.end <= t.start < two.start and t.kind == "mark"
+            ]
+            if one.word != "endif" and not _balanced(words):
+                yield f"changes {f.name}, in which #if branches split a statement"
+                break
+
+
+# -- tricks --
+
+
+def _tricks(original: str, candidate: str) -> Iterator[str]:
+    """Refuse text that compilers may read otherwise than we do."""
+    was, now = _code(original), _code(candidate)
+    if len(_DIGRAPH.findall(now)) > len(_DIGRAPH.findall(was)):
+        yield "uses digraphs"
+    if len(_TRIGRAPH.findall(candidate)) > len(_TRIGRAPH.findall(original)):
+        yield "uses trigraphs"
+    if Counter(_continued(candidate)) - Counter(_continued(original)):
+        yield "continues lines with a backslash outside macros"
+    if Counter(_odd(candidate)) - Counter(_odd(original)):
+        yield "has control characters that the original lacks"
+    if set(re.findall(r"[^\x00-\x7f]", now)) - set(re.findall(r"[^\x00-\x7f]", was)):
+        yield "has letters outside ASCII in code"
+    raw = [t.text for t in tokens(candidate) if t.kind == "directive" and 'R"' in t.text]
+    if any(text not in original for text in raw):
+        yield "has a raw string in a preprocessor line"
+
+
+def _code(text: str) -> str:
+    return "".join(" " if t.kind in ("comment", "string", "char") else t.text for t in tokens(text))
+
+
+def _continued(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands around each backslash that joins lines, macros aside."""
+    if "\\" not in text:
+        return
+    found = tokens(text)
+    for i, t in enumerate(found):
+        if t.kind in ("space", "comment", "string", "char", "other") and "\\" in t.text:
+            if t.kind in ("string", "char") and "\\\n" not in t.text.replace("\r", ""):
+                continue
+            if t.kind == "comment" and not _CONTINUED.search(t.text):
+                continue
+            if t.kind == "comment" and t.text.startswith("/*"):
+                continue
+            around = found[max(0, i - 1)].text, found[min(len(found) - 1, i + 1)].text
+            yield (around[0] if t.kind == "space" else t.text), around[1]
+
+
+def _odd(text: str) -> Iterator[str]:
+    """Yield control, format and separator characters, lone carriage returns included."""
+    for i, c in enumerate(text):
+        if c in "\n\t" or " " <= c <= "~":
+            continue
+        if c == "\r":
+            if text[i + 1 : i + 2] != "\n":
+                yield c
+            continue
+        if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs", "Co"):
+            yield c
