@@ -24,6 +24,7 @@ from optimizer.model import Verdict
 from runners import ncu
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
+from runners.ncu_trouble import DENIED, MISSING, trouble
 from runners.sandbox import Limits, Sandbox
 
 # Command, folder to run in and write to, seconds, further paths to read: exit status and output.
@@ -38,34 +39,6 @@ MOST_LAUNCHES = 24
 # A report of 36 kernels is 1.5 MB as JSON; beyond this something else is printed.
 OUTPUT_BYTES = 64 << 20
 _PLACES = ("/opt/nvidia/nsight-compute", "/usr/local/NVIDIA-Nsight-Compute", "/usr/local/cuda")
-
-DENIED = (
-    "the driver denies this user the GPU's counters (ERR_NVGPUCTRPERM): an administrator can allow "
-    "them with 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in "
-    "/etc/modprobe.d/nvidia-profiling.conf and a reboot, a container needs --cap-add=SYS_ADMIN"
-)
-MISSING = "Nsight Compute (ncu) is not installed: install the nsight-compute package of CUDA"
-# What ncu prints, what it means and what to do; first match wins.
-_TROUBLES = (
-    (r"ERR_NVGPUCTRPERM|permission to access NVIDIA GPU Performance Counters", DENIED),
-    (
-        r"not supported on (?:the|this) (?:current )?(?:device|GPU)|Profiling is not supported",
-        "this ncu does not support the GPU: install a newer Nsight Compute",
-    ),
-    (
-        r"LibraryNotLoaded|[Ii]ncompatible driver|UnsupportedDriver|driver.{0,9}(too old|mismatch)",
-        "ncu and the NVIDIA driver do not fit: install an Nsight Compute no newer than the driver",
-    ),
-    (
-        r"[Pp]rofiler (?:is )?already|another profiler|DCGM|ResourceUnavailable",
-        "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)",
-    ),
-    (
-        r"does not exist or is not an executable|^env: .*[Nn]o such file|: cannot be started",
-        "ncu or the program could not be started",
-    ),
-    (r"No kernels were profiled", "no kernel was launched under ncu"),
-)
 
 
 def _empty() -> dict[str, float]:
@@ -280,21 +253,6 @@ def _extras(path: str) -> Path | None:
     wanted = Path(path).resolve().parent
     siblings = sorted(Path(_PLACES[0]).glob("*/extras/python/ncu_report.py"), key=_version_of)
     return siblings[-1].parent if siblings and wanted.exists() else None
-
-
-def trouble(printed: str, status: int) -> str:
-    """Return in one sentence why ncu brought no counters, with what mends it where we know.
-
-    >>> trouble("==ERROR== The application returned an error code (3).", 3)
-    'the program failed under ncu: The application returned an error code (3).'
-    """
-    for pattern, meaning in _TROUBLES:
-        if re.search(pattern, printed, re.MULTILINE):
-            return meaning
-    errors = re.findall(r"^==ERROR== *(.+)$", printed, re.MULTILINE)
-    if errors:
-        return f"the program failed under ncu: {errors[0].strip()[:200]}"
-    return f"ncu brought no counters (exit status {status})"
 
 
 def _split(launches: Sequence[LaunchRecord], contexts: int) -> tuple[list[list[LaunchRecord]], str]:

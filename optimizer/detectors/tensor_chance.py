@@ -89,13 +89,20 @@ def _multiplies(function: Function, body: Node) -> bool:
 def _is_product(function: Function, node: Node, elements: frozenset[str]) -> bool:
     if node.type != "binary_expression" or operator(node) != "*":
         return False
-    sides = (stripped(field(node, "left")), stripped(field(node, "right")))
-    return all(side is not None and _is_element(function, side, elements) for side in sides)
+    left, right = stripped(field(node, "left")), stripped(field(node, "right"))
+    if left is None or right is None:
+        return False
+    if function.file.syntax.plain(left) == function.file.syntax.plain(right):
+        return False  # a square: a norm, a variance, a distance
+    return all(_is_element(function, side, elements) for side in (left, right))
 
 
 def _is_element(function: Function, node: Node, elements: frozenset[str]) -> bool:
-    if any(True for _ in walk(node, "subscript_expression")):
-        return True
+    subscripts = list(walk(node, "subscript_expression"))
+    if subscripts:
+        # An element chosen by another array (sparse, gather) has no place in a dense tile.
+        indices = (field(s, "indices") or field(s, "index") for s in subscripts)
+        return not any(i is not None and any(walk(i, "subscript_expression")) for i in indices)
     return node.type == "identifier" and function.file.syntax.of(node) in elements
 
 

@@ -14,15 +14,13 @@ import pytest
 from optimizer import counters
 from optimizer.model import Status, Verdict
 from runners import profiler as module
+from runners.ncu_trouble import DENIED, MISSING, trouble
 from runners.profiler import (
-    DENIED,
-    MISSING,
     NcuProfiler,
     Profile,
     in_sandbox,
     profile_jobs,
     run_in_group,
-    trouble,
     with_profile,
 )
 from runners.sandbox import Sandbox

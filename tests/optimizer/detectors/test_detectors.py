@@ -320,3 +320,31 @@ def test_spills_are_reported_from_resources_alone() -> None:
     assert found("register-pressure", seen)[0].detector == "register-pressure"
     whole = replace(seen, resources={"k": Resources(registers=64)})
     assert found("register-pressure", whole) == []
+
+
+LOOP = """__global__ void k(const float* a, const float* b, const int* c, float* o, int n) {{
+    float s = 0.f;
+    for (int j = 0; j < n; ++j) {0}
+    o[threadIdx.x] = s;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "product"),
+    [
+        ("s += a[j] * b[j];", True),
+        ("s = s + a[j * n] * b[j];", True),
+        ("s = fmaf(a[j], b[j], s);", True),
+        ("{ float x = a[j], y = b[j]; s += x * y; }", True),
+        ("s += a[j] * a[j];", False),
+        ("s += a[j] * b[c[j]];", False),
+        ("s += a[j] * 2.f;", False),
+        ("s = a[j] * b[j];", False),
+    ],
+)
+def test_tensor_cores_are_a_chance_for_dense_products_of_two_arrays_alone(
+    body: str, product: bool
+) -> None:
+    seen = Verdict(Status.CORRECT, instructions={"k/FFMA": 8})
+    assert bool(found("tensor-chance", seen, Kernel("k", LOOP.format(body)))) is product
