@@ -1,0 +1,329 @@
+"""Compile a source for one GPU: command line, errors, resource usage, symbols, digest.
+
+Stdlib only: the worker imports it. nvcc runs in the sandbox, because a source can make a compiler
+read files and run for ever.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from runners import cubin, diagnostics, sass
+from runners.fault import Fault
+from runners.flags import allowed_flags, inside
+from runners.hosttext import host_digest
+from runners.sandbox import Finished, Limits, Sandbox
+from runners.toolchain import Toolchain
+
+ArtifactKind = Literal["cubin", "shared", "program"]
+COMPILE_SECONDS = 90.0
+COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
+MAX_SOURCE_BYTES = 4 << 20
+# Messages that are about this machine and not about the source, and what to do.
+_HOST_TROUBLES = (
+    (r"No space left on device", "RunnerError", "the disk is full", "free some disk space"),
+    (
+        r"(?:gcc|g\+\+|cc1plus)[^\n]*(?:[Nn]o such file or directory$|not found)|find compiler",
+        "NoDeviceError",
+        "nvcc finds no host compiler",
+        "install g++",
+    ),
+    (
+        r"unsupported GNU version",
+        "NoDeviceError",
+        "this nvcc does not support the machine's g++",
+        "install an older g++ or a newer CUDA toolkit",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A project's compiler flags and include folders; `fast_math` tells that it allows that."""
+
+    flags: tuple[str, ...] = ("-O3", "-std=c++17")
+    include: tuple[str, ...] = ()
+    fast_math: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """What came out of the compiler; `as_json` is its form on the wire.
+
+    `symbols` maps names as written in source to mangled ones. `cubin` is the device code by
+    itself. `machine_code` identifies device code, host text and launch.
+    """
+
+    path: str
+    kind: ArtifactKind
+    symbols: dict[str, str]
+    resources: dict[str, dict[str, int | None]]
+    machine_code: str
+    cubin: str
+    device_code: str
+    instructions: dict[str, int] = field(default_factory=dict)
+    log: str = ""
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the artifact as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a source did not compile, in lines of the source, and whether time ran out."""
+
+    log: str
+    errors: tuple[diagnostics.Diagnostic, ...] = ()
+    timed_out: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """One source to compile and everything that decides what comes out."""
+
+    source: str
+    name: str
+    kind: ArtifactKind
+    sm: int
+    symbol: str
+    options: tuple[str, ...]
+    root: Path
+
+    @property
+    def key(self) -> str:
+        text = json.dumps([self.source, self.name, self.kind, self.sm, self.symbol, self.options])
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
+
+
+class Compiler:
+    """Compiles sources into a scratch directory; the same source is compiled once.
+
+    May be used from several threads. Raise `Fault` when the compiler is unfit for the GPU, a flag
+    is refused, or this machine is in the way (full disk, no host compiler).
+    """
+
+    def __init__(self, toolchain: Toolchain, sandbox: Sandbox, scratch: Path) -> None:
+        self.toolchain = toolchain
+        self._sandbox = sandbox
+        self._scratch = scratch
+        self._lock = threading.Lock()
+        self._running: dict[str, threading.Lock] = {}
+        self._done: dict[str, Artifact | Failure] = {}
+        self._listed: dict[str, dict[str, int]] = {}
+
+    def compile(
+        self,
+        source: str,
+        *,
+        path: str,
+        kind: ArtifactKind,
+        sm: int,
+        symbol: str = "",
+        options: Options | None = None,
+        root: str = ".",
+        launch: str = "",
+    ) -> Artifact | Failure:
+        """Compile a source that stands for the file `path` of the project at `root`.
+
+        `sm` is the compute capability, 90 for 9.0. `symbol` is the kernel of a cubin (a template
+        instance is instantiated) or the entry function of a shared object; it must be there.
+        `launch` is text that belongs to the identity of the machine code.
+        """
+        self.toolchain.require(sm)
+        top = Path(root).resolve()
+        given = options or Options()
+        linked = kind != "cubin"
+        switches = allowed_flags(given.flags, top, fast_math=given.fast_math, libraries=linked)
+        folders = [(top / path).parent, *(inside(top, folder) for folder in given.include)]
+        switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
+        order = _Order(source, _file_name(path), kind, sm, symbol, tuple(switches), top)
+        with self._lock:
+            turn = self._running.setdefault(order.key, threading.Lock())
+        with turn:
+            done = self._done.get(order.key)
+            if done is None:
+                done = self._done[order.key] = self._compile(order)
+        if isinstance(done, Failure):
+            return done
+        return replace(done, machine_code=_digest(done, source, launch))
+
+    def disassemble(self, artifact: Artifact) -> Artifact:
+        """Return the artifact with its opcodes counted; as it is where nvdisasm is missing."""
+        tool = self.toolchain.nvdisasm
+        if tool is None or not artifact.cubin:
+            return artifact
+        counted = self._listed.get(artifact.device_code)
+        if counted is None:
+            done = self._run([tool, "-c", artifact.cubin], Path(artifact.cubin).parent)
+            counted = sass.histogram(done.stdout.decode(errors="replace"))
+            self._listed[artifact.device_code] = counted
+        return replace(artifact, instructions=counted)
+
+    def _compile(self, order: _Order) -> Artifact | Failure:
+        if len(order.source) > MAX_SOURCE_BYTES:
+            return Failure(f"a source of {len(order.source)} characters is too large")
+        made = self._once(order, _anchor(order.symbol) if "<" in order.symbol else "")
+        if isinstance(made, Artifact) and order.kind == "cubin" and _missing(order, made):
+            # Nothing in the file uses the kernel, so an internal one was dropped: use it.
+            again = self._once(
+                replace(order, options=(*order.options, "-w")), _anchor(order.symbol)
+            )
+            made = again if isinstance(again, Artifact) else made
+        if isinstance(made, Artifact) and _missing(order, made):
+            what = "kernel" if order.kind == "cubin" else "function"
+            known = ", ".join(sorted(made.symbols)) or "none"
+            return Failure(f"there is no {what} {order.symbol} in the compiled code, only: {known}")
+        return made
+
+    def _once(self, order: _Order, appended: str) -> Artifact | Failure:
+        folder = self._scratch / "build" / (order.key + ("-used" if appended else ""))
+        suffix = {"cubin": ".cubin", "shared": ".so", "program": ""}[order.kind]
+        made = folder / (Path(order.name).stem + suffix)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            text = order.source + appended
+            (folder / order.name).write_text(text, "utf-8", errors="surrogateescape", newline="")
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        command: list[str | Path] = [
+            self.toolchain.nvcc,
+            *_mode(order),
+            *order.options,
+            *self.toolchain.flags,
+        ]
+        done = self._run([*command, "-o", made, folder / order.name], folder, readable=[order.root])
+        printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
+        if done.code != 0 or not made.is_file():
+            return _failure(order, done, printed)
+        return self._artifact(order, made, printed, done.seconds)
+
+    def _artifact(self, order: _Order, made: Path, printed: str, seconds: float) -> Artifact:
+        data = made.read_bytes()
+        code = data
+        if order.kind != "cubin":
+            parts = [part for part in cubin.carve(data) if cubin.read(part).kernels]
+            code = parts[0] if parts else b""
+        alone = made if order.kind == "cubin" else made.with_suffix(".device.cubin")
+        if order.kind != "cubin" and code:
+            alone.write_bytes(code)
+        parsed = cubin.read(code) if code else cubin.Cubin((), ())
+        symbols = self._symbols(order, parsed.kernels, data)
+        digest = parsed.digest()
+        used = sass.resources(printed)
+        path = str(alone) if code else ""
+        return Artifact(str(made), order.kind, symbols, used, "", path, digest, seconds=seconds)
+
+    def _symbols(self, order: _Order, kernels: Sequence[str], data: bytes) -> dict[str, str]:
+        """Map names as written to mangled symbols; what the workload asks for comes as asked."""
+        functions = list(kernels)
+        if order.kind == "shared":  # an entry function is called by its exported name
+            functions = [s for s in cubin.exports(data) if s not in kernels] or functions
+        found: dict[str, str] = {}
+        for symbol in functions:
+            found.setdefault(cubin.plain_name(symbol), symbol)
+            found[cubin.source_name(symbol)] = symbol
+        asked = order.symbol
+        if [cubin.plain_name(symbol) for symbol in functions].count(asked) > 1:
+            del found[asked]  # an overload or template: which one is for the workload to say
+        if asked and asked not in found:
+            match = self._match(asked, functions)
+            if match is not None:
+                found[asked] = match
+        return found
+
+    def _match(self, asked: str, functions: Sequence[str]) -> str | None:
+        """Find a template instance or qualified name among mangled symbols."""
+        wanted = _squeeze(asked)
+        for symbol in functions:
+            if _squeeze(cubin.source_name(symbol)) in {wanted, wanted.removeprefix("::")}:
+                return symbol
+        plain = re.sub(r"<.*", "", asked, flags=re.DOTALL).rpartition("::")[2].strip()
+        same = [symbol for symbol in functions if cubin.plain_name(symbol) == plain]
+        if len(same) <= 1:
+            return same[0] if same and ("<" in asked or "::" in asked) else None
+        try:
+            named = self._run(["c++filt", *same], Path("/")).stdout.decode().splitlines()
+        except Fault:
+            return None
+        for symbol, name in zip(same, named, strict=False):
+            if f"{wanted}(" in _squeeze(name):
+                return symbol
+        return None
+
+    def _run(
+        self, command: Sequence[str | Path], cwd: Path, readable: Sequence[Path] = ()
+    ) -> Finished:
+        return self._sandbox.run(
+            command,
+            cwd=cwd,
+            readable=(*self.toolchain.folders, *readable),
+            writable=() if cwd == Path("/") else (cwd,),
+            limits=Limits(COMPILE_SECONDS, output_bytes=8 << 20, memory_bytes=COMPILE_BYTES),
+        )
+
+
+def _mode(order: _Order) -> list[str]:
+    lines = ["-lineinfo", "-Xptxas", "-v"]
+    if order.kind == "cubin":
+        return ["-cubin", f"-arch=sm_{order.sm}", *lines]
+    # Uncompressed and without PTX, so that the device code can be read out of the result.
+    one = ["-gencode", f"arch=compute_{order.sm},code=sm_{order.sm}", "-no-compress"]
+    shared = ["-shared", "-Xcompiler", "-fPIC"] if order.kind == "shared" else []
+    return [*shared, "-cudart=shared", *one, *lines]
+
+
+def _anchor(symbol: str) -> str:
+    """Return host code that makes the compiler keep a kernel or instantiate its template."""
+    return f"\nvoid optiml_anchor() {{ (void)&{symbol}; }}\n"
+
+
+def _missing(order: _Order, made: Artifact) -> bool:
+    return bool(order.symbol) and order.kind != "program" and order.symbol not in made.symbols
+
+
+def _digest(made: Artifact, source: str, launch: str) -> str:
+    host = "" if made.kind == "cubin" else host_digest(source)
+    return hashlib.sha256(f"{made.device_code}\0{host}\0{launch}".encode()).hexdigest()[:32]
+
+
+def _failure(order: _Order, done: Finished, printed: str) -> Failure:
+    for pattern, kind, message, remedy in _HOST_TROUBLES:
+        if re.search(pattern, printed, re.MULTILINE):
+            raise Fault(kind, message, remedy)  # type: ignore[arg-type]
+    if done.timed_out:
+        log = f"the compiler did not finish in {COMPILE_SECONDS:.0f} s"
+        return Failure(log, timed_out=True, seconds=done.seconds)
+    found = diagnostics.parse(printed)
+    log = diagnostics.render(found, order.source, order.name, printed)
+    if done.code < 0 or "bad_alloc" in printed or "out of memory" in printed:
+        log = f"the compiler ran out of memory or was killed\n{log}"
+    return Failure(log, found, seconds=done.seconds)
+
+
+def _unwritable(folder: Path, error: OSError) -> Fault:
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return Fault("RunnerError", f"no space left in {folder}", "free some disk space")
+    return Fault("RunnerError", f"cannot write to {folder}: {error.strerror}")
+
+
+def _file_name(path: str) -> str:
+    stem = re.sub(r"[^\w.+-]", "_", Path(path or "kernel.cu").name).lstrip("-.") or "kernel"
+    return stem if stem.endswith(".cu") else f"{stem}.cu"
+
+
+def _squeeze(name: str) -> str:
+    """Write a name in one way: `scan<float,256>`, `unsigned` for `unsigned int`."""
+    name = re.sub(r"\bunsigned int\b", "unsigned", name)
+    name = re.sub(r"(?<=\d)[uUlL]+\b", "", name)
+    return re.sub(r"\s+", "", name)
