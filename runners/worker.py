@@ -108,6 +108,7 @@ class Worker:
             "device": self._number,
             "gpu": self.device().facts["gpu"],
             "profiles": self._profiles,
+            "build": self._build,
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}
 
