@@ -108,8 +108,8 @@ void append(const char *kind, int64_t id, uint64_t offset, uint64_t whole, const
 void recordFinal(const Allocation &a, const char *why) {
   State &s = state();
   if (!s.config.record || s.broken || a.bytes == 0) return;
-  if (a.kind == Memory::Pinned || a.kind == Memory::Registered) return;
-  if (a.kind == Memory::Managed) {
+  const bool pinned = a.kind == Memory::Pinned || a.kind == Memory::Registered;
+  if (a.kind == Memory::Managed || pinned) {
     append(why, a.id, 0, a.bytes, a.user, a.bytes);
     return;
   }
@@ -274,7 +274,9 @@ void release(const void *user, const char *why) {
   auto it = s.live.find(reinterpret_cast<uintptr_t>(user));
   if (it == s.live.end() || s.done) return;
   const Allocation &a = it->second;
-  if (a.kind == Memory::Pinned || a.kind == Memory::Registered || s.broken) return;
+  // Pinned memory is an output only where a kernel was given its address.
+  const bool pinned = a.kind == Memory::Pinned || a.kind == Memory::Registered;
+  if (s.broken || (pinned && s.described[a.id].types.empty())) return;
   if (runtime().deviceSynchronize() != kSuccess) {
     s.broken = true;
     return;
