@@ -68,11 +68,12 @@ class Access:
         """Return by how much the index grows per unit of a loop's variable; None if unknown.
 
         Zero means that the loop does not move it. None also when the loop changes another
-        variable of the index.
+        variable of the index. Variables of loops inside it are held fast.
         """
         if self.index is None or loop.variable is None:
             return None
-        for symbol in self.index.symbols - {loop.name}:
+        held = {lp.name for lp in self.loops if lp.counted}
+        for symbol in self.index.symbols - {loop.name} - held:
             if symbol in changed_names(loop):
                 return None
         return self.index.coefficient(loop.name)
@@ -108,6 +109,7 @@ class _Reader:
         self.expander = expander
         self.loops = loops
         self.spaces = spaces
+        self.cut = False
 
     def read(self, use: Use) -> Access | None:
         kind = _ROLES.get(use.role)
@@ -120,7 +122,9 @@ class _Reader:
             return None
         place = use.place
         indices, index = self._index(use)
+        self.cut = False
         root, offset = self._root(use)
+        offset = None if self.cut else offset
         if index is not None and offset is not None:
             index = index + offset
         elif offset is None:
@@ -225,7 +229,7 @@ class _Reader:
             if found is None:
                 return name, None
             base, step = found
-            offset = offset + step
+            offset = number(0) if self.cut else offset + step
             variable, name = self.variables.of(base), self.syntax.of(base)
         return name, None
 
@@ -234,6 +238,16 @@ class _Reader:
         node = stripped(node)
         if node is None:
             return None
+        if node.type == "cast_expression":
+            self.cut = True
+            return self._pointer(field(node, "value"))
+        if node.type == "call_expression" and self.syntax.plain(field(node, "function")).startswith(
+            "reinterpret_cast<"
+        ):
+            self.cut = True
+            listed = field(node, "arguments")
+            inner = listed.named_children if listed is not None else []
+            return self._pointer(inner[0]) if len(inner) == 1 else None
         if node.type == "identifier":
             return node, number(0)
         if node.type == "binary_expression" and operator(node) in ("+", "-"):

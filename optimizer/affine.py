@@ -15,8 +15,9 @@ from dataclasses import field as dataclass_field
 
 from tree_sitter import Node
 
+from optimizer.masking import Macro
 from optimizer.syntax import Syntax, ancestors, contains, field, operator, walk
-from optimizer.tokens import integer
+from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Variable, Variables
 
 Monomial = tuple[str, ...]
@@ -149,15 +150,29 @@ def atom(name: str, depends: frozenset[str] | None = None) -> Polynomial:
 
 
 class Expander:
-    """Turns expression nodes of one function into polynomials."""
+    """Turns expression nodes of one function into polynomials.
+
+    `aliases` resolves names of types (`using index_t = int`), `macros` are those in force; calls of
+    function-like ones are written out first.
+    """
 
     def __init__(
-        self, syntax: Syntax, variables: Variables, constant: Callable[[str], int | None]
+        self,
+        syntax: Syntax,
+        variables: Variables,
+        constant: Callable[[str], int | None],
+        aliases: Mapping[str, str] | None = None,
+        macros: Mapping[str, Macro] | None = None,
     ) -> None:
         self._syntax = syntax
         self._variables = variables
         self._constant = constant
-        self._known: dict[int, Polynomial | None] = {}
+        self._aliases = aliases or {}
+        self._macros = macros or {}
+        self._known: dict[tuple[int, bool], Polynomial | None] = {}
+        self._sources: dict[int, frozenset[str]] = {}
+        self._main = self
+        self._at: Node | None = None
 
     def expand(self, node: Node | None, fold: bool = False) -> Polynomial | None:
         """Return the polynomial of an integer expression, or None when it is not understood.
@@ -210,6 +225,9 @@ class Expander:
             name in INTEGERS or (name.startswith("static_cast<") and name[12:-1] in INTEGERS)
         ):
             return self._expand(listed[0], fold, depth + 1)
+        macro = self._macros.get(name)
+        if macro is not None and macro.parameters is not None:
+            return self._written_out(node, macro, [self._syntax.of(c) for c in listed], fold, depth)
         if len(listed) == 2 and name in ("__umul24", "__mul24"):
             left = self._expand(listed[0], fold, depth + 1)
             right = self._expand(listed[1], fold, depth + 1)
@@ -259,60 +277,167 @@ class Expander:
             names |= value.symbols if value is not None else {self._syntax.of(inner)}
         return atom(self._syntax.plain(node), frozenset(names))
 
+    def _written_out(
+        self, node: Node, macro: Macro, arguments: list[str], fold: bool, depth: int
+    ) -> Polynomial | None:
+        """Return the value of a macro's body with the arguments' text put in."""
+        names = macro.parameters or ()
+        if len(names) != len(arguments) or depth > _DEEP // 2:
+            return None
+        given = dict(zip(names, arguments, strict=True))
+        words = [given.get(t.text, t.text) for t in code_tokens(macro.body)]
+        text = " ".join(words)
+        if len(text) > _LONG or "#" in text:
+            return None
+        inner = Syntax(f"int _ = {text};")
+        value = field(next(iter(inner.root.named_children), None), "declarator", "value")
+        if value is None or inner.root.has_error or len(inner.root.named_children) != 1:
+            return None
+        part = Expander(inner, self._variables, self._constant, self._aliases, self._macros)
+        part._main = self._main
+        part._at = self._at or node
+        return part._expand(value, fold, depth + 8)
+
     def _name(self, node: Node, fold: bool, depth: int) -> Polynomial | None:
         name = self._syntax.of(node)
-        variable = self._variables.of(node)
-        if variable is None:
-            if name in BUILTINS:
-                return atom(name)
-            value = self._constant(name) if fold else None
-            if value is None and self._variables.use(node) is None:
-                variable = self._variables.named(name, node)
-            elif value is not None:
-                return number(value)
-        if variable is None or variable.space == "parameter":
+        at = self._at or node
+        variable = self._variables.of(node) if self._at is None else None
+        if variable is None and (self._at is not None or self._variables.use(node) is None):
+            variable = self._variables.named(name, at)
+        if variable is not None:
+            return self._main._value(variable, at, fold, depth)  # noqa: SLF001
+        if name in BUILTINS:
             return atom(name)
-        if not self.expands(variable, node):
-            return self._kept(variable, node, fold, depth)
-        key = variable.name_node.id * 2 + fold
-        if key not in self._known:
-            self._known[key] = None
-            self._known[key] = self._expand(variable.init, fold, depth + 1)
-        found = self._known[key]
-        if found is None:
-            names = self.sources(variable)
-            return atom(name, names | {name})
-        return found
+        value = self._constant(name) if fold else None
+        if value is not None:
+            return number(value)
+        macro = self._macros.get(name)
+        if macro is not None and macro.parameters is None and macro.value is None:
+            return self._written_out(node, macro, [], fold, depth)
+        return atom(name)
 
-    def _kept(self, variable: Variable, node: Node, fold: bool, depth: int) -> Polynomial:
-        """Return a local that changes as an atom that tells what it depends on."""
-        start = self._start(variable, node)
-        sources = self.sources(variable)
-        if start is None or depth > _DEEP - 8:
-            return atom(variable.name, sources | {variable.name})
-        if not _by_thread(sources):
-            return atom(variable.name)
-        found = self._expand(start, fold, depth + 1)
-        if found is None or self._uneven(variable):
-            return atom(variable.name, sources | {variable.name})
-        return found + atom(variable.name)
-
-    def _start(self, variable: Variable, node: Node) -> Node | None:
-        """Return where a loop variable begins, for a use in the body of its only loop."""
-        if not self._loop_variable(variable, node):
+    def _value(self, variable: Variable, at: Node, fold: bool, depth: int) -> Polynomial | None:
+        """Return the value of a variable at a place."""
+        if self.resolve(variable.element) in _FLOATING:
             return None
-        if variable.init is not None:
+        name = variable.name
+        if variable.space == "parameter" and variable.settled:
+            return atom(name)
+        defined = self.definition(variable, at) if depth < _DEEP - 8 else None
+        if defined is not None and self._plain(variable, defined):
+            key = (defined.id, fold)
+            if key not in self._known:
+                self._known[key] = None
+                self._known[key] = self._expand(defined, fold, depth + 1)
+            found = self._known[key]
+            if found is not None:
+                return found
+        if variable.settled:
+            return atom(name, self.sources(variable) | {name})
+        loop = self.stepped_by(variable, at)
+        if loop is not None:
+            return self._advance(variable, loop, fold, depth)
+        tag = self._version(variable, at)
+        return atom(tag, self.sources(variable) | {name}) if tag != name else atom(name)
+
+    def _plain(self, variable: Variable, defined: Node) -> bool:
+        """Return whether a definition is integer arithmetic without memory in it."""
+        if variable.is_pointer or variable.is_array:
+            return False
+        if self.resolve(variable.element) not in INTEGERS:
+            return False
+        memory = walk(defined, "subscript_expression", "pointer_expression")
+        return not any(True for _ in memory)
+
+    def resolve(self, name: str) -> str:
+        """Return the type behind an alias."""
+        for _ in range(8):
+            if name not in self._aliases:
+                break
+            name = self._aliases[name]
+        return name
+
+    def definition(  # noqa: C901  one condition after the other
+        self, variable: Variable, at: Node
+    ) -> Node | None:
+        """Return the expression whose value a variable has at a place, when there is just one.
+
+        It is the last assignment in front of the place in a block around it, with no other
+        change on any way between (in structured code: no goto).
+        """
+        if variable.reference or variable.volatile or variable.address_taken:
+            return None
+        if variable.settled:
             return variable.init
-        writes = [u for u in variable.changes if u.role == "write"]
-        if len(writes) != 1 or writes[0].node.parent is None:
+        best: tuple[int, Node, Node] | None = None
+        if variable.init is not None:
+            best = (variable.declaration.end_byte, variable.init, variable.declaration)
+        for use in variable.changes:
+            found = _assignment(use.node) if use.role == "write" else None
+            if found is None or found[1].end_byte > at.start_byte:
+                continue
+            parent = found[1].parent
+            if parent is None or not contains(parent, at):
+                continue
+            if best is None or found[1].end_byte > best[0]:
+                best = (found[1].end_byte, found[0], found[1])
+        if best is None or best[0] > at.start_byte or self._variables.jumps:
             return None
-        return field(writes[0].node.parent, "right")
+        end, value, place = best
+        for use in variable.changes:
+            if contains(place, use.node):
+                continue
+            if end <= use.node.start_byte < at.start_byte:
+                return None
+            if use.node.start_byte >= at.start_byte and any(
+                contains(a, use.node) and not contains(a, place)
+                for a in ancestors(at)
+                if a.type in LOOPS
+            ):
+                return None
+        return value
 
-    def _uneven(self, variable: Variable) -> bool:
+    def stepped_by(self, variable: Variable, at: Node) -> Node | None:
+        """Return the loop around a place that counts a variable: changed in its header only.
+
+        Or, for `while`, only by the last statement of its body.
+        """
+        if variable.reference or variable.address_taken or self._variables.jumps:
+            return None
+        for loop in ancestors(at):
+            if loop.type not in LOOPS:
+                continue
+            inside = [u for u in variable.changes if contains(loop, u.node)]
+            if not inside:
+                continue
+            body = loop.child_by_field_name("body")
+            if body is None or not contains(body, at):
+                return None
+            if loop.type == "for_statement":
+                quiet = all(u.node.start_byte < body.start_byte for u in inside)
+                return loop if quiet else None
+            last = last_update(loop)
+            fits = last is not None and len(inside) == 1 and contains(last, inside[0].node)
+            return loop if fits and last is not None and at.start_byte < last.start_byte else None
+        return None
+
+    def _advance(self, variable: Variable, loop: Node, fold: bool, depth: int) -> Polynomial | None:
+        """Return a loop variable: its own name, plus the start when threads differ in it."""
+        sources = self.sources(variable)
+        name = variable.name
+        if not _by_thread(sources):
+            return atom(name)
+        first = _first(variable, loop) or self.definition(variable, loop)
+        found = self._expand(first, fold, depth + 1) if first is not None else None
+        if found is None or self._uneven(variable, loop):
+            return atom(name, sources | {name})
+        return found + atom(name) if _by_thread(found.symbols) else atom(name)
+
+    def _uneven(self, variable: Variable, loop: Node) -> bool:
         """Return whether threads step through the loop differently."""
         for use in variable.changes:
             parent = use.node.parent
-            if use.role != "update" or parent is None:
+            if use.role != "update" or parent is None or not contains(loop, use.node):
                 continue
             right = field(parent, "right")
             if right is None:
@@ -324,59 +449,97 @@ class Expander:
                 return True
         return False
 
-    def expands(self, variable: Variable, at: Node) -> bool:
-        """Return whether a local may be replaced by its first value at a place.
+    def _version(self, variable: Variable, at: Node) -> str:
+        """Return a name for the value at a place: equal names have equal values in an iteration.
 
-        It must keep that value, and so must all it is computed from: other settled variables, or
-        variables of loops that are around both declaration and use.
+        Counts the changes written before the place, and tells the innermost loop with a change.
         """
-        if not variable.settled or variable.init is None or variable.is_pointer:
-            return False
-        if variable.is_array or variable.element not in INTEGERS:
-            return False
-        for inner in walk(
-            variable.init, "identifier", "subscript_expression", "pointer_expression"
-        ):
-            if inner.type != "identifier":
-                return False
-            source = self._variables.of(inner)
-            if source is None or source.settled:
-                if source is not None and self._variables.named(source.name, at) is not source:
-                    return False
-                continue
-            if not self._loop_variable(source, at):
-                return False
-        return True
-
-    def _loop_variable(self, variable: Variable, at: Node) -> bool:
-        """Return whether it changes only in the header of a `for` that is around both places."""
-        for loop in ancestors(at):
-            if loop.type != "for_statement":
-                continue
-            header = (loop.start_byte, _body_start(loop))
-            if all(contains(header, u.node) for u in variable.changes) and variable.changes:
-                return self._variables.named(variable.name, at) is variable
-        return False
+        if variable.address_taken or variable.reference or self._variables.jumps:
+            return f"{variable.name}'{at.start_byte}"
+        changes = variable.changes
+        before = sum(u.node.start_byte < at.start_byte for u in changes)
+        loop = next(
+            (
+                a
+                for a in ancestors(at)
+                if a.type in LOOPS and any(contains(a, u.node) for u in changes)
+            ),
+            None,
+        )
+        if not before and loop is None:
+            return variable.name
+        return f"{variable.name}'{before}" + (f"@{loop.start_byte}" if loop is not None else "")
 
     def sources(self, variable: Variable) -> frozenset[str]:
-        """Return the names that a variable's first value is computed from, through locals."""
+        """Return the names that a variable's values are computed from, through locals."""
+        known = self._sources.get(variable.name_node.id)
+        if known is not None:
+            return known
         found: set[str] = set()
         pending = [variable]
         seen = {id(variable)}
         while pending:
-            current = pending.pop()
-            for node in _definitions(current):
+            for node in _definitions(pending.pop()):
                 for inner in walk(node, "identifier", "field_expression"):
                     text = self._syntax.plain(inner)
-                    if inner.type == "field_expression" or text in BUILTINS:
-                        found.add(text)
-                        continue
-                    source = self._variables.of(inner)
                     found.add(text)
+                    source = self._variables.of(inner)
                     if source is not None and id(source) not in seen:
                         seen.add(id(source))
                         pending.append(source)
+                    macro = self._macros.get(text)
+                    if macro is not None:
+                        found.update(self._macro_names(macro))
+        self._sources[variable.name_node.id] = frozenset(found)
         return frozenset(found)
+
+    def _macro_names(self, macro: Macro) -> set[str]:
+        text = macro.body.replace(" ", "")
+        names = {t.text for t in code_tokens(macro.body) if t.kind == "word"}
+        return names | {f"{b}.{x}" for b in BUILTINS & names for x in "xyz" if f"{b}.{x}" in text}
+
+
+LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+_LONG = 2000
+_FLOATING = frozenset({"float", "double", "half", "__half", "long double", "nv_bfloat16"})
+
+
+def _assignment(node: Node) -> tuple[Node, Node] | None:
+    """Return value and statement of `x = value;` in a block, for the node of `x`."""
+    outer = node.parent
+    if outer is None or outer.type != "assignment_expression" or operator(outer) != "=":
+        return None
+    stands, right = outer.parent, field(outer, "right")
+    if right is None or stands is None or stands.type != "expression_statement":
+        return None
+    block = stands.parent
+    return (right, stands) if block is not None and block.type == "compound_statement" else None
+
+
+def _first(variable: Variable, loop: Node) -> Node | None:
+    """Return where a `for` header starts its variable; None when it does not."""
+    initializer = field(loop, "initializer")
+    if loop.type != "for_statement" or initializer is None:
+        return None
+    if variable.init is not None and contains(initializer, variable.init):
+        return variable.init
+    for use in variable.changes:
+        if use.role == "write" and contains(initializer, use.node) and use.node.parent is not None:
+            return field(use.node.parent, "right")
+    return None
+
+
+def last_update(loop: Node) -> Node | None:
+    """Return the last statement of a `while` body when nothing can jump to the test before it."""
+    body = loop.child_by_field_name("body")
+    if loop.type != "while_statement" or body is None or body.type != "compound_statement":
+        return None
+    listed = body.named_children
+    if not listed or listed[-1].type != "expression_statement":
+        return None
+    if any(True for _ in walk(body, "continue_statement")):
+        return None
+    return listed[-1]
 
 
 def _by_thread(names: frozenset[str]) -> bool:
@@ -393,11 +556,6 @@ def _definitions(variable: Variable) -> Iterator[Node]:
                 break
 
 
-def _body_start(loop: Node) -> int:
-    body = loop.child_by_field_name("body")
-    return body.start_byte if body is not None else loop.end_byte
-
-
 def _only(node: Node) -> Node | None:
     inner = node.named_children
     return inner[0] if len(inner) == 1 else None
@@ -405,7 +563,7 @@ def _only(node: Node) -> Node | None:
 
 def _wrapped(value: Polynomial) -> str:
     text = str(value)
-    return f"({text})" if " + " in text else text
+    return f"({text})" if " + " in text or "*" in text else text
 
 
 _FOLDED: dict[str, Callable[[int, int], int]] = {

@@ -14,6 +14,7 @@ from optimizer.affine import BUILTINS, Expander, Polynomial
 from optimizer.definitions import Parameter, Signature, TemplateParameter
 from optimizer.intrinsics import ATOMICS, BARRIERS, MATH, WARP, is_pure
 from optimizer.loops import Loop, loops
+from optimizer.masking import Macro
 from optimizer.syntax import (
     Span,
     Syntax,
@@ -25,7 +26,7 @@ from optimizer.syntax import (
     stripped,
     walk,
 )
-from optimizer.tokens import integer
+from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Use, Variable, Variables
 
 
@@ -52,6 +53,20 @@ class File(Protocol):
 
     def known(self, name: str) -> bool:
         """Return whether the file defines this name."""
+        ...
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Return the types that typedef and using name."""
+        ...
+
+    @property
+    def macros_in_force(self) -> dict[str, Macro]:
+        """Return the macros defined once, by name."""
+        ...
+
+    def pure_call(self, name: str) -> bool:
+        """Return whether a function or macro of the file only computes from its arguments."""
         ...
 
 
@@ -146,6 +161,33 @@ class Function:
         """Return a parameter by name."""
         return next((p for p in self.parameters if p.name == name), None)
 
+    @cached_property
+    def pure(self) -> bool:
+        """Return whether a call only computes a value from its arguments and constants.
+
+        No memory but its own locals is written, nothing is written through parameters, no module
+        variable but constants is read, and it calls only such functions.
+        """
+        if self.is_kernel or self.broken or self.conditional or self.has_asm or self.unknown_names:
+            return False
+        if any(p.reference and not p.const for p in self.parameters):
+            return False
+        if self.barriers or self.warp_calls or self.atomics or self.unknown_calls or self.shared:
+            return False
+        if any("static" in v.type.split() for v in self.variables.all):
+            return False
+        for use in (*self.variables.free, *(u for v in self.variables.all for u in v.uses)):
+            variable = use.variable
+            if variable is None:
+                space = self.file.spaces.get(use.name, "constant")
+                if use.writes or space != "constant":
+                    return False
+            elif use.role == "load" and variable.is_pointer:
+                return False
+            elif use.writes and use.role not in ("write", "update") and not variable.is_array:
+                return False
+        return True
+
     # -- is it safe to look at? ------------------------------------------------------------------
 
     @cached_property
@@ -186,6 +228,10 @@ class Function:
         for use in self.variables.within(node):
             if use.variable is not None or use.name in BUILTINS or use.name in _KNOWN:
                 continue
+            macro = self.file.macros_in_force.get(use.name)
+            if macro is not None and not self._open(macro):
+                found.add(use.name)
+                continue
             if self.file.known(use.name) or any(t.name == use.name for t in self.templates):
                 continue
             parent = use.node.parent
@@ -196,6 +242,17 @@ class Function:
                 continue
             found.add(use.name)
         return found
+
+    def _open(self, macro: Macro) -> bool:
+        """Return whether a macro is an expression over its parameters and names of the file.
+
+        Others may hide statements or uses of locals, which we do not see at the call.
+        """
+        words = code_tokens(macro.body)
+        if any(t.text in ("{", "}", ";", "=", "return", "asm", "#", "##") for t in words):
+            return False
+        inside = {t.text for t in words if t.kind == "word"} - set(macro.parameters or ())
+        return not any(v.name in inside for v in self.variables.all)
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -291,13 +348,18 @@ class Function:
 
     @property
     def unknown_calls(self) -> tuple[Call, ...]:
-        """Return calls of functions of which nothing is known; they may do anything."""
-        known = ATOMICS | BARRIERS
+        """Return calls of functions of which nothing is known; they may do anything.
+
+        Not CUDA's own, casts to template types, or functions and macros of the file that only
+        compute from their arguments.
+        """
+        known = ATOMICS | BARRIERS | {t.name for t in self.templates}
         return tuple(
             c
             for c in self.calls
             if c.name not in known
             and not is_pure(c.name)
+            and not self.file.pure_call(c.name)
             and not WARP.match(c.name)
             and not _cuda(c.name)
             and not c.name.startswith(("__ld", "__st", "static_cast", "reinterpret_cast"))
@@ -402,7 +464,13 @@ class Function:
 
     @cached_property
     def _expander(self) -> Expander:
-        return Expander(self.file.syntax, self.variables, self.file.constant)
+        return Expander(
+            self.file.syntax,
+            self.variables,
+            self.file.constant,
+            self.file.aliases,
+            self.file.macros_in_force,
+        )
 
     def affine(self, node: Node | None, fold: bool = False) -> Polynomial | None:
         """Return an integer expression as a polynomial, or None.
@@ -504,7 +572,12 @@ class Function:
                 return False
             if inner.type == "call_expression":
                 name = self.file.syntax.plain(field(inner, "function")).partition("<")[0]
-                if not (is_pure(name) or name in ("static_cast", "__ldg")):
+                if not (
+                    is_pure(name)
+                    or name in ("static_cast", "__ldg")
+                    or self.file.pure_call(name)
+                    or any(t.name == name for t in self.templates)
+                ):
                     return False
         return not self.unknown_in(node)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from optimizer.affine import Expander
+from optimizer.affine import Expander, last_update
 from optimizer.masking import Directive
 from optimizer.syntax import Syntax, ancestors, contains, field, operator, stripped, walk
 from optimizer.tokens import integer
@@ -26,7 +26,9 @@ class Loop:
     set; `step` is the number that is added, None when it is no constant (`i += stride`, then
     `step_node` is `stride`; for `i *= 2`, `i >>= 1` see `scaling`: `*`, `/`, `<<`, `>>`).
     `counted` tells that the variable changes in the header only and the bound is not written in
-    the body. `trips` is the number of iterations when it can be seen. `pragma` is the
+    the body; `while (i < n) { ...; i += s; }` is one, too, when that is the last statement and the
+    only change (`update` is the expression that changes the variable). A start that stands before
+    the loop is not in `start`. `trips` is the number of iterations when it is seen. `pragma` is the
     `#pragma unroll` in front, if any. `body` is the statement that is repeated.
     """
 
@@ -47,6 +49,7 @@ class Loop:
     trips: int | None = None
     condition: Node | None = None
     pragma: Directive | None = None
+    update: Node | None = None
 
     @property
     def name(self) -> str:
@@ -95,7 +98,11 @@ def loops(syntax: Syntax, variables: Variables, expander: Expander, body: Node) 
             pragma=_pragma(syntax, node),
         )
         if node.type == "for_statement":
-            loop = _counted(syntax, variables, expander, loop)
+            loop = _counted(syntax, variables, expander, loop, field(node, "update"))
+        elif node.type == "while_statement":
+            last = last_update(node)
+            update = last.named_children[0] if last is not None and last.named_children else None
+            loop = _counted(syntax, variables, expander, loop, update)
         yield loop
 
 
@@ -109,20 +116,22 @@ def _pragma(syntax: Syntax, node: Node) -> Directive | None:
     return None
 
 
-def _counted(syntax: Syntax, variables: Variables, expander: Expander, loop: Loop) -> Loop:
+def _counted(
+    syntax: Syntax, variables: Variables, expander: Expander, loop: Loop, update: Node | None
+) -> Loop:
     variable, start = _started(variables, field(loop.node, "initializer"))
     relation, bound = _bounded(variables, variable, loop.condition)
     if variable is None and loop.condition is not None:
-        variable = _tested(variables, loop)
+        variable = _tested(variables, loop, update)
         relation, bound = _bounded(variables, variable, loop.condition)
     if variable is None:
         return loop
-    step, step_node, scaling = _stepped(
-        syntax, variables, expander, variable, field(loop.node, "update")
-    )
+    step, step_node, scaling = _stepped(syntax, variables, expander, variable, update)
+    inside = [u for u in variable.changes if contains(loop.node, u.node)]
     header = (loop.node.start_byte, loop.body.start_byte)
     quiet = all(
-        contains(header, u.node) or not contains(loop.node, u.node) for u in variable.changes
+        contains(header, u.node) or (update is not None and contains(update, u.node))
+        for u in inside
     ) and not any(u.role == "address" for u in variable.uses)
     invariant = bound is not None and unchanged(variables, bound, loop.node)
     stepping = step is not None or (
@@ -133,6 +142,7 @@ def _counted(syntax: Syntax, variables: Variables, expander: Expander, loop: Loo
     return Loop(
         loop.node, loop.kind, loop.body, loop.depth, loop.parent, loop.line, variable, start,
         relation, bound, step, step_node, scaling, counted, trips, loop.condition, loop.pragma,
+        update,
     )  # fmt: skip
 
 
@@ -153,9 +163,8 @@ def _started(variables: Variables, node: Node | None) -> tuple[Variable | None, 
     return None, None
 
 
-def _tested(variables: Variables, loop: Loop) -> Variable | None:
+def _tested(variables: Variables, loop: Loop, update: Node | None) -> Variable | None:
     """Find the variable of `for (; i < n; i += stride)`: tested and changed by the header."""
-    update = field(loop.node, "update")
     if update is None or loop.condition is None:
         return None
     changed = [u.variable for u in variables.within(update) if u.role in ("write", "update")]

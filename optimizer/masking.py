@@ -10,7 +10,8 @@ it is a byte position in the tree and a position in the original. What was blank
 * Comments and directives vanish. `#define`s become `Macro`s. Of `#if` groups one branch stays: the
   first whose condition is true under what this file defines for a device of compute capability
   9.0; the others are blank and listed as `inactive`.
-* `dim3 block(BS, BS)` is written `dim3 block{BS, BS}`, else it reads as a function declaration.
+* `dim3 block(BS, BS)` in a function is written `dim3 block{BS, BS}`, and so is `vector<T> a(n)`:
+  both could be function declarations.
 * `CHECK(call)` as a statement gets a semicolon in place of the blank behind it.
 """
 
@@ -242,8 +243,13 @@ class _Mask:
         standing = self._attribute_macros()
         at = 0
         size = len(code)
+        blocks: list[bool] = []
         while at < size:
             token = code[at]
+            if token.text == "{":
+                blocks.append(self._opens_block(code, at, blocks))
+            elif token.text == "}" and blocks:
+                blocks.pop()
             if token.kind == "word":
                 text = token.text
                 if text in ATTRIBUTES:
@@ -254,6 +260,8 @@ class _Mask:
                 elif text == "dim3":
                     self._dim3(code, at)
                 elif at + 1 < size and code[at + 1].text == "(":
+                    if blocks and blocks[-1] and _declares(code, at):
+                        self._braced(code, at)
                     self._statement_macro(code, at)
             at += 1
 
@@ -299,7 +307,20 @@ class _Mask:
 
     def _dim3(self, code: list[Token], at: int) -> None:
         """Write `dim3 a(x, y), b(z)` with braces."""
-        at += 1
+        self._braced(code, at + 1)
+
+    @staticmethod
+    def _opens_block(code: list[Token], at: int, blocks: list[bool]) -> bool:
+        """Return whether a brace opens a function body or a block in one."""
+        i = at - 1
+        while i >= 0 and code[i].text not in (";", "{", "}", ")"):
+            if code[i].text in ("struct", "class", "union", "enum", "namespace"):
+                return False
+            i -= 1
+        return bool(blocks and blocks[-1]) or (i >= 0 and code[i].text == ")")
+
+    def _braced(self, code: list[Token], at: int) -> None:
+        """Write the initializers of the declarators from `at` on with braces."""
         while at + 1 < len(code) and code[at].kind == "word" and code[at + 1].text == "(":
             close = closing(code, at + 1)
             if close is None or close == at + 2 or close + 1 >= len(code):
@@ -328,6 +349,45 @@ class _Mask:
             self.chars[end] = ord(";")
 
 
+def _declares(code: list[Token], at: int) -> bool:
+    """Return whether the name at `at` is declared with `(values)`: `vector<float> a(n)`."""
+    inside = code[at + 2].text if at + 2 < len(code) else ")"
+    if (
+        code[at].text in _NO_TYPES | _TYPE_WORDS
+        or inside == ")"
+        or (inside in _TYPE_WORDS and code[min(at + 3, len(code) - 1)].text != "(")
+    ):
+        return False
+    i = at - 1
+    if i >= 0 and code[i].text == ">":
+        depth = 0
+        while i >= 0 and code[i].text not in (";", "{", "}", "(", ")", "&&", "||", "="):
+            depth += {">": 1, ">>": 2, ">>>": 3}.get(code[i].text, 0) - (code[i].text == "<")
+            if depth <= 0:
+                break
+            i -= 1
+        else:
+            return False
+        i -= 1
+    if i < 0 or code[i].kind != "word" or code[i].text in _NO_TYPES:
+        return False
+    while i >= 2 and code[i - 1].text == "::" and code[i - 2].kind == "word":
+        i -= 2
+    i -= 1
+    while i >= 0 and code[i].text in _TYPE_WORDS:
+        i -= 1
+    return i < 0 or code[i].text in (";", "{", "}")
+
+
+_TYPE_WORDS = frozenset({
+    "const", "static", "constexpr", "unsigned", "signed", "long", "short", "int", "float", "double",
+    "char", "bool", "auto", "void", "volatile", "struct", "class",
+})  # fmt: skip
+_NO_TYPES = frozenset({
+    "return", "else", "new", "delete", "throw", "case", "goto", "do", "and", "or", "not", "sizeof",
+    "typename", "asm", "__asm__", "__asm", "co_return", "co_yield", "co_await", "operator", "void",
+    "default", "if", "while",
+})  # fmt: skip
 _TAKING = frozenset({
     "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "__align__",
     "alignas", "__attribute__", "__declspec", "__builtin_align__", "_Pragma", "__pragma",

@@ -67,9 +67,10 @@ A finding's `subject` is a kernel name: `src.function(finding.subject)`.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
@@ -78,10 +79,10 @@ from tree_sitter import Node
 from optimizer import spans
 from optimizer.definitions import declarations_of, signatures
 from optimizer.functions import Function
-from optimizer.intrinsics import by_value
+from optimizer.intrinsics import by_value, is_pure
 from optimizer.launches import Constant, Launch, Launches, constants, mentions
 from optimizer.masking import Macro
-from optimizer.syntax import Span, Syntax, span, walk
+from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import code_tokens, evaluate
 
 _KEPT = 128
@@ -244,6 +245,54 @@ class Source:
             words = {t.text for t in code_tokens(macro.body)}
             return bool(words & _CHANGING) or "{" in words
         return not by_value(name.partition("<")[0])
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Return the types that typedef and using name: `index_t` to `int`."""
+        found: dict[str, str] = {}
+        for node in walk(self.syntax.root, "type_definition", "alias_declaration"):
+            if node.type == "alias_declaration":
+                name, kind = field(node, "name"), field(node, "type")
+            else:
+                name, kind = field(node, "declarator"), field(node, "type")
+            if name is not None and name.type == "type_identifier":
+                found.setdefault(self.of(name), self.plain(kind))
+        return found
+
+    @cached_property
+    def macros_in_force(self) -> dict[str, Macro]:
+        """Return the active macros that are defined just once, by name."""
+        counts = Counter(m.name for m in self.macros if m.active)
+        return {m.name: m for m in self.macros if m.active and counts[m.name] == 1}
+
+    def pure_call(self, name: str) -> bool:
+        """Return whether a function or macro of the file only computes from its arguments."""
+        plain = name.partition("<")[0].rpartition("::")[2]
+        if plain in self._asked:
+            return self._asked[plain]
+        self._asked[plain] = False
+        found = [f for f in self.functions if f.name == plain and not f.signature.namespace]
+        found = found or [f for f in self.functions if f.name == plain]
+        macro = self.macros_in_force.get(plain)
+        if found:
+            self._asked[plain] = all(f.pure for f in found)
+        elif macro is not None:
+            self._asked[plain] = self._pure_macro(macro)
+        return self._asked[plain]
+
+    @cached_property
+    def _asked(self) -> dict[str, bool]:
+        return {}
+
+    def _pure_macro(self, macro: Macro) -> bool:
+        words = code_tokens(macro.body)
+        if {t.text for t in words} & (_CHANGING - {"&"} | {"{", ";", "return", "asm"}):
+            return False
+        return all(
+            is_pure(a.text) or self.pure_call(a.text) or a.text in (macro.parameters or ())
+            for a, b in pairwise(words)
+            if a.kind == "word" and b.text == "("
+        )
 
     @cached_property
     def spaces(self) -> dict[str, str]:

@@ -26,7 +26,7 @@ from tree_sitter import Node
 
 from optimizer.definitions import Signature, declared_name
 from optimizer.intrinsics import ATOMICS, CACHED_LOADS, CACHED_STORES, by_value
-from optimizer.syntax import Syntax, field, operator
+from optimizer.syntax import Syntax, field, operator, walk
 from optimizer.tokens import squeezed
 
 _SCOPED = frozenset({
@@ -138,6 +138,7 @@ class Variables:
         self._bound: dict[int, Use] = {}
         self.all: list[Variable] = []
         self.free: list[Use] = []
+        self.jumps = any(True for _ in walk(signature.body, "goto_statement", "labeled_statement"))
         first: dict[str, Variable] = {}
         for p in signature.parameters:
             if not p.name:
