@@ -139,8 +139,7 @@ class Oracle:
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
                     "combinations": [
-                        {"case": dict(c.case), "family": c.family, "seed": c.seed, "wide": True}
-                        for c in left
+                        {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in left
                     ],
                 }
             )

@@ -38,6 +38,7 @@ class Judge:
         self._benches = Benches(gpu)
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number)
+        self._last: Session | None = None
 
     def close(self) -> None:
         """End the child process, if there is one."""
@@ -57,6 +58,9 @@ class Judge:
         lost = False
         try:
             session = self._session(job, request)
+            # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
+            # last session is let go when the next one is there.
+            self._last = session
             start = time.monotonic()
             report = verify.verify(session, answers, job, [*declared, *extra], seconds)
             spent["verify"] = time.monotonic() - start

@@ -15,7 +15,7 @@ import numpy as np
 
 from runners import timing
 from runners.bench import Bench, Combination, Run
-from runners.gpu import Gpu
+from runners.gpu import Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import Launchable
 from runners.oracle import load
 from runners.spec import JobSpec, Json, Work
@@ -77,8 +77,11 @@ class LocalSession:
         try:
             launches = stage.prepare(rule)
             samples = timing.measure(stage, rule, self._rng)
-        finally:
+        except (LaunchError, OutOfMemoryError):
             stage.close()
+            raise
+        # After any other error the device is lost, and freeing memory on it may never return.
+        stage.close()
         own = getattr(self._pair[0], "module_bytes", 0)
         memory = stage.layout.stride + int(own)
         heat = self._bench.gpu.temperature()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -160,6 +161,10 @@ def guarded(worker: Worker, request: Json, say: Callable[[Json], None]) -> bool:
             say(timed_out(request, seconds))
             os._exit(EXIT_LOST)
 
+    # A call into the driver may block with the interpreter's lock held, where no thread of ours
+    # can bark: the alarm's default action ends the process without asking Python.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(int(seconds + 2 * GRACE_SECONDS))
     watchdog = threading.Timer(seconds + GRACE_SECONDS, bark)
     watchdog.daemon = True
     watchdog.start()
@@ -167,6 +172,7 @@ def guarded(worker: Worker, request: Json, say: Callable[[Json], None]) -> bool:
         response, lost = worker.answer(request)
     finally:
         watchdog.cancel()
+        signal.alarm(0)
     if not done.acquire(blocking=False):
         threading.Event().wait()  # the watchdog is ending the process
     say(response)

@@ -1,0 +1,137 @@
+"""What runs of the original say of it: its stability, and how it agrees with better answers."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.compare import Budget, same_bytes, sparse
+from runners.cuda_types import CudaType, Field, Storage, to_float, values
+from runners.spec import BaselineFailure, Json, SpecError
+
+Floats = npt.NDArray[np.float64]
+
+
+def as_json(budget: Budget) -> Json:
+    """Return a budget as it is written for the worker."""
+    return {
+        "noise": sparse(budget.noise),
+        "roundoff": budget.roundoff,
+        "few": budget.few,
+        "rtol": budget.rtol,
+        "atol": budget.atol,
+        "capped": budget.capped,
+        "floor": budget.floor,
+        "exact": budget.exact,
+    }
+
+
+def agree(wide: Floats, narrow: Floats) -> bool:
+    """Tell whether two precisions computed the same thing."""
+    if len(wide) != len(narrow):
+        return False
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(wide) & np.isfinite(narrow)
+        scale = math.sqrt(float(np.mean(wide[finite] ** 2))) if finite.any() else 0.0
+        far = np.abs(wide - narrow) > 1e-2 * (np.abs(wide) + scale)
+    return not bool((far & finite).any()) and bool((np.isnan(wide) == np.isnan(narrow)).all())
+
+
+def check_reference(
+    where: str,
+    budget: Json | None,
+    want: Floats,
+    terms: tuple[npt.NDArray[Any], Field, npt.NDArray[np.bool_] | None, bool],
+) -> None:
+    """Raise when the original is further from its own reference than its tolerance explains."""
+    first, one, mask, lenient = terms
+    if budget is None:
+        far = first != np.asarray(want).astype(one.scalar.dtype)
+    else:
+        mine, goal = to_float(first, one.scalar), np.asarray(want, np.float64)
+        with np.errstate(all="ignore"):
+            finite = np.isfinite(goal)
+            scale = math.sqrt(float(np.mean(goal[finite] ** 2))) if finite.any() else 0.0
+            size = np.abs(goal) + scale
+            slack = budget["atol"] + (budget["rtol"] + 64 * budget["roundoff"]) * size
+            far = ~((np.abs(mine - goal) <= slack) | (mine == goal))
+            far &= ~(np.isnan(mine) & np.isnan(goal))
+            if lenient:
+                far &= finite
+    if mask is not None:
+        far &= ~mask
+    if far.any():
+        at = int(np.argmax(far))
+        raise BaselineFailure(
+            f"the original fails its reference at {where}[{at}] is {first[at]},"
+            f" the reference says {want[at]}",
+            "mend the reference, the tolerance, or the kernel",
+        )
+
+
+def stability(
+    name: str, kind: CudaType, same: list[Storage], untouched: npt.NDArray[np.bool_] | None
+) -> bool:
+    """Tell whether runs differ in order only; raise when what they hold differs in kind."""
+    if all(same_bytes(same[0], other) for other in same[1:]):
+        return False
+    kept = None if untouched is None else ~untouched
+    for one in kind.fields:
+        lists = [values(storage, kind, one) for storage in same]
+        if kept is not None:
+            mask = np.repeat(kept, one.lanes)
+            lists = [data[mask] for data in lists]
+        if one.scalar.kind != "f":
+            if all(np.array_equal(lists[0], other) for other in lists[1:]):
+                continue
+            ordered = [np.sort(data) for data in lists]
+            if all(np.array_equal(ordered[0], other) for other in ordered[1:]):
+                return True
+            raise _unstable(name, lists)
+        wide = [to_float(data, one.scalar) for data in lists]
+        if all(agree(wide[0], other) for other in wide[1:]):
+            continue
+        if all(agree(np.sort(wide[0]), np.sort(other)) for other in wide[1:]):
+            return True
+        raise _unstable(name, lists)
+    return False
+
+
+def _unstable(name: str, lists: list[npt.NDArray[Any]]) -> BaselineFailure:
+    """Say how runs of the original differ: by what was in memory before, or by themselves."""
+    if np.array_equal(lists[0], lists[2]) and not np.array_equal(lists[0], lists[1]):
+        why = f"output {name} depends on what was in it before"
+    else:
+        why = f"output {name} differs between runs of the original on the same inputs"
+    return BaselineFailure(
+        why, f"if {name} is added to, declare it `role: inout` with `init: zeros`"
+    )
+
+
+def natural(data: Storage, kind: CudaType) -> npt.NDArray[Any]:
+    """Return a buffer as a reference reads it: floats as doubles, the rest as they are."""
+    only = kind.scalar
+    if only is None:
+        return data.reshape(-1, kind.size).copy()
+    flat = values(data, kind, kind.fields[0])
+    shaped = to_float(flat, only) if only.kind == "f" else flat.copy()
+    if only.kind == "b":
+        shaped = shaped.astype(bool)
+    lanes = kind.fields[0].lanes
+    return shaped.reshape(-1, lanes) if lanes > 1 else shaped
+
+
+def call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a reference with one dictionary, or by the names of its parameters."""
+    parameters = inspect.signature(function).parameters
+    try:
+        if len(parameters) == 1 and next(iter(parameters)) not in arguments:
+            return function(arguments)
+        return function(**{name: arguments[name] for name in parameters})
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise SpecError(f"the reference function fails: {type(error).__name__}: {error}") from error

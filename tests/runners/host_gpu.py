@@ -1,0 +1,182 @@
+"""A device made of host memory: kernels are compiled by g++ and run thread after thread.
+
+It lets the whole worker run where there is no GPU, its own device code included.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.answers import Oracle
+from runners.device import HELPERS
+from runners.gpu import LaunchError
+from runners.oracle import answer_all
+from runners.spec import Json
+
+SHIM = Path(__file__).with_name("host_gpu.h")
+COMPILER = shutil.which("g++")
+
+
+@functools.cache
+def host_library(text: str) -> str:
+    """Compile CUDA text for the host; return the path of the shared object."""
+    names = re.findall(r"__global__\s+void\s+(\w+)", text)
+    body = text.replace("extern __shared__ u32 shared_words[];", "static u32 shared_words[65536];")
+    calls = "\n".join(
+        f'extern "C" void host_{n}(const char* a, const unsigned* g, const unsigned* b)'
+        f" {{ launch(&{n}, a, g, b); }}"
+        for n in names
+    )
+    folder = Path(tempfile.mkdtemp(prefix="host-gpu-"))
+    source, target = folder / "k.cpp", folder / "k.so"
+    source.write_text(f"{SHIM.read_text()}\n{body}\n{calls}\n")
+    command = [
+        str(COMPILER),
+        "-std=c++17",
+        "-O1",
+        "-ffp-contract=off",
+        "-w",
+        "-shared",
+        "-fPIC",
+        "-o",
+        str(target),
+        str(source),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    return str(target)
+
+
+def artifact(text: str) -> Json:
+    """Return what a compiler would hand over for a kernel's text."""
+    names = re.findall(r"__global__\s+void\s+(\w+)", text)
+    return {
+        "path": host_library(text),
+        "kind": "cubin",
+        "symbols": {n: n for n in names},
+        "machine_code": str(hash(text)),
+    }
+
+
+class HostGpu:
+    """Implements `runners.gpu.Gpu`. `slow` multiplies the time of kernels by their symbol."""
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {
+            "gpu": "host",
+            "sms": 2,
+            "l2_bytes": 1 << 16,
+            "memory_bytes": 1 << 32,
+            "shared_optin_bytes": 1 << 16,
+            "sm": 0,
+            "bus_id": "host",
+        }
+        self.memory: dict[int, Any] = {}
+        self.launches: list[str] = []
+        self._helpers = ctypes.CDLL(host_library(HELPERS.read_text()))
+
+    def allocate(self, size: int) -> int:
+        block = np.full(size + 512, 0xA5, np.uint8)
+        address = (block.ctypes.data + 255) // 256 * 256
+        self.memory[address] = block
+        return int(address)
+
+    def free(self, address: int) -> None:
+        self.memory.pop(address, None)
+
+    def upload(self, address: int, data: npt.NDArray[Any]) -> None:
+        flat = np.ascontiguousarray(data)
+        ctypes.memmove(address, flat.ctypes.data, flat.nbytes)
+
+    def download(self, address: int, size: int) -> npt.NDArray[np.uint8]:
+        out = np.empty(size, np.uint8)
+        ctypes.memmove(out.ctypes.data, address, size)
+        return out
+
+    def fill(self, address: int, value: int, words: int) -> None:
+        self.upload(address, np.full(words, value, np.uint32))
+
+    def load(self, image: bytes) -> Any:
+        with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
+            file.write(image)
+        return ctypes.CDLL(file.name)
+
+    def function(self, module: Any, symbol: str, shared: int = 0) -> Any:
+        try:
+            return module[f"host_{symbol}"]
+        except AttributeError as error:
+            raise LaunchError(f"{symbol} not found") from error
+
+    def launch(
+        self,
+        function: Any,
+        grid: Sequence[int],
+        block: Sequence[int],
+        arguments: bytes,
+        shared: int = 0,
+    ) -> None:
+        self.launches.append("kernel")
+        g, b = (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)
+        function(ctypes.c_char_p(arguments), g, b)
+
+    def helper(
+        self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
+    ) -> None:
+        if name == "gate":
+            duration, seen = np.frombuffer(arguments, np.uint64)
+            self.upload(int(seen), np.array([int(duration) * 2, int(duration)], np.uint64))
+            return
+        if name in {"dirty", "sweep"}:
+            return
+        full = (*grid, 1, 1)[:3]
+        self.launches.append(name)
+        g, b = (ctypes.c_uint * 3)(*full), (ctypes.c_uint * 3)(32, 1, 1)
+        self._helpers[f"host_optiml_{name}"](ctypes.c_char_p(arguments), g, b)
+
+    def beside(self, duration_ns: int, blocks: int) -> None:
+        pass
+
+    def event(self) -> Any:
+        return [0.0]
+
+    def record(self, event: Any) -> None:
+        event[0] = time.perf_counter()
+
+    def wait(self, event: Any, seconds: float) -> None:
+        pass
+
+    def elapsed_us(self, start: Any, end: Any) -> float:
+        return float(end[0] - start[0]) * 1e6
+
+    def synchronize(self, seconds: float = 60.0) -> float:
+        return 0.0
+
+    def reset_cache(self) -> None:
+        pass
+
+    def free_bytes(self) -> int:
+        return 1 << 26
+
+    def temperature(self) -> float | None:
+        return None
+
+
+class HostOracle(Oracle):
+    """Answers in this process instead of one of its own."""
+
+    def _process(self, asked: Path, seconds: float) -> str:
+        import json
+
+        answer_all(json.loads(asked.read_text()), lambda _: HostGpu())
+        return ""

@@ -1,0 +1,169 @@
+"""The budget accepts what a careful programmer would write and refuses lower precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from runners.compare import (
+    Answer,
+    Budget,
+    compare,
+    dense,
+    few_ulp,
+    noise_by_exponent,
+    same_bytes,
+    sparse,
+)
+from runners.cuda_types import SCALARS, parse
+
+FLOAT = parse("float*")
+
+
+def _bytes(data: npt.ArrayLike, kind: str = "f4") -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(np.asarray(data, kind)).view(np.uint8).reshape(-1)
+
+
+def _answer(
+    want: npt.NDArray[np.float64], noise: npt.NDArray[np.float64], **more: object
+) -> Answer:
+    terms = {"rtol": 1e-2, "atol": 1e-2, "capped": True, **more}
+    lenient = bool(terms.pop("lenient", False))
+    unordered = bool(terms.pop("unordered", False))
+    untouched = terms.pop("untouched", None)
+    budget = Budget(
+        noise_by_exponent(noise, want),
+        SCALARS["float"].roundoff,
+        few_ulp("float"),
+        **terms,  # type: ignore[arg-type]
+    )
+    return Answer("out", FLOAT, _bytes(want), (budget,), untouched, unordered, lenient)  # type: ignore[arg-type]
+
+
+def _sums(count: int = 4096, length: int = 256) -> tuple[npt.NDArray[np.float32], ...]:
+    rng = np.random.default_rng(1)
+    data = rng.standard_normal((count, length), dtype=np.float32)
+    return (data, np.cumsum(data, axis=1, dtype=np.float32)[:, -1])
+
+
+def test_a_reordered_sum_is_within_budget() -> None:
+    """Pairwise sums are judged by the error the sequential original makes."""
+    data, original = _sums()
+    want = data.sum(axis=1, dtype=np.float64)
+    answer = _answer(want, np.abs(original - want))
+    assert compare(_bytes(np.sum(data, axis=1, dtype=np.float32)), answer).passed
+    assert compare(_bytes(original), answer).passed
+
+
+@pytest.mark.parametrize("bits", [10, 7])
+def test_lower_precision_is_refused_inside_a_loose_tolerance(bits: int) -> None:
+    """Sums of inputs rounded to TF32 or bfloat16 fail though the declared tolerance is 1 %."""
+    data, original = _sums()
+    want = data.sum(axis=1, dtype=np.float64)
+    answer = _answer(want, np.abs(original - want))
+    mask = np.uint32(0xFFFFFFFF << (23 - bits) & 0xFFFFFFFF)
+    coarse = (data.view(np.uint32) & mask).view(np.float32).sum(axis=1, dtype=np.float32)
+    outcome = compare(_bytes(coarse), answer)
+    assert not outcome.passed
+    assert outcome.error > outcome.bound
+
+
+def test_the_declared_tolerance_is_never_exceeded() -> None:
+    """However noisy the original, a capped budget ends at atol + rtol |want|."""
+    want = np.ones(100)
+    answer = _answer(want, np.full(100, 5.0), rtol=1e-3, atol=0.0)
+    assert not compare(_bytes(want + 2e-3), answer).passed
+    assert compare(_bytes(want + 0.5e-3), answer).passed
+
+
+def test_nan_is_no_wildcard() -> None:
+    """NaN passes only where the oracle has NaN, and a finite value does not pass there."""
+    want = np.array([1.0, np.nan, 2.0])
+    answer = _answer(want, np.zeros(3))
+    assert compare(_bytes([1.0, np.nan, 2.0]), answer).passed
+    assert not compare(_bytes([np.nan, np.nan, 2.0]), answer).passed
+    assert not compare(_bytes([1.0, 5.0, 2.0]), answer).passed
+    assert compare(_bytes([1.0, 5.0, 2.0]), _answer(want, np.zeros(3), lenient=True)).passed
+    assert not compare(_bytes([1.0, 5.0, np.nan]), _answer(want, np.zeros(3), lenient=True)).passed
+
+
+def test_an_overflow_is_not_a_finite_answer() -> None:
+    """Infinity where a number was wanted is wrong; the same infinity on both sides is right."""
+    want = np.array([1.0, np.inf])
+    assert compare(_bytes([1.0, np.inf]), _answer(want, np.zeros(2))).passed
+    assert not compare(_bytes([np.inf, np.inf]), _answer(want, np.zeros(2))).passed
+    assert not compare(_bytes([1.0, -np.inf]), _answer(want, np.zeros(2))).passed
+
+
+def test_integers_are_exact() -> None:
+    """One count off by one is wrong, and the message names it."""
+    answer = Answer("bins", parse("int*"), _bytes([3, 4, 5], "i4"), (None,))
+    assert compare(_bytes([3, 4, 5], "i4"), answer).passed
+    outcome = compare(_bytes([3, 5, 5], "i4"), answer)
+    assert not outcome.passed
+    assert outcome.why == "bins[1]: got 5, want 4"
+
+
+def test_order_is_free_only_where_the_original_shows_it() -> None:
+    """A permuted output passes an unordered answer and fails an ordered one."""
+    want, got = _bytes([1, 2, 3], "i4"), _bytes([3, 1, 2], "i4")
+    assert not compare(got, Answer("out", parse("int*"), want, (None,))).passed
+    assert compare(got, Answer("out", parse("int*"), want, (None,), unordered=True)).passed
+    twice = _bytes([3, 1, 1], "i4")
+    assert not compare(twice, Answer("out", parse("int*"), want, (None,), unordered=True)).passed
+
+
+def test_what_the_original_leaves_alone_must_stay() -> None:
+    """Writing past the end of a compacted list is wrong even inside the buffer."""
+    poison = _bytes([9, 9, 9, 9], "i4")
+    left = np.array([False, False, True, True])
+    answer = Answer("out", parse("int*"), _bytes([1, 2, 0, 0], "i4"), (None,), left)
+    assert compare(_bytes([1, 2, 9, 9], "i4"), answer, poison).passed
+    assert not compare(_bytes([1, 2, 0, 9], "i4"), answer, poison).passed
+    loose = Answer("out", parse("int*"), _bytes([1, 2, 0, 0], "i4"), (None,), left, unordered=True)
+    assert compare(_bytes([2, 1, 9, 9], "i4"), loose, poison).passed
+    assert not compare(_bytes([2, 1, 1, 9], "i4"), loose, poison).passed
+
+
+def test_a_fault_deep_in_a_large_output_is_found() -> None:
+    """The comparison in stretches misses nothing and gives the place."""
+    want = np.ones(1_000_000)
+    got = want.copy()
+    got[777_777] = 1.1
+    outcome = compare(_bytes(got), _answer(want, np.zeros(len(want))))
+    assert not outcome.passed
+    assert outcome.why.startswith("out[777777]: got 1.1")
+
+
+@given(arrays.arrays(np.float64, st.integers(1, 50), elements=st.floats(-1e30, 1e30)))
+def test_noise_survives_the_wire(noise: npt.NDArray[np.float64]) -> None:
+    """A noise table is the same after it was written as runs."""
+    table = noise_by_exponent(np.abs(noise), noise)
+    assert np.array_equal(dense(sparse(table)), table)
+
+
+@given(
+    arrays.arrays(
+        np.float32, st.integers(1, 60), elements=st.floats(-(2.0**60), 2.0**60, width=32)
+    ),
+    st.integers(0, 59),
+)
+def test_a_gross_change_of_one_element_never_passes(want: npt.NDArray[np.float32], at: int) -> None:
+    """Whatever the data, an element moved by twice the largest value is refused."""
+    got = want.copy()
+    got[at % len(want)] += np.float32(2 * np.abs(want).max() + 1)
+    wide = want.astype(np.float64)
+    answer = _answer(wide, np.abs(wide) * 1e-7, rtol=1e-4, atol=1e-4)
+    assert not compare(_bytes(got), answer).passed
+    assert compare(_bytes(want), answer).passed
+
+
+@given(st.binary(max_size=40), st.binary(max_size=40))
+def test_bytes_are_the_same_only_if_they_are(left: bytes, right: bytes) -> None:
+    """Odd lengths included."""
+    a, b = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)
+    assert same_bytes(a, b) == (left == right)

@@ -1,0 +1,130 @@
+"""Shape expressions are arithmetic and nothing else, whatever text arrives."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runners.expressions import ExpressionError, count, evaluate, names
+
+HOSTILE = [
+    "__import__('os').system('true')",
+    "().__class__.__bases__",
+    "open('x')",
+    "n.__class__",
+    "[n for n in (1,)]",
+    "lambda: 1",
+    "'a' * 9",
+    "f'{n}'",
+    "(n := 3)",
+    "n if n else 1",
+    "min(*[1, 2])",
+    "max(n, key=abs)",
+    "print(n)",
+    "1 << 80",
+    "True",
+    "1j",
+    "",
+    "n n",
+    "\0",
+    "(" * 300 + ")" * 300,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_only_arithmetic_is_accepted(text: str) -> None:
+    """Anything beyond numbers, variables, operators and the listed functions is refused."""
+    with pytest.raises(ExpressionError):
+        evaluate(text, {"n": 4})
+
+
+@pytest.mark.parametrize(
+    "text", ["9**9**9", "2**65", "(9**40)*(9**40)", "1e308*10", "1/0", "log2(0)"]
+)
+def test_large_or_undefined_values_are_refused_at_once(text: str) -> None:
+    """A power tower neither hangs nor fills memory, and infinities are not sizes."""
+    start = time.monotonic()
+    with pytest.raises(ExpressionError):
+        evaluate(text, {})
+    assert time.monotonic() - start < 1.0
+
+
+def test_whole_numbers_divide_as_in_c() -> None:
+    """Case variables arrive as floats; a grid formula rounds down as in C."""
+    assert evaluate("(n+255)/256", {"n": 1000.0}) == 4
+    assert evaluate("n/4", {"n": 2.5}) == 0.625
+    assert evaluate("ceil(n/2.0) + log2(8)", {"n": 5}) == 6
+
+
+def test_names_are_the_variables_only() -> None:
+    """Functions are not variables."""
+    assert names("min(n, m) + ceil(k/2.0)") == {"n", "m", "k"}
+
+
+def test_a_size_is_whole_and_not_negative() -> None:
+    """Half an element and minus one element are refused."""
+    assert count("n*2.0", {"n": 3}) == 6
+    for text in ("n/2.0", "-n"):
+        with pytest.raises(ExpressionError):
+            count(text, {"n": 3})
+
+
+@given(st.text(max_size=60))
+def test_no_text_does_anything_but_give_a_number_or_be_refused(text: str) -> None:
+    """Random text ends in a bounded number or an ExpressionError."""
+    try:
+        value = evaluate(text, {"n": 3, "m": 2.5})
+    except ExpressionError:
+        return
+    assert math.isfinite(value)
+
+
+_TOKENS = st.sampled_from(
+    [
+        "n",
+        "m",
+        "9",
+        "1e300",
+        "**",
+        "*",
+        "+",
+        "-",
+        "/",
+        "//",
+        "%",
+        "(",
+        ")",
+        ",",
+        "min",
+        "log2",
+        "eval",
+        ".",
+        "'",
+        "_",
+    ]
+)
+
+
+@given(st.lists(_TOKENS, max_size=14))
+def test_no_arrangement_of_tokens_runs_code(tokens: list[str]) -> None:
+    """Well-formed and ill-formed arithmetic alike never reaches a builtin."""
+    called: list[object] = []
+    original = builtins.__import__
+
+    def spy(name: str, *rest: object, **more: object) -> object:
+        called.append(name)
+        return original(name, *rest, **more)  # type: ignore[arg-type]
+
+    builtins.__import__ = spy  # type: ignore[assignment]
+    try:
+        evaluate("".join(tokens), {"n": 3, "m": 0})
+    except ExpressionError:
+        pass
+    finally:
+        builtins.__import__ = original
+    assert not [name for name in called if name in {"os", "subprocess", "sys"}]
