@@ -1,0 +1,281 @@
+"""Count in registers or shared memory first; touch the shared address once a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.functions import Call, Function
+from optimizer.geometry import Change, Geometry, block_extents, is_flat, regrid
+from optimizer.model import Edit, Finding, Kernel
+from optimizer.rules.guarding import Opening, open_end
+from optimizer.source import Source
+from optimizer.spans import Replacement
+from optimizer.syntax import contains, field, operator, span, stripped, walk
+
+_NAME = "privatize-atomics"
+_NEUTRAL = {"atomicAdd": "0"}
+_TYPES = frozenset({"int", "unsigned", "unsigned int", "float", "double", "unsigned long long"})
+# A block's private copy must leave room for several blocks an SM.
+_MOST_BINS = 4096
+_FEWER_BLOCKS = (32, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class _Atomic:
+    """`atomicAdd(&array[index], value);` as a statement; `place` is what is added to."""
+
+    call: Call
+    element: str
+    place: str
+    target: Node
+    index: Node | None
+    value: Node
+
+
+def privatize_atomics(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
+    """Sum per thread and block before the one atomic, or keep a block's own bins in shared memory.
+
+    Legal where the returned value is unused, the kernel can reach its end with all threads, and
+    either the address is the same for the whole block or the number of bins is known. Order of
+    additions changes.
+    """
+    del findings
+    source = Source(kernel.source)
+    for fn in source.kernels:
+        if fn.broken or fn.has_asm or fn.has_goto or fn.barriers or fn.conditional:
+            continue
+        found = [_atomic(source, fn, call) for call in fn.atomics]
+        if not found or any(a is None for a in found):
+            continue
+        atomics = [a for a in found if a is not None]
+        if all(_uniform(fn, a) for a in atomics):
+            yield from _sums(kernel, source, fn, atomics)
+        elif len(atomics) == 1:
+            yield from _bins(kernel, source, fn, atomics[0])
+
+
+def _atomic(source: Source, fn: Function, call: Call) -> _Atomic | None:
+    if call.name not in _NEUTRAL or len(call.arguments) != 2 or call.node.parent is None:
+        return None
+    if call.node.parent.type != "expression_statement":
+        return None  # the old value is used
+    found = [a for a in fn.accesses if a.kind == "atomic" and contains(call.arguments[0], a.node)]
+    if len(found) != 1 or found[0].cast or found[0].element not in _TYPES:
+        return None
+    access = found[0]
+    if access.space != "global" or len(access.indices) > 1:
+        return None
+    index = access.indices[0] if access.indices else None
+    place = source.of(call.arguments[0])
+    return _Atomic(call, access.element, place, access.node, index, call.arguments[1])
+
+
+def _uniform(fn: Function, atomic: _Atomic) -> bool:
+    """Return whether all threads of a block add to one place that can be named at the end."""
+    address = stripped(atomic.call.arguments[0])
+    if address is None:
+        return False
+    if atomic.index is not None:
+        names = [fn.variables.of(n) for n in walk(atomic.index, "identifier")]
+        return fn.uniform(atomic.index) and all(v is None or v.space == "parameter" for v in names)
+    if operator(address) == "&":
+        return False
+    variable = fn.variables.of(address) if address.type == "identifier" else None
+    return variable is not None and variable.space == "parameter" and variable.settled
+
+
+# -- one place -----------------------------------------------------------------------------------
+
+
+def _sums(kernel: Kernel, source: Source, fn: Function, atomics: list[_Atomic]) -> Iterator[Edit]:
+    places = list(dict.fromkeys((a.place, a.element) for a in atomics))
+    opening = open_end(source, fn)
+    if opening is None or len(places) > 4:
+        return
+    block = block_extents(kernel, source, fn)
+    whole = block is not None and (block[0] * block[1] * block[2]) % 32 == 0
+    taken = [v.name for v in fn.variables.all]
+    margin = source.indent(fn.body.named_children[0]) or "    "
+    edits: list[Replacement] = list(opening.edits)
+    names: dict[str, str] = {}
+    head = tail = ""
+    for place, element in places:
+        name = source.fresh_name(
+            "block_sum" if len(places) == 1 else f"block_sum{len(names)}", *taken
+        )
+        names[place] = name
+        taken.append(name)
+        head += f"\n{margin}{element} {name} = 0;"
+    tail = _combined(source, taken, margin, places, names, block=block if whole else None)
+    edits.append((opening.start, opening.start, head))
+    edits += [(*span(a.call.node), f"{names[a.place]} += {source.of(a.value)}") for a in atomics]
+    edits.append((opening.end, opening.end, tail))
+    lines = ", ".join(str(a.call.line) for a in atomics)
+    yield Edit(
+        f"add up each block of `{fn.name}` before its atomic",
+        source.replace(_ordered(edits)),
+        f"rule:{_NAME}",
+        f"Every thread adds to the same address in line {lines}; such atomics run one after"
+        " another. A block combines its threads first and adds once.",
+        _NAME,
+        3.0,
+    )
+
+
+def _combined(
+    source: Source,
+    taken: list[str],
+    margin: str,
+    places: list[tuple[str, str]],
+    names: dict[str, str],
+    block: tuple[int, int, int] | None,
+) -> str:
+    """Return the code that adds the threads' sums up and adds each block's to its place."""
+    step = "\t" if margin.endswith("\t") else margin
+    lane = _linear(block)
+    lines: list[str] = []
+    if block is None:
+        totals = {p: source.fresh_name(f"{names[p]}_total", *taken) for p, _ in places}
+        lines += [f"__shared__ {element} {totals[p]};" for p, element in places]
+        resets = " ".join(f"{totals[p]} = 0;" for p, _ in places)
+        lines.append(f"if ({lane} == 0) {{ {resets} }}")
+        lines.append("__syncthreads();")
+        lines += [f"atomicAdd(&{totals[p]}, {names[p]});" for p, _ in places]
+        lines.append("__syncthreads();")
+        adds = " ".join(f"atomicAdd({p}, {totals[p]});" for p, _ in places)
+        lines.append(f"if ({lane} == 0) {{ {adds} }}")
+        return "".join(f"\n{margin}{line}" for line in lines)
+    warps = block[0] * block[1] * block[2] // 32
+    shared = {
+        p: source.fresh_name(f"warp_sums{i or ''}", *taken) for i, (p, _) in enumerate(places)
+    }
+    tid = source.fresh_name("thread", *taken)
+    for p, element in places:
+        lines.append(f"__shared__ {element} {shared[p]}[{warps}];")
+    lines.append(f"const int {tid} = {lane};")
+    lines += ["for (int offset = 16; offset > 0; offset /= 2) {", *(
+        f"{step}{names[p]} += __shfl_down_sync(0xffffffff, {names[p]}, offset);" for p, _ in places
+    ), "}"]  # fmt: skip
+    stores = " ".join(f"{shared[p]}[{tid} / 32] = {names[p]};" for p, _ in places)
+    lines += [f"if ({tid} % 32 == 0) {{ {stores} }}", "__syncthreads();", f"if ({tid} == 0) {{"]
+    lines.append(f"{step}for (int w = 1; w < {warps}; w++) {{")
+    lines += [f"{step}{step}{names[p]} += {shared[p]}[w];" for p, _ in places]
+    lines.append(f"{step}}}")
+    lines += [f"{step}atomicAdd({p}, {names[p]});" for p, _ in places]
+    lines.append("}")
+    return "".join(f"\n{margin}{line}" for line in lines)
+
+
+def _linear(block: tuple[int, int, int] | None) -> str:
+    """Return the thread's number in its block."""
+    if block is not None and block[1] == block[2] == 1:
+        return "threadIdx.x"
+    if block is not None and block[2] == 1:
+        return "threadIdx.y * blockDim.x + threadIdx.x"
+    return "(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x"
+
+
+# -- bins ----------------------------------------------------------------------------------------
+
+
+def _bins(kernel: Kernel, source: Source, fn: Function, atomic: _Atomic) -> Iterator[Edit]:
+    count = _bin_count(source, fn, atomic)
+    array = field(atomic.target, "argument")
+    if count is None or array is None or atomic.index is None or count > _MOST_BINS:
+        return
+    variable = fn.variables.of(array) if array.type == "identifier" else None
+    if variable is None or variable.space != "parameter":
+        return
+    if any(u.node.id != array.id for u in variable.uses if u.role != "declare"):
+        return  # the counts are read or written elsewhere in the kernel
+    plans: list[tuple[Opening, Geometry | None, int]] = []
+    if is_flat(kernel, source, fn):
+        looped = open_end(source, fn, stride="blockDim.x * gridDim.x")
+        for fewer in _FEWER_BLOCKS:
+            geometry = regrid(kernel, source, fn, {"x": _fewer(fewer)}) if looped else None
+            if looped is not None and geometry is not None:
+                plans.append((looped, geometry, fewer))
+    opening = open_end(source, fn)
+    if opening is not None:
+        plans.append((opening, None, 1))
+    for how, geometry, fewer in plans:
+        edits = [*how.edits, *_private(source, fn, atomic, how, array, count)]
+        text = source.replace(_ordered([*edits, *(geometry.edits if geometry else ())]))
+        more = f", {fewer} elements a thread" if fewer > 1 else ""
+        yield Edit(
+            f"count in {count} bins of the block's own{more}",
+            text,
+            f"rule:{_NAME}",
+            f"All blocks add to the same few bins in line {atomic.call.line}; a copy in shared"
+            " memory takes the conflicts off the L2 cache and is added once a block.",
+            _NAME,
+            4.0 if fewer > 1 else 1.3,
+            geometry.launch if geometry else None,
+        )
+
+
+def _private(
+    source: Source, fn: Function, atomic: _Atomic, how: Opening, array: Node, count: int
+) -> Iterator[Replacement]:
+    taken = [v.name for v in fn.variables.all]
+    bins = source.fresh_name(f"block_{source.of(array)}", *taken)
+    b = source.fresh_name("b", *taken)
+    margin = source.indent(fn.body.named_children[0]) or "    "
+    step = "\t" if margin.endswith("\t") else margin
+    loop = f"\n{margin}for (int {b} = threadIdx.x; {b} < {count}; {b} += blockDim.x) {{"
+    head = (
+        f"\n{margin}__shared__ {atomic.element} {bins}[{count}];"
+        f"{loop}\n{margin}{step}{bins}[{b}] = 0;\n{margin}}}\n{margin}__syncthreads();\n"
+    )
+    flush = f"{margin}{step}if ({bins}[{b}]) atomicAdd(&{source.of(array)}[{b}], {bins}[{b}]);"
+    tail = f"\n{margin}__syncthreads();{loop}\n{flush}\n{margin}}}"
+    yield (how.start, how.start, head)
+    yield (*span(array), bins)
+    yield (how.end, how.end, tail)
+
+
+def _bin_count(source: Source, fn: Function, atomic: _Atomic) -> int | None:
+    """Return how many bins an index can name, by its type, a modulus or a mask."""
+    node = stripped(atomic.index)
+    for _ in range(6):
+        if node is None:
+            return None
+        kind = fn.type_of(node)
+        if kind in ("unsigned char", "uint8_t", "uchar"):
+            return 256
+        if node.type == "binary_expression" and operator(node) in ("%", "&"):
+            right = source.value(source.plain(field(node, "right")))
+            if right is None or right <= 0:
+                return None
+            unsigned = kind is not None and (
+                kind.startswith(("unsigned", "uint")) or kind == "size_t"
+            )
+            if operator(node) == "&":
+                return right + 1
+            return right if unsigned else None
+        if node.type == "identifier":
+            variable = fn.variables.of(node)
+            if variable is None or variable.init is None or not variable.settled:
+                return None
+            node = stripped(variable.init)
+            continue
+        if node.type == "cast_expression":
+            node = stripped(field(node, "value"))
+            continue
+        return None
+    return None
+
+
+def _fewer(factor: int) -> Change:
+    def change(text: str) -> str:
+        return f"({text} + {factor - 1}) / {factor}"
+
+    return change
+
+
+def _ordered(edits: list[Replacement]) -> list[Replacement]:
+    """Sort by place, keeping insertions at one place in the order they were made."""
+    return sorted(edits, key=lambda e: (e[0], e[1]))

@@ -1,0 +1,79 @@
+"""Atomics of a block joined before they leave it."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.model import Edit, Kernel
+from optimizer.rules.privatize_atomics import privatize_atomics
+
+HEAD = "__global__ void k(const float *a, const unsigned char *s, float *out, int *h, int n) {\n"
+ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+RUN = "void run(float *a, unsigned char *s, float *o, int *h, int n) { k<<<(n + 255) / 256, 256>>>(a, s, o, h, n); }\n"
+
+
+def edits(body: str, run: str = RUN) -> list[Edit]:
+    return list(privatize_atomics(Kernel("k", HEAD + ID + body + "}\n" + run), []))
+
+
+def only(body: str, run: str = RUN) -> str:
+    (edit,) = edits(body, run)
+    return edit.source
+
+
+def test_an_early_return_becomes_a_block_so_that_all_threads_combine() -> None:
+    text = only("  if (i >= n) return;\n  float v = a[i];\n  atomicAdd(out, v);\n")
+    assert "  if (i < n) {\n    float v = a[i];\n    block_sum += v;\n  }\n" in text
+    assert "__shared__ float warp_sums[8];" in text
+    assert "atomicAdd(out, block_sum);" in text
+
+
+def test_atomics_in_a_loop_are_added_up_in_a_register() -> None:
+    text = only("  for (; i < n; i += blockDim.x * gridDim.x) atomicAdd(out, a[i]);\n")
+    assert "block_sum += a[i];" in text
+
+
+def test_a_block_of_unknown_size_adds_up_in_shared_memory() -> None:
+    run = "void run(float *a, unsigned char *s, float *o, int *h, int n, int t) { k<<<n, t>>>(a, s, o, h, n); }\n"
+    text = only("  if (i < n) atomicAdd(&out[0], a[i]);\n", run)
+    assert "atomicAdd(&block_sum_total, block_sum);" in text
+    assert "__shfl" not in text
+
+
+def test_two_addresses_get_a_sum_each() -> None:
+    text = only("  if (i < n) { atomicAdd(&out[0], a[i]); atomicAdd(&h[blockIdx.x], 1); }\n")
+    assert "float block_sum0 = 0;" in text
+    assert "int block_sum1 = 0;" in text
+
+
+def test_bins_of_a_byte_are_kept_by_the_block_with_fewer_blocks_first() -> None:
+    found = edits("  if (i < n) {\n    atomicAdd(&h[s[i]], 1);\n  }\n")
+    assert [e.title.partition("own")[2] for e in found] == [
+        ", 32 elements a thread",
+        ", 8 elements a thread",
+        "",
+    ]
+    assert "for (; i < n; i += blockDim.x * gridDim.x) {" in found[0].source
+    assert "k<<<((n + 255) / 256 + 31) / 32, 256>>>" in found[0].source
+    assert "if (block_h[b]) atomicAdd(&h[b], block_h[b]);" in found[2].source
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  if (i < n) { int old = atomicAdd(h, 1); out[old] = a[i]; }\n",  # the old value is used
+        "  if (i < n) atomicAdd(&out[i], a[i]);\n",  # a place of its own
+        "  if (i < n) atomicAdd(&h[(int)a[i]], 1);\n",  # unknown number of bins
+        "  if (i < n) atomicAdd(&h[i % 10], 1);\n",  # may be negative
+        "  if (i < n) { if (a[i] < 0) return; atomicAdd(out, a[i]); }\n",  # returns inside
+        "  if (i < n) { atomicAdd(&h[s[i]], 1); out[i] = h[0]; }\n",  # counts are read
+        "  if (i < n) atomicAdd(out, a[i]);\n  __syncthreads();\n",
+    ],
+)
+def test_what_cannot_be_joined_is_left_alone(body: str) -> None:
+    assert edits(body) == []
+
+
+def test_the_result_comes_to_rest() -> None:
+    text = only("  if (i < n) atomicAdd(out, a[i]);\n")
+    assert not list(privatize_atomics(Kernel("k", text), []))
