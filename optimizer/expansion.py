@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optimizer.errors import RunnerError
-from optimizer.model import Effort, Kernel, Proposal, Status, Verdict
+from optimizer.model import Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
 from optimizer.tools import Event, Stage
@@ -17,7 +17,7 @@ from optimizer.tree import Node, Tree, Waiting
 
 if TYPE_CHECKING:
     from optimizer.budget import SearchSettings
-    from optimizer.model import Finding, Workload
+    from optimizer.model import Workload
     from optimizer.tools import Tools
 
 
