@@ -161,22 +161,45 @@ def learn(runs: Sequence[Bytes], twice: Bytes | None, types: frozenset[str]) -> 
     again = words[min(1, len(words) - 1)]
     second = twice[:usable].view(np.uint32) if twice is not None else again
     moves = again != second
+    if not moves.any() and (excluded is None or not excluded.any()):
+        return Expectation(kinds, None, _some(untouched))
+    # A sum by atomics may agree in two runs and differ in the third: what stays within a hundredth
+    # under every poison is rounding, what was computed from poison is far off or no number.
+    judged = np.ones(usable // 4, bool) if untouched is None else ~untouched
+    noise = _wander(kinds, words[0], [*words[1:], second], judged)
+    if noise:
+        return Expectation(kinds, None, _some(untouched), noise)
     if not moves.any():
-        # What differs under another poison but not under the same one was computed from it.
         return Expectation(kinds, _some(excluded), _some(untouched))
+    same_words = bool((np.sort(again) == np.sort(second)).all())
+    return Expectation(kinds, None, _some(untouched), unordered=same_words, unstable=not same_words)
+
+
+def _wander(
+    kinds: Sequence[str],
+    first: npt.NDArray[np.uint32],
+    others: Sequence[npt.NDArray[np.uint32]],
+    judged: Mask,
+) -> dict[str, float]:
+    """Return how far runs are apart in each kind of float; empty when that is no rounding."""
     noise: dict[str, float] = {}
     for kind in kinds:
         if kind == "int":
             continue
-        # A sum by atomics differs between all runs, whatever the poison: that is noise as well.
-        apart = [_distance(kind, words[0], word) for word in [*words[1:], second]]
-        noise[kind] = max(apart, default=0.0)
-    if noise and all(np.isfinite(v) for v in noise.values()):
-        scale = max(_scale(kind, words[0]) for kind in noise)
-        if max(noise.values()) <= CHAOTIC * scale:
-            return Expectation(kinds, None, _some(untouched), noise)
-    same_words = bool((np.sort(again) == np.sort(second)).all())
-    return Expectation(kinds, None, _some(untouched), unordered=same_words, unstable=not same_words)
+        a, at = _values(kind, first), _spread(kind, judged)
+        apart = 0.0
+        for other in others:
+            b = _values(kind, other)
+            if not np.array_equal(np.isfinite(a) | ~at[: a.size], np.isfinite(b) | ~at[: b.size]):
+                return {}
+            both = at[: a.size] & np.isfinite(a) & np.isfinite(b)
+            if both.any():
+                with np.errstate(all="ignore"):
+                    apart = max(apart, float(np.abs(a[both] - b[both]).max()))
+        if apart > CHAOTIC * _scale(kind, first[judged]):
+            return {}
+        noise[kind] = apart
+    return noise
 
 
 def loosen(expected: Expectation, one: Bytes | None, two: Bytes | None) -> Expectation:

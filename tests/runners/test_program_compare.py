@@ -174,6 +174,24 @@ def test_noise_between_runs_widens_the_bound() -> None:
     assert not compare(runs[0], raw(want + np.float32(0.1)), expected, Bounds()).passed
 
 
+def test_two_runs_that_agree_by_luck_do_not_make_a_sum_one_of_unwritten_memory() -> None:
+    sums = [raw(np.array([value], np.float32)) for value in (1000.0, 1000.1, 1000.2)]
+    expected = learn(sums, sums[1], frozenset({"float"}))
+    assert expected.excluded is None
+    assert not compare(sums[0], raw(np.array([900.0], np.float32)), expected, Bounds()).passed
+
+
+def test_noise_is_learned_beside_words_that_nothing_wrote() -> None:
+    want = normal()
+    runs = [layers(want + RNG.normal(size=1000).astype(np.float32) * 1e-3, slice(900, 1000))[i]
+            for i in (0, 1, 2, 1)]  # fmt: skip
+    expected = learn(runs[:3], runs[3], frozenset({"float"}))
+    assert not expected.unstable
+    wrong = runs[1].copy()
+    wrong.view(np.float32)[5] += 1
+    assert not compare(runs[1], wrong, expected, Bounds()).passed
+
+
 def test_a_list_filled_in_any_order_is_compared_as_a_set() -> None:
     values = np.arange(100, dtype=np.int32)
     runs = [raw(RNG.permutation(values)) for _ in range(4)]

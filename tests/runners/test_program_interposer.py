@@ -1,0 +1,29 @@
+"""The interposer is built once with the host's compiler, and says so when there is none."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runners import interposer
+from runners.fault import Fault
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+def test_it_is_built_once_for_each_version_of_its_sources(tmp_path: Path) -> None:
+    built = interposer.library(tmp_path)
+    stamp = built.stat().st_mtime_ns
+    assert interposer.library(tmp_path) == built
+    assert built.stat().st_mtime_ns == stamp
+    assert list(tmp_path.iterdir()) == [built]
+
+
+def test_without_a_compiler_the_reader_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Fault, match=r"C\+\+ compiler") as caught:
+        interposer.library(tmp_path / "cache")
+    assert "g++" in caught.value.remedy
