@@ -19,7 +19,8 @@ from bot.settings import Settings
 from optimizer import plugins
 from optimizer.errors import ConfigError
 from runners.fault import Fault
-from runners.profiler import DENIED, MISSING, find_ncu
+from runners.ncu_trouble import DENIED, MISSING
+from runners.profiler import find_ncu
 from runners.sandbox import Sandbox
 from runners.toolchain import Toolchain, find_toolchain
 

@@ -45,6 +45,7 @@ class Progress:
         self._best: Step | None = None
         self._ratio: Ratio | None = None
         self._stage: Stage | None = None
+        self._stages: set[Stage] = set()
         self._left = budget.evaluations
         self._spinner = Spinner("dots", style="cyan")
         self._live = (
@@ -69,10 +70,11 @@ class Progress:
 
     def on_event(self, event: Event) -> None:
         """Take note of a stage that begins."""
-        is_new = event.stage is not self._stage
-        self._stage, self._left = event.stage, event.left
-        if not self._live and is_new:
-            self._line(f"{event.stage.value}, {wording.count(event.left, 'evaluation')} left")
+        self._stage = event.stage
+        self._left = event.left or self._left  # stages that spend none do not say what is left
+        if not self._live and event.stage not in self._stages:
+            self._line(event.stage.value)
+        self._stages.add(event.stage)
 
     def on_step(self, step: Step) -> None:
         """Take note of a candidate that was judged."""

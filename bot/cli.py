@@ -1,0 +1,461 @@
+"""`optiml`: the command line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Self
+
+import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.text import Text
+from typer.exceptions import TyperException
+
+from bot import comment, console, demo, doctor, init, inspect, projects, report, run, settings
+from bot.checkout import Checkout
+from bot.comment import Door
+from bot.interfaces import Change, Report
+from bot.outcome import summarize
+from bot.progress import Progress
+from bot.review import Means, Watch, review
+from bot.wiring import Workshop
+from optimizer.errors import ConfigError, OptimlError
+from optimizer.model import Step
+from optimizer.tools import Event
+from optimizer.trajectory import read_trajectory
+from runners import worker
+from runners.fault import Fault
+from runners.wire import unwrap
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="optiml",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Make CUDA kernels faster: search over edits, each verified and timed on a GPU.\n\n"
+    "`optiml run FILE.cu` optimizes one file, `optiml review` a branch. Without a GPU, start with "
+    "`optiml inspect FILE.cu` or `optiml demo`; `optiml doctor` says what is missing.\n\n"
+    "Exit status: 0 done, whether or not something faster was found · 1 unexpected · 2 bad input · "
+    "3 the unedited kernel fails · 4 no usable device.",
+)
+
+File = Annotated[Path, typer.Argument(help="The CUDA source.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+Policy = Annotated[
+    str | None, typer.Option(help="Who proposes edits: rules, or mixed (rules without a key).")
+]
+Budget = Annotated[
+    str | None, typer.Option(help="Time for one kernel: 10m, 90s, 1h.", metavar="TIME")
+]
+Evaluations = Annotated[
+    int | None, typer.Option(help="Candidates for one kernel, at most.", min=1, metavar="N")
+]
+Seed = Annotated[int | None, typer.Option(help="Decides inputs and every random choice.")]
+Device = Annotated[
+    str | None, typer.Option(help="cuda:N, or all GPUs of this host.", metavar="DEVICE")
+]
+Replay = Annotated[
+    Path | None,
+    typer.Option(help="Take verdicts from a recording; no GPU is used.", metavar="RECORDING"),
+]
+Record = Annotated[
+    Path | None, typer.Option(help="Write verdicts down for --replay.", metavar="RECORDING")
+]
+
+
+@app.command("run")
+def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
+    file: File,
+    kernel: Annotated[
+        str | None, typer.Option(help="Which entry of .optiml.yml; all of the file by default.")
+    ] = None,
+    policy: Policy = None,
+    budget: Budget = None,
+    evaluations: Evaluations = None,
+    seed: Seed = None,
+    device: Device = None,
+    strategy: Annotated[
+        str | None, typer.Option(help="mcts; greedy and random are there to compare with.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for what is written.", metavar="DIR")
+    ] = None,
+    replay: Replay = None,
+    record: Record = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the trajectory in the folder.")
+    ] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Write the winner over FILE if it has not changed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Optimize one file: verified, timed, with the diff and how it was found.
+
+    Writes the best source, a patch, `trajectory.jsonl` and `report.html`. A file with `main()`
+    needs no configuration; others are described in `.optiml.yml` (see `optiml init`). Ctrl-C ends
+    with the best so far.
+
+        optiml run kernels/softmax.cu
+        optiml run src/main.cu --budget 5m --apply
+        optiml run kernels/softmax.cu --record softmax.jsonl.gz
+        optiml run kernels/softmax.cu --replay softmax.jsonl.gz
+    """
+    declared = projects.of_file(file, kernel)
+    chosen = settings.load(
+        {
+            "policy": policy,
+            "minutes": None if budget is None else settings.minutes(budget),
+            "evaluations": evaluations,
+            "seed": seed,
+            "device": device,
+            "strategy": strategy,
+            "out": None if out is None else str(out),
+        },
+        declared.settings,
+    )
+    shown = _console(quiet=as_json)
+    results = []
+    with Workshop(
+        chosen, replay=replay, record=record, command=_command(), say=shown.print
+    ) as workshop:
+        for one, workload in declared.kernels:
+            folder = Path(chosen.out)
+            if out is None or len(declared.kernels) > 1:
+                folder /= workload.name
+            finished = _optimize(run.Order(one, workload, folder, resume), workshop, shown)
+            if apply:
+                run.apply(finished.outcome.trajectory, file)
+            results.append(finished)
+    if as_json:
+        _print_json("run", results=[console.as_json(one.outcome, one.files) for one in results])
+
+
+def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finished:
+    confidence = order.workload.accept.confidence
+    with Progress(shown, order.workload.name, workshop.budget, confidence) as progress:
+        finished = run.optimize(order, workshop, progress.on_step, progress.on_event)
+    console.show(shown, finished.outcome, list(finished.files.values()))
+    if finished.remark:
+        shown.print(Text(finished.remark, style="yellow"), soft_wrap=True)
+    return finished
+
+
+@app.command("review")
+def review_command(
+    base: Annotated[str, typer.Option(help="The branch this one will be merged into.")] = "main",
+    policy: Policy = None,
+    budget: Budget = None,
+    evaluations: Evaluations = None,
+    seed: Seed = None,
+    device: Device = None,
+    replay: Replay = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the comment as Markdown, unrendered.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a reviewer would be told of this branch's kernels.
+
+    Looks at the kernels the working tree changes against BASE, headers followed; takes their
+    workloads from BASE; says which got slower, and what would make them faster.
+
+        optiml review
+        optiml review --base release --budget 3m --markdown > comment.md
+    """
+    chosen = settings.load(
+        {
+            "policy": policy,
+            "minutes": None if budget is None else settings.minutes(budget),
+            "evaluations": evaluations,
+            "seed": seed,
+            "device": device,
+        }
+    )
+    shown = _console(quiet=as_json or markdown)
+    said: list[Report] = []
+    with Checkout(Path.cwd(), base, projects.READING, said.append) as forge:
+        pull = forge.pull
+        if not forge.changed_kernels(pull):
+            said.append(Report(None))
+        else:
+            with Workshop(chosen, replay=replay, command=_command(), say=shown.print) as workshop:
+                means = Means(
+                    workshop.tools, workshop.budget, workshop.search_settings, workshop.environment
+                )
+                door = Door(base, commands=False, apply="Take it with `optiml run FILE --apply`.")
+                with _Watcher(shown, workshop) as watcher:
+                    review(pull, forge, means, door, watcher.watch)
+    _show_review(said[-1], shown, markdown=markdown, as_json=as_json)
+
+
+class _Watcher:
+    """Shows one progress after the other, a kernel each."""
+
+    def __init__(self, shown: Console, workshop: Workshop) -> None:
+        self._shown, self._workshop = shown, workshop
+        self._progress: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.__exit__(None, None, None)
+
+    @property
+    def watch(self) -> Watch:
+        return Watch(self._begin, self._step, self._event)
+
+    def _begin(self, change: Change) -> None:
+        self.__exit__()
+        name = f"{change.kernel.name} ({change.reason})"
+        self._progress = Progress(self._shown, name, self._workshop.budget).__enter__()
+
+    def _step(self, step: Step) -> None:
+        if self._progress is not None:
+            self._progress.on_step(step)
+
+    def _event(self, event: Event) -> None:
+        if self._progress is not None:
+            self._progress.on_event(event)
+
+
+def _show_review(said: Report, shown: Console, *, markdown: bool, as_json: bool) -> None:
+    if as_json:
+        results = [
+            console.review_json(
+                one,
+                summarize(one.trajectory) if one.trajectory else None,
+                comment.regression(one),
+            )
+            for one in said.results
+        ]
+        _print_json("review", markdown=said.markdown, results=results)
+        return
+    if markdown:
+        sys.stdout.write(said.markdown or "")
+        return
+    for one in said.results:
+        if one.problem:
+            shown.print(Text(f"{one.change.kernel.name}: {one.problem}", style="yellow"))
+        if one.change.snippet:
+            shown.print(Text("put this into .optiml.yml of the base branch:", style="dim"))
+            shown.print(Text(one.change.snippet))
+    if said.markdown is None:
+        shown.print("nothing to say: no changed kernel got slower, and none can be made faster")
+        return
+    shown.print(Markdown(said.markdown.replace(comment.MARKER, "")))
+    for suggestion in said.suggestions:
+        shown.print(Text(f"{suggestion.path}:{suggestion.start}-{suggestion.line}", style="bold"))
+        shown.print(Text("\n".join(suggestion.lines)))
+
+
+@app.command("inspect")
+def inspect_command(
+    file: File,
+    arch: Annotated[
+        str, typer.Option(help="Compile for this GPU architecture.", metavar="sm_NN")
+    ] = "sm_90",
+    as_json: Json = False,
+) -> None:
+    """Show kernels, launches, registers, spills, occupancy and static findings. No GPU needed.
+
+    optiml inspect kernels/softmax.cu
+    optiml inspect kernels/softmax.cu --arch sm_80 --json
+    """
+    digits = arch.removeprefix("sm_")
+    if not digits.isdigit():
+        raise ConfigError(f"{arch!r} is no GPU architecture", "write it as sm_90")
+    path = projects.checked(file)
+    text = projects.text_of(path)
+    seen = inspect.inspect(path, text, settings.load(), int(digits), projects.root_of(path))
+    if as_json:
+        _print_json("inspect", **inspect.as_json(seen))
+    else:
+        inspect.show(_console(), seen)
+
+
+@app.command("init")
+def init_command(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="CUDA sources; all below here by default.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    stdout: Annotated[bool, typer.Option("--stdout", help="Print it, write nothing.")] = False,
+) -> None:
+    """Write a `.optiml.yml` from the kernels found here; guesses are marked with comments.
+
+    optiml init
+    optiml init kernels/softmax.cu --stdout
+    """
+    root = Path.cwd()
+    text = init.project(root, [projects.checked(file) for file in files or ()])
+    if not text:
+        raise ConfigError(
+            f"no kernel that can be described was found below {root}",
+            "name the .cu files, or describe them by hand: docs/settings.md",
+        )
+    if stdout:
+        sys.stdout.write(text)
+        return
+    target = root / projects.FILE
+    if target.exists() and not force:
+        raise ConfigError(
+            f"{target} exists and was left alone", "--force replaces it, --stdout prints"
+        )
+    target.write_text(text, encoding="utf-8")
+    guesses = text.count("# guess")
+    shown = _console()
+    shown.print(f"wrote {target}", soft_wrap=True, markup=False)
+    if guesses:
+        shown.print(f"{guesses} lines are guesses, marked so; look at the shapes and sizes first")
+
+
+@app.command("report")
+def report_command(
+    trajectory: Annotated[
+        Path, typer.Argument(help="trajectory.jsonl of a run, or its folder.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write; beside it by default.", metavar="HTML")
+    ] = None,
+) -> None:
+    """Write the HTML report of an earlier run, also of one that was cut short.
+
+    optiml report optiml-out/softmax
+    """
+    path = trajectory / run.TRAJECTORY if trajectory.is_dir() else trajectory
+    found = read_trajectory(path)
+    if not found.steps:
+        raise ConfigError(f"{path} holds no step yet", "the run ended before its first measurement")
+    target = out or path.with_name(run.REPORT)
+    target.write_text(report.render(found), encoding="utf-8")
+    shown = _console()
+    shown.print(Text(summarize(found).headline, style="bold"))
+    shown.print(f"wrote {target}", soft_wrap=True, markup=False)
+
+
+@app.command("doctor")
+def doctor_command(as_json: Json = False) -> None:
+    """Look at compiler, driver, GPU, profiler, sandbox, disk: each line ok, or what to do."""
+    found = doctor.examine(settings.load())
+    stops = any(one.ok is False for one in found)
+    if as_json:
+        lines = [
+            {"name": one.name, "ok": one.ok, "words": one.words, "remedy": one.remedy or None}
+            for one in found
+        ]
+        _print_json("doctor", ok=not stops, checks=lines)
+    else:
+        shown = _console()
+        marks = {True: ("ok   ", "green"), None: ("note ", "yellow"), False: ("FAIL ", "bold red")}
+        for one in found:
+            mark, style = marks[one.ok]
+            line = Text.assemble((mark, style), (f"{one.name}: ", "bold"), one.words)
+            shown.print(line, soft_wrap=True)
+            if one.remedy:
+                shown.print(Text(f"     → {one.remedy}", style="dim"), soft_wrap=True)
+    if stops:
+        raise typer.Exit(1)
+
+
+@app.command("demo")
+def demo_command(
+    out: Annotated[Path, typer.Option(help="Folder for what is written.", metavar="DIR")] = Path(
+        "optiml-out/demo"
+    ),
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Use the recording even if there is a GPU.")
+    ] = False,
+) -> None:
+    """Go the whole way on an example: a branch changes a kernel, the comment says what to do.
+
+    On a GPU if there is one, else on the recording of a real run; it says which.
+    """
+    demo.show(_console(), settings.load(), out, recorded=recorded)
+
+
+@app.command("worker")
+def worker_command(
+    jobs: Annotated[Path, typer.Argument(help="Jobs to judge, JSON.", show_default=False)],
+    results: Annotated[Path, typer.Argument(help="Where to write.", show_default=False)],
+    gpu: Annotated[int, typer.Option(help="CUDA device number.", min=0)] = 0,
+) -> None:
+    """Judge jobs from a file and write verdicts to another, on this machine's GPU.
+
+    For schedulers of any kind. The same as `python -I -m runners.worker JOBS RESULTS`, which needs
+    little more than numpy and pycuda installed.
+    """
+    raise typer.Exit(worker.main(["--gpu", str(gpu), str(jobs), str(results)]))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status; an error is one message, never a traceback."""
+    try:
+        status = app(list(arguments) if arguments is not None else None, standalone_mode=False)
+    except TyperException as error:
+        _complain(error.format_message(), "optiml --help, or optiml COMMAND --help")
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted before there was a result")
+        return INTERRUPTED
+    except Fault as fault:
+        return _failed(fault)
+    except OptimlError as error:
+        _complain(error.message, error.remedy)
+        return error.exit_code
+    except BrokenPipeError:
+        return 0  # whoever read our output has seen enough
+    except Exception:  # noqa: BLE001 - the last resort of a command line
+        _complain(
+            f"unexpected: {sys.exc_info()[1]}",
+            f"the details are in {_details()}; please report them",
+        )
+        return 1
+    return int(status or 0)
+
+
+def _failed(fault: Fault) -> int:
+    try:
+        unwrap(fault)
+    except OptimlError as error:
+        _complain(error.message, error.remedy)
+        return error.exit_code
+
+
+def _complain(message: str, remedy: str = "") -> None:
+    shown = Console(stderr=True)
+    shown.print(Text.assemble(("optiml: ", "bold red"), message), soft_wrap=True)
+    if remedy:
+        shown.print(Text(f"  → {remedy}", style="dim"), soft_wrap=True)
+
+
+def _details() -> str:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="optiml-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(f"{shlex.join(sys.argv)}\n{traceback.format_exc()}")
+    return file.name
+
+
+def _console(*, quiet: bool = False) -> Console:
+    return Console(quiet=quiet, highlight=False)
+
+
+def _command() -> str:
+    return shlex.join(["optiml", *sys.argv[1:]])
+
+
+def _print_json(command: str, **values: object) -> None:
+    found: Mapping[str, object] = {"version": console.SCHEMA, "command": command, **values}
+    sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")

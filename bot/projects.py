@@ -1,0 +1,106 @@
+"""From a file named on the command line to what is optimized, by the project file around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot import init
+from bot.checkout import Reading
+from optimizer.errors import ConfigError
+from optimizer.model import Kernel, Workload
+from runners.workload import PROJECT_FILE, program_workload, read_project
+
+FILE = PROJECT_FILE
+_SUFFIXES = (".cu", ".cuh")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Kernels of one file with their workloads, and the settings its project gives."""
+
+    kernels: tuple[tuple[Kernel, Workload], ...]
+    settings: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+def of_file(file: Path, name: str | None = None) -> Declared:
+    """Return what is to be optimized in a file: its entries of `.optiml.yml`, or the program it is.
+
+    `name` picks one entry. Raise `ConfigError` when nothing says how the file is run.
+    """
+    path = checked(file)
+    project = _project_file(path)
+    if project is not None:
+        found = read_project(project)
+        inside = path.relative_to(found.root.resolve()).as_posix()
+        here = [one for one in found.kernels() if one[0].path == inside]
+        chosen = [one for one in here if name in (None, one[1].name, one[1].symbol)]
+        if chosen:
+            return Declared(tuple(chosen), found.config.given())
+        if here:
+            known = ", ".join(workload.name for _, workload in here)
+            raise ConfigError(f"{project} has no kernel {name!r} for {file}", f"it has: {known}")
+    program = program_workload(path)
+    if program is None:
+        where = f"{project} does not mention {file}" if project else f"no {FILE} describes {file}"
+        raise ConfigError(
+            f"{where}, and it has no main()",
+            f"`optiml init {file}` writes a first {FILE} from what it finds",
+        )
+    if name is not None:
+        raise ConfigError(
+            f"{file} is run as a program, which has no kernel {name!r} to pick",
+            f"leave --kernel out, or describe the kernel in {FILE}",
+        )
+    return Declared((program,))
+
+
+def checked(file: Path) -> Path:
+    """Return a CUDA file's full path. Raise `ConfigError` when it is none."""
+    if not file.exists():
+        near = sorted(file.parent.glob("*.cu")) if file.parent.is_dir() else []
+        known = ", ".join(str(one) for one in near[:5])
+        raise ConfigError(f"there is no file {file}", f"here are: {known}" if known else "")
+    if not file.is_file() or file.suffix not in _SUFFIXES:
+        raise ConfigError(f"{file} is no CUDA source", "name a .cu file")
+    return file.resolve()
+
+
+def text_of(file: Path) -> str:
+    """Return a source as it is, line ends included. Raise `ConfigError` when it is not text."""
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            return stream.read()
+    except UnicodeDecodeError as error:
+        message = f"{file} is not UTF-8 (byte {error.start})"
+        raise ConfigError(message, "convert it") from error
+    except OSError as error:
+        raise ConfigError(f"{file}: {error.strerror}") from error
+
+
+def root_of(path: Path) -> Path:
+    """Return the folder that a file's paths are relative to: its project's, else its own."""
+    project = _project_file(path)
+    return project.parent if project is not None else path.parent
+
+
+def _project_file(path: Path) -> Path | None:
+    """Return the nearest project file above a source, not beyond its repository."""
+    for folder in path.parents:
+        if (folder / FILE).is_file():
+            return folder / FILE
+        if (folder / ".git").exists():
+            return None
+    return None
+
+
+def _kernels(path: Path) -> Sequence[tuple[Kernel, Workload]]:
+    return read_project(path).kernels()
+
+
+def _snippet(file: Path, root: Path) -> str:
+    return init.project(root, [file])
+
+
+READING = Reading(_kernels, program_workload, _snippet)

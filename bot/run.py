@@ -1,0 +1,179 @@
+"""One kernel from start to files: search, live trajectory, best source, patch, report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import difference, report
+from bot.outcome import Outcome, summarize
+from bot.wiring import Workshop, today
+from optimizer.errors import ConfigError, RunnerError
+from optimizer.memory import lessons, remember
+from optimizer.model import Kernel, Step, Trajectory, Workload
+from optimizer.search import search
+from optimizer.tools import Event
+from optimizer.trajectory import Footer, Header, TrajectoryLog, write_trajectory
+
+TRAJECTORY = "trajectory.jsonl"
+REPORT = "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is optimized and where its files go."""
+
+    kernel: Kernel
+    workload: Workload
+    folder: Path
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run: its result and the files written, by what they are.
+
+    `remark` says what went wrong without harm to the result.
+    """
+
+    outcome: Outcome
+    files: dict[str, Path]
+    remark: str = ""
+
+
+def optimize(
+    order: Order,
+    workshop: Workshop,
+    on_step: Callable[[Step], None],
+    on_event: Callable[[Event], None],
+) -> Finished:
+    """Search, writing each step as it comes; whatever happens, the steps so far stay on disk.
+
+    Raise `BaselineError` when the kernel itself fails, `RunnerError` when files cannot be written.
+    """
+    path = order.folder / TRAJECTORY
+    with ExitStack() as stack:
+        log, earlier = _opened(order, workshop, path)
+        stack.enter_context(log)
+
+        def keep(step: Step) -> None:
+            log.append(step)
+            on_step(step)
+
+        for step in earlier.steps if earlier else ():
+            on_step(step)
+        found = search(
+            order.kernel,
+            order.workload,
+            workshop.tools(order.kernel, order.workload),
+            workshop.budget,
+            keep,
+            on_event=on_event,
+            settings=workshop.search_settings,
+            environment=workshop.environment,
+            resume=earlier,
+        )
+        log.finish(Footer(found.stopped, found.winner, found.confirmation, found.aa, found.notes))
+    files = write_files(found, order.folder)
+    return Finished(summarize(found), files, _learn(found, workshop))
+
+
+def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
+    """Write trajectory, report and, when something held, source and patch; return their paths."""
+    files = {"trajectory": folder / TRAJECTORY}
+    try:
+        # The log holds each step as it was judged first; counters and races came later.
+        beside = folder / f".{TRAJECTORY}.new"
+        write_trajectory(found, beside)
+        beside.replace(files["trajectory"])
+        if found.winner:
+            kernel = found.best.kernel
+            name = Path(kernel.path or f"{kernel.name}.cu").name
+            files["source"] = folder / name
+            _write(files["source"], kernel.source)
+            files["patch"] = folder / f"{Path(name).stem}.patch"
+            old, path = found.baseline.kernel.source, kernel.path or name
+            _write(files["patch"], difference.unified(old, kernel.source, path))
+        files["report"] = folder / REPORT
+        _write(files["report"], report.render(found))
+    except OSError as error:
+        raise RunnerError(
+            f"cannot write to {folder}: {error.strerror}",
+            f"the trajectory so far is in {files['trajectory']}; free some disk, then "
+            f"`optiml report {files['trajectory']}`",
+        ) from error
+    return files
+
+
+def apply(found: Trajectory, file: Path) -> None:
+    """Write the winning source over the file it was made from.
+
+    Raise `ConfigError` when the file has changed since the run began.
+    """
+    if not found.winner:
+        return
+    with file.open(encoding="utf-8", newline="") as stream:
+        now = stream.read()
+    if now != found.baseline.kernel.source:
+        raise ConfigError(
+            f"{file} has changed since the run began and was left alone",
+            "apply the patch by hand: git apply",
+        )
+    beside = file.with_name(f".{file.name}.optiml")
+    _write(beside, found.best.kernel.source)
+    beside.chmod(file.stat().st_mode & 0o777)
+    beside.replace(file)
+
+
+def _opened(
+    order: Order, workshop: Workshop, path: Path
+) -> tuple[TrajectoryLog, Trajectory | None]:
+    try:
+        order.folder.mkdir(parents=True, exist_ok=True)
+        if order.resume:
+            log, earlier = TrajectoryLog.resume(path)
+            if not earlier.steps:
+                return log, None
+            _same(order, earlier, path)
+            return log, earlier
+        if path.exists() and path.stat().st_size:
+            path.replace(path.with_suffix(".previous.jsonl"))
+        return TrajectoryLog(path, Header(order.workload, workshop.environment)), None
+    except OSError as error:
+        raise RunnerError(
+            f"cannot write to {order.folder}: {error.strerror}", "name another folder with --out"
+        ) from error
+
+
+def _same(order: Order, earlier: Trajectory, path: Path) -> None:
+    if earlier.baseline.kernel.digest != order.kernel.digest:
+        raise ConfigError(
+            f"{path} is the trajectory of another source",
+            "the file changed since that run; start afresh without --resume",
+        )
+    if earlier.workload != order.workload:
+        raise ConfigError(
+            f"{path} was made on another workload",
+            "`.optiml.yml` changed since that run; start afresh without --resume",
+        )
+
+
+def _learn(found: Trajectory, workshop: Workshop) -> str:
+    file = workshop.settings.memory_file
+    if file is None or found.environment.recorded:
+        return ""
+    try:
+        remember(file, lessons(found, today()))
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())

@@ -1,0 +1,282 @@
+"""Where everything is put together, by plain constructor calls from one `Settings`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import importlib.metadata
+import json
+import platform
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from bot.settings import Settings
+from optimizer import bottleneck, plugins
+from optimizer.boundary import violations
+from optimizer.budget import Budget, SearchSettings, Strategy
+from optimizer.diagnosis import Diagnosis
+from optimizer.errors import ConfigError, NoDeviceError
+from optimizer.interfaces import ProposalPolicy
+from optimizer.memory import SearchMemory
+from optimizer.model import Environment, Kernel, Verdict, Workload
+from optimizer.policies.mixed import MixedPolicy
+from optimizer.policies.rules import RulePolicy
+from optimizer.tools import Tools
+from runners.builder import CompilingBuilder
+from runners.compiler import Compiler
+from runners.dispatch import Gpu, LocalDispatcher, discover
+from runners.evaluator import DispatchedEvaluator
+from runners.fault import Fault
+from runners.interfaces import Dispatcher
+from runners.profiler import NcuProfiler
+from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
+from runners.sandbox import Sandbox
+from runners.toolchain import Toolchain, find_toolchain
+from runners.wire import unwrap
+
+_EPOCH = dt.date(1970, 1, 1)
+_PEAKS_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where verdicts come from, and whether counters can be had there."""
+
+    dispatcher: Dispatcher
+    environment: Environment
+    profile: bool = True
+    width: int = 1
+
+
+class Workshop:
+    """Machines and tools for runs, from settings. A context manager: it ends what it started.
+
+    With `replay` no GPU is touched; with `record` verdicts are written down for a later replay.
+    `source` gives verdicts from anywhere else, such as a scheduler's queue. Raise
+    `NoDeviceError` when there is nothing to give verdicts.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        replay: Path | None = None,
+        record: Path | None = None,
+        source: Source | None = None,
+        command: str = "",
+        say: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        check(settings)
+        self.settings = settings
+        self._stack = ExitStack()
+        self._notes: list[str] = []
+        self._rules = plugins.rules(self._notes)
+        try:
+            found = replayed(replay) if replay is not None else source or self._local(say)
+            self._source = found if record is None else self._recorded(found, record)
+        except BaseException:
+            self._stack.close()
+            raise
+        self.environment = replace(
+            self._source.environment, command=command, policy=settings.policy
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def budget(self) -> Budget:
+        """Return what one kernel's search may spend."""
+        return Budget(self.settings.evaluations, self.settings.minutes, self.settings.usd)
+
+    @property
+    def search_settings(self) -> SearchSettings:
+        """Return the constants of the search."""
+        return SearchSettings(strategy=Strategy(self.settings.strategy), seed=self.settings.seed)
+
+    def tools(self, kernel: Kernel, workload: Workload) -> Tools:
+        """Return fresh tools to judge candidates of one kernel on one workload."""
+        peaks = self.environment.peaks
+
+        def headroom(verdict: Verdict) -> float | None:
+            return bottleneck.headroom(verdict, peaks)
+
+        device = self.settings.device if self.settings.device != "all" else "cuda:0"
+        return Tools(
+            policy=self._policy(workload),
+            evaluator=DispatchedEvaluator(
+                self._source.dispatcher, kernel, device, self.settings.seed, violations
+            ),
+            detectors=(Diagnosis(peaks),),
+            boundary=violations,
+            headroom=headroom,
+            profile=self._source.profile,
+            width=self._source.width,
+        )
+
+    def _policy(self, workload: Workload) -> ProposalPolicy:
+        memory = None
+        file = self.settings.memory_file
+        if file is not None and not self.environment.recorded:
+            memory = SearchMemory.load(file, self.environment.gpu, today())
+        rules = RulePolicy(self._rules, workload.accept, memory, self._notes)
+        return MixedPolicy(rules) if self.settings.policy == "mixed" else rules
+
+    def _recorded(self, source: Source, path: Path) -> Source:
+        seen = source.environment
+        header = RecordingHeader(
+            seen.gpu, seen.driver, seen.toolkit, seen.date, seen.optiml, seen.facts, seen.peaks
+        )
+        recorder = RecordingDispatcher(source.dispatcher, path, header)
+        return replace(source, dispatcher=self._stack.enter_context(recorder))
+
+    def _local(self, say: Callable[[str], None]) -> Source:
+        gpus = chosen(present(), self.settings.device)
+        try:
+            toolchain = find_toolchain(self.settings.nvcc or None)
+            toolchain.require(gpus[0].capability)
+            sandbox = self._stack.enter_context(confined(self.settings))
+        except Fault as fault:
+            unwrap(fault)
+        scratch = Path(
+            self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-build-"))
+        )
+        builder = CompilingBuilder(Compiler(toolchain, sandbox, scratch), gpus[0].capability)
+        profiler = NcuProfiler(self.settings.ncu or None)
+        readable = [scratch, *toolchain.folders]
+        dispatcher = LocalDispatcher(
+            builder,
+            [gpu.index for gpu in gpus],
+            sandbox=sandbox,
+            profiler=profiler if profiler.path else None,
+            readable=readable,
+        )
+        self._stack.callback(dispatcher.close)
+        environment = self._surroundings(gpus[0], toolchain, dispatcher, say)
+        return Source(dispatcher, environment, bool(profiler.path), dispatcher.width)
+
+    def _surroundings(
+        self,
+        gpu: Gpu,
+        toolchain: Toolchain,
+        dispatcher: LocalDispatcher,
+        say: Callable[[str], None],
+    ) -> Environment:
+        facts = dispatcher.facts()
+        return Environment(
+            gpu=gpu.name,
+            driver=gpu.driver,
+            toolkit=".".join(map(str, toolchain.version)),
+            host=f"{platform.system()} {platform.release()} {platform.machine()}",
+            optiml=importlib.metadata.version("optiml-bot"),
+            date=dt.datetime.now(dt.UTC).date().isoformat(),
+            peaks=self._peaks(gpu, dispatcher, say),
+            facts={
+                name: float(value)
+                for name, value in facts.items()
+                if isinstance(value, int | float) and not isinstance(value, bool)
+            },
+        )
+
+    def _peaks(
+        self, gpu: Gpu, dispatcher: LocalDispatcher, say: Callable[[str], None]
+    ) -> Mapping[str, float]:
+        """Return the device's measured peaks, from an earlier run where there was one."""
+        file = self.settings.cache_folder / f"peaks-{gpu.uuid}-{gpu.driver}.json"
+        try:
+            known = json.loads(file.read_text(encoding="utf-8"))
+            if known.get("format") == _PEAKS_FORMAT:
+                return {str(name): float(value) for name, value in known["peaks"].items()}
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            pass  # not measured yet, or not by this version
+        say(f"measuring the peaks of {gpu.name}, once for this machine")
+        peaks = dispatcher.calibrate()
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"format": _PEAKS_FORMAT, "gpu": gpu.name, "peaks": peaks}, indent=1)
+            file.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            say(f"the peaks could not be kept in {file.parent}: {error.strerror}")
+        return peaks
+
+
+def check(settings: Settings) -> None:
+    """Raise `ConfigError` for what this version does not offer."""
+    if settings.policy == "llm":
+        raise ConfigError(
+            "this version proposes edits by rules only", "use --policy rules, or mixed"
+        )
+    if settings.objective != "time":
+        raise ConfigError(
+            f"this version cannot search for {settings.objective}", "use the objective `time`"
+        )
+
+
+def replayed(path: Path) -> Source:
+    """Return verdicts from a recording, marked as such wherever they are shown."""
+    dispatcher = ReplayDispatcher(path)
+    header = dispatcher.header
+    environment = Environment(
+        gpu=header.gpu,
+        driver=header.driver,
+        toolkit=header.toolkit,
+        optiml=header.optiml,
+        date=header.date,
+        peaks=header.peaks,
+        facts=header.facts,
+        recorded=header.words,
+    )
+    return Source(dispatcher, environment)
+
+
+def present() -> tuple[Gpu, ...]:
+    """Return the GPUs of this host. Raise `NoDeviceError`, saying what works without, in a line."""
+    try:
+        return discover()
+    except NoDeviceError as error:
+        raise NoDeviceError(
+            f"{error.message}; without a GPU there are `optiml inspect FILE.cu`, `optiml demo` and "
+            "--replay RECORDING"
+        ) from error
+
+
+def chosen(gpus: tuple[Gpu, ...], device: str) -> tuple[Gpu, ...]:
+    """Return the GPUs a device name means: `cuda:N`, or `all` of the first one's kind."""
+    if device == "all":
+        return tuple(gpu for gpu in gpus if gpu.name == gpus[0].name)
+    number = device.removeprefix("cuda:")
+    found = [gpu for gpu in gpus if str(gpu.index) == number]
+    if not found:
+        here = ", ".join(f"cuda:{gpu.index} ({gpu.name})" for gpu in gpus)
+        raise NoDeviceError(f"there is no device {device!r}", f"this host has {here}, or `all`")
+    return (found[0],)
+
+
+def confined(settings: Settings) -> Sandbox:
+    """Return the sandbox the settings ask for.
+
+    The command line runs its user's own code: `auto` takes the best isolation there is, `strict`
+    refuses to go without.
+    """
+    if settings.sandbox == "off":
+        return Sandbox("own", backend="processes")
+    return Sandbox("stranger" if settings.sandbox == "strict" else "own")
+
+
+@functools.cache
+def today() -> float:
+    """Return the day as days since 1970, for the search memory."""
+    return float((dt.datetime.now(dt.UTC).date() - _EPOCH).days)
