@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from optimizer.accesses import Access
 from optimizer.aliasing import apart
-from optimizer.functions import Function
+from optimizer.functions import Call, Function
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
@@ -19,6 +19,7 @@ _NAME = "register-accumulator"
 _SCALARS = frozenset({
     "float", "double", "int", "unsigned", "unsigned int", "long", "long long", "short", "char",
     "unsigned long long", "size_t", "float2", "float4", "int32_t", "uint32_t", "half", "__half",
+    "int64_t", "uint64_t", "unsigned long", "curandState", "curandState_t", "curandStateXORWOW_t",
 })  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Acces
     for root in dict.fromkeys(a.root for a in inside if a.writes):
         group = [a for a in inside if a.root == root]
         others = [a for a in inside if a.root != root]
-        if not _one_element(fn, loop, group):
+        if not _one_element(source, fn, loop, group):
             continue
         if not any(a.reads for a in group) and _first_value(source, loop, group) is None:
             continue
@@ -62,7 +63,7 @@ def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Acces
             for a in others
         ):
             found.append(group)
-    return found if any(a.reads for group in found for a in group) else []
+    return found if any(a.reads or a.kind == "unknown" for g in found for a in g) else []
 
 
 def _first_value(source: Source, loop: Loop, group: list[Access]) -> tuple[Node, Node] | None:
@@ -82,15 +83,21 @@ def _first_value(source: Source, loop: Loop, group: list[Access]) -> tuple[Node,
     return None
 
 
-def _one_element(fn: Function, loop: Loop, group: list[Access]) -> bool:
+def _one_element(source: Source, fn: Function, loop: Loop, group: list[Access]) -> bool:
     first = group[0]
     if first.space not in ("global", "shared") or first.element not in _SCALARS:
         return False
     if first.index is None or first.cast:
         return False
-    if any(a.kind in ("atomic", "unknown") or a.cast for a in group):
+    if any(a.kind == "atomic" or a.cast for a in group):
         return False
-    if any(contains(loop.node, c.node) for c in (*fn.barriers, *fn.warp_calls, *fn.unknown_calls)):
+    if any(contains(loop.node, c.node) for c in (*fn.barriers, *fn.warp_calls)):
+        return False
+    lent = [a for a in group if a.kind == "unknown"]
+    borrowers = [c for c in fn.unknown_calls if contains(loop.node, c.node)]
+    if not all(_only_borrows(source, fn, c) for c in borrowers):
+        return False
+    if not all(any(_lends(a, c) for c in borrowers) for a in lent):
         return False
     if fn.leaves(loop.node) or fn.unknown_in(loop.node):
         return False
@@ -98,6 +105,46 @@ def _one_element(fn: Function, loop: Loop, group: list[Access]) -> bool:
     if first.index.symbols & changed or any(i in changed for i in _names(fn, first)):
         return False
     return all(a.index is not None and first.index.same(a.index) for a in group)
+
+
+def _lends(access: Access, call: Call) -> bool:
+    """Return whether an access is `f(&A[i])`: the element's address for the call alone."""
+    parent = access.node.parent
+    return (
+        parent is not None
+        and parent.type == "pointer_expression"
+        and operator(parent) == "&"
+        and any(argument.id == parent.id for argument in call.arguments)
+    )
+
+
+def _only_borrows(source: Source, fn: Function, call: Call) -> bool:
+    """Return whether a call uses the addresses it is given only to reach that one element.
+
+    The random generators of cuRAND do; a function of the file does when it says `*p` and nothing
+    else of its pointers. Arguments that are arrays of the kernel itself are refused.
+    """
+    for argument in call.arguments:
+        if argument.type == "identifier":
+            variable = fn.variables.of(argument)
+            if variable is None or variable.is_pointer or variable.is_array:
+                return variable is None and source.constant_of(source.of(argument)) is not None
+    if call.name.startswith("curand") and not call.name.startswith("curand_init"):
+        return True
+    callee = source.function(call.name)
+    if callee is None or callee.unknown_calls or callee.atomics or callee.barriers:
+        return False
+    pointers = [p for p in callee.parameters if p.is_pointer or p.reference]
+    for parameter in pointers:
+        variable = callee.variables.named(parameter.name)
+        if variable is None or parameter.depth > 1:
+            return False
+        for use in variable.uses:
+            parent = use.node.parent
+            starred = parent is not None and parent.type == "pointer_expression"
+            if not parameter.reference and not (starred and parent and operator(parent) == "*"):
+                return False
+    return not any(u.name in source.spaces for u in callee.variables.within(callee.body))
 
 
 def _changed(fn: Function, loop: Loop) -> frozenset[str]:

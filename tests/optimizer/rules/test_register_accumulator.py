@@ -72,3 +72,23 @@ def test_a_launch_that_passes_one_buffer_twice_forbids_it() -> None:
 def test_the_result_comes_to_rest() -> None:
     (text,) = edits("  for (int j = 0; j < n; ++j) c[i] += a[j];\n")
     assert not list(register_accumulator(Kernel("k", HEAD + IDS + text), []))
+
+
+STATE = (
+    "__device__ float draw(unsigned *s) { *s = *s * 1664525u + 1013904223u; return *s * 2e-10f; }\n"
+    "__device__ float peek(unsigned *s) { return s[1] * 2e-10f; }\n"
+    "__global__ void k(unsigned *states, float *c, int n) {\n"
+)
+
+
+def test_a_generator_state_lent_to_a_function_stays_in_a_register() -> None:
+    body = "  for (int j = 0; j < n; j++) c[i] += draw(&states[i]);\n"
+    (text,) = edits(body, STATE)
+    assert "c_acc += draw(&states_acc);" in text
+    assert "states[i] = states_acc;" in text
+
+
+def test_a_function_that_looks_beyond_the_element_forbids_it() -> None:
+    (text,) = edits("  for (int j = 0; j < n; j++) c[i] += draw(&states[i]);\n", STATE)
+    assert text
+    assert edits("  for (int j = 0; j < n; j++) c[i] += peek(&states[i]);\n", STATE) == []
