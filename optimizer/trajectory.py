@@ -69,7 +69,11 @@ class TrajectoryLog:
             self._file.truncate(keep)
             self._file.seek(keep)
         else:
-            self._write(_HEADER.dump_json(header))
+            try:
+                self._write(_HEADER.dump_json(header))
+            except BaseException:
+                self._file.close()
+                raise
 
     @classmethod
     def resume(cls, path: Path) -> tuple[Self, Trajectory]:
