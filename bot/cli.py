@@ -407,8 +407,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(error.format_message(), "optiml --help, or optiml COMMAND --help")
         return 2
     except (KeyboardInterrupt, typer.Abort):
-        _complain("interrupted before there was a result")
-        return INTERRUPTED
+        status = INTERRUPTED
     except Fault as fault:
         return _failed(fault)
     except OptimlError as error:
@@ -422,6 +421,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"the details are in {_details()}; please report them",
         )
         return 1
+    if status == INTERRUPTED:
+        _complain("interrupted before there was a result")
     return int(status or 0)
 
 

@@ -135,10 +135,12 @@ def _opened(
         order.folder.mkdir(parents=True, exist_ok=True)
         if order.resume:
             log, earlier = TrajectoryLog.resume(path)
-            if not earlier.steps:
-                return log, None
-            _same(order, earlier, path)
-            return log, earlier
+            try:
+                _same(order, earlier, path)
+            except ConfigError:
+                log.close()
+                raise
+            return log, earlier if earlier.steps else None
         if path.exists() and path.stat().st_size:
             path.replace(path.with_suffix(".previous.jsonl"))
         return TrajectoryLog(path, Header(order.workload, workshop.environment)), None
@@ -149,7 +151,7 @@ def _opened(
 
 
 def _same(order: Order, earlier: Trajectory, path: Path) -> None:
-    if earlier.baseline.kernel.digest != order.kernel.digest:
+    if earlier.steps and earlier.baseline.kernel.digest != order.kernel.digest:
         raise ConfigError(
             f"{path} is the trajectory of another source",
             "the file changed since that run; start afresh without --resume",

@@ -98,6 +98,11 @@ class Workshop:
         self._stack.close()
 
     @property
+    def dispatcher(self) -> Dispatcher:
+        """Return what gives verdicts, for those who ask without a search."""
+        return self._source.dispatcher
+
+    @property
     def budget(self) -> Budget:
         """Return what one kernel's search may spend."""
         return Budget(self.settings.evaluations, self.settings.minutes, self.settings.usd)

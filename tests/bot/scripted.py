@@ -32,7 +32,9 @@ class Scripted:
         draw = int(hashlib.sha256(job.kernel.digest.encode()).hexdigest()[:8], 16) / 2**32
         ratio = speedup(job) / speedup_of_text(job.baseline.source)
         if job.kernel.source != job.baseline.source and draw < 0.1:
-            return Verdict(Status.DOES_NOT_COMPILE, log='k.cu(3): error: identifier "x" is undefined')
+            return Verdict(
+                Status.DOES_NOT_COMPILE, log='k.cu(3): error: identifier "x" is undefined'
+            )
         name = job.workload.symbol or job.workload.name
         counted = {counters.DRAM_READ_BYTES: 1e8 / ratio, counters.TIME_NS: 1e5 / ratio}
         return Verdict(
@@ -64,6 +66,11 @@ def speedup(job: Job) -> float:
 def source(fail_after: int | None = None) -> Source:
     """Return the scripted machine as a workshop takes it."""
     environment = Environment(
-        gpu=synthetic.GPU, driver="0", toolkit="0", date="2026-01-02", optiml="0", peaks={"dram_gbs": 4000.0}
+        gpu=synthetic.GPU,
+        driver="0",
+        toolkit="0",
+        date="2026-01-02",
+        optiml="0",
+        peaks={"dram_gbs": 4000.0},
     )
     return Source(Scripted(fail_after), environment)
