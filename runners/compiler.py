@@ -37,6 +37,12 @@ _HOST_TROUBLES = (
         "install g++",
     ),
     (
+        r"cannot find -l(?:cudart|cudadevrt)",
+        "NoDeviceError",
+        "the CUDA runtime library is missing",
+        "install the CUDA runtime (the wheel nvidia-cuda-runtime) beside nvcc",
+    ),
+    (
         r"unsupported GNU version",
         "NoDeviceError",
         "this nvcc does not support the machine's g++",
@@ -117,6 +123,7 @@ class Compiler:
         self.toolchain = toolchain
         self._sandbox = sandbox
         self._scratch = scratch
+        self._links = scratch / "lib"
         self._lock = threading.Lock()
         self._running: dict[str, threading.Lock] = {}
         self._done: dict[str, Artifact | Failure] = {}
@@ -196,17 +203,29 @@ class Compiler:
             (folder / order.name).write_text(text, "utf-8", errors="surrogateescape", newline="")
         except OSError as error:
             raise _unwritable(folder, error) from error
-        command: list[str | Path] = [
-            self.toolchain.nvcc,
-            *_mode(order),
-            *order.options,
-            *self.toolchain.flags,
-        ]
-        done = self._run([*command, "-o", made, folder / order.name], folder, readable=[order.root])
+        command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
+        command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
+        shown = [order.root, *([self._links] if self._links.is_dir() else [])]
+        done = self._run(command, folder, readable=shown)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
         if done.code != 0 or not made.is_file():
             return _failure(order, done, printed)
         return self._artifact(order, made, printed, done.seconds)
+
+    def _runtime(self) -> list[str]:
+        """Return what lets the linker find libcudart where only libcudart.so.N is, as in wheels."""
+        folder = self.toolchain.libraries
+        if folder is None or (folder / "libcudart.so").exists():
+            return []
+        link = self._links / "libcudart.so"
+        with self._lock:
+            if not link.is_symlink():
+                try:
+                    self._links.mkdir(parents=True, exist_ok=True)
+                    link.symlink_to(max(folder.glob("libcudart.so.*")))
+                except OSError as error:
+                    raise _unwritable(self._links, error) from error
+        return ["-L", str(self._links)]
 
     def _artifact(self, order: _Order, made: Path, printed: str, seconds: float) -> Artifact:
         data = made.read_bytes()

@@ -85,8 +85,7 @@ def carve(data: bytes) -> Iterator[bytes]:
     while at > 0:
         header = data[at : at + 64]
         if len(header) == 64 and struct.unpack_from("<H", header, 18)[0] == EM_CUDA:
-            offset, count = _table(header)
-            yield data[at : at + offset + count * _SECTION.size]
+            yield data[at : at + _end(header)]
         at = data.find(b"\x7fELF", at + 4)
 
 
@@ -158,6 +157,13 @@ def _table(data: bytes) -> tuple[int, int]:
     fields = _HEADER.unpack_from(data)
     offset, count = fields[5], fields[11]
     return offset, count
+
+
+def _end(header: bytes) -> int:
+    """Return the size of a file that ends with its section or program headers."""
+    fields = _HEADER.unpack_from(header)
+    programs, sections = fields[4], fields[5]
+    return max(programs + fields[8] * fields[9], sections + fields[10] * fields[11])
 
 
 def _bytes(data: bytes, row: tuple[int, ...]) -> bytes:

@@ -40,7 +40,7 @@ _SHOWN = (
     "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
     "/etc/group", "/etc/passwd", "/etc/nsswitch.conf", "/etc/localtime",
 )  # fmt: skip
-_SHOWN_WITH_GPU = ("/run/nvidia-persistenced", "/etc/nvidia", "/dev/nvidia-caps")
+_SHOWN_WITH_GPU = ("/run/nvidia-persistenced", "/etc/nvidia")
 _PASSED_ON = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
     "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",

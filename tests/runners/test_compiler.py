@@ -171,7 +171,10 @@ def test_an_entry_function_is_found_among_the_exports(compile_: Compile) -> None
     found = made(compile_(SAXPY + HOST, kind="shared", symbol="run"))
     assert found.symbols["run"] == "_Z3runPfi"
     assert "saxpy" in found.resources
-    assert cubin.read(Path(found.cubin).read_bytes()).kernels == ("_Z5saxpyifPKfPf",)
+    code = Path(found.cubin).read_bytes()
+    assert cubin.read(code).kernels == ("_Z5saxpyifPKfPf",)
+    assert len(code) == cubin._end(code)
+    assert found.device_code == made(compile_(SAXPY)).device_code
     assert "only: run" in failed(compile_(SAXPY + HOST, kind="shared", symbol="walk")).log
 
 
@@ -310,3 +313,35 @@ def test_a_damaged_cubin_is_no_cubin_or_has_a_digest(
 def test_any_symbol_has_a_plain_name(symbol: str) -> None:
     assert isinstance(cubin.plain_name(symbol), str)
     assert isinstance(cubin.source_name(symbol), str)
+
+
+def test_a_runtime_library_without_its_plain_name_is_linked_all_the_same(tmp_path: Path) -> None:
+    nvcc = fake_nvcc(tmp_path / "cuda", 'echo "$*" >&2; exit 1')
+    (tmp_path / "cuda" / "lib").mkdir()
+    (tmp_path / "cuda" / "lib" / "libcudart.so.13").write_text("")
+    toolchain = find_toolchain(str(nvcc))
+    assert toolchain.libraries == tmp_path / "cuda" / "lib"
+    with Sandbox() as sandbox:
+        compiler = Compiler(toolchain, sandbox, tmp_path / "scratch")
+        found = failed(
+            compiler.compile(SAXPY, path="k.cu", kind="program", sm=80, root=str(tmp_path))
+        )
+    link = tmp_path / "scratch" / "lib" / "libcudart.so"
+    assert f"-L {link.parent}" in found.log
+    assert link.resolve() == tmp_path / "cuda" / "lib" / "libcudart.so.13"
+
+
+def test_opcodes_are_counted_once_for_each_machine_code(tmp_path: Path) -> None:
+    tool = tmp_path / "nvdisasm"
+    tool.write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/calls\necho '.text._Z1kPf:'\necho '  /*0000*/  LDG.E R1, c ;'\n"
+    )
+    tool.chmod(0o755)
+    (tmp_path / "k.cubin").write_text("")
+    toolchain = Toolchain(Path("/nvcc"), (13, 0), folders=(tmp_path,), nvdisasm=tool)
+    artifact = Artifact("k", "cubin", {}, {}, "m", str(tmp_path / "k.cubin"), "code")
+    with Sandbox() as sandbox:
+        compiler = Compiler(toolchain, sandbox, tmp_path)
+        assert compiler.disassemble(artifact).instructions == {"k/LDG.E": 1}
+        assert compiler.disassemble(artifact).instructions == {"k/LDG.E": 1}
+    assert (tmp_path / "calls").read_text() == "x\n"
