@@ -117,28 +117,36 @@ class SearchSettings:
     """Constants of the search; the switches exist for ablation. docs/search.md has their effect.
 
     `batch` candidates are chosen before the first of them is known, and alone decide the tree:
-    `Tools.width` only says how many the machines take at once. `tune_share` of the evaluations is
-    kept for constants. `patience` tries without progress close a subtree.
+    `Tools.width` only says how many the machines take at once. The first `exploit` of a batch edit
+    the best candidate until `chase` tries brought nothing; the others follow PUCT with
+    `exploration`, `best_weight` (of a subtree's best against its mean), and progressive widening
+    (`widen` x visits^`alpha` children, less by `depth_decay` a level, more by `payoff` below kinds
+    that paid). `transfer` is how strongly gains seen anywhere change priors. `patience` tries
+    without progress close a subtree. `tune_share` of the budget is kept for constants, which wait
+    in the queues with `tune_prior` before. A candidate is profiled when it is `profile_step` times
+    as fast as the last one that was, `profiles` times at most.
     """
 
     strategy: Strategy = Strategy.MCTS
     seed: int = 0
-    batch: int = 6
+    batch: int = 4
     limit: int = 64
-    exploration: float = 0.3
-    best_weight: float = 0.8
-    widen: float = 2.0
-    alpha: float = 0.6
-    depth_decay: float = 0.9
+    exploit: int = 2
+    chase: int = 12
+    exploration: float = 0.02
+    best_weight: float = 0.9
+    widen: float = 4.0
+    alpha: float = 0.5
+    depth_decay: float = 0.97
     payoff: float = 0.5
     jitter: float = 0.05
-    transfer: float = 3.0
-    patience: int = 10
+    transfer: float = 1.5
+    patience: int = 12
     prune: bool = True
     transpositions: bool = True
     tune: bool = True
-    tune_share: float = 0.25
-    tune_prior: float = 0.3
+    tune_share: float = 0.12
+    tune_prior: float = 0.1
     profile: bool = True
     profiles: int = 5
     profile_step: float = 1.1

@@ -69,15 +69,20 @@ class Landscape:
             move = self.moves[name]
             shift += move.optimum
             logs = [log + factor for log, factor in zip(logs, move.factors, strict=True)]
-        time = sum(math.exp(NORM * log) for log in logs) ** (1.0 / NORM)
+        time = math.pow(sum(math.exp(NORM * log) for log in logs), 1.0 / NORM)
         for name, (count, best, slope) in self.constants.items():
             distance = levels.get(name, 0) - (best + shift) % count
             time *= 1.0 + slope * distance * distance
         return 100.0 * (time + self.floor)
 
 
-def generate(seed: int, moves: int = 24) -> Landscape:
-    """Return a landscape as irregular as the kernels that were read: most edits do little."""
+def generate(seed: int, moves: int = 24, families: int = 0) -> Landscape:
+    """Return a landscape as irregular as the kernels that were read: most edits do little.
+
+    With `families`, that many structures exclude each other (a row per warp, a tile, several
+    outputs a thread), and half of the moves are only legal in one of them: what pays first then
+    need not lead to what pays most.
+    """
     draw = random.Random(seed)  # noqa: S311 - a simulation, not a secret
     shares = [draw.expovariate(1.0) ** 1.5 for _ in range(COMPONENTS)]
     start = tuple(max(0.02, share / sum(shares)) for share in shares)
@@ -93,17 +98,10 @@ def generate(seed: int, moves: int = 24) -> Landscape:
         factors[target] = max(-1.6, strength)
         if draw.random() < 0.4:
             factors[draw.randrange(COMPONENTS)] += abs(draw.gauss(0.0, 0.25))
-        needs = (
-            frozenset(draw.sample(earlier, 1)) if earlier and draw.random() < 0.3 else frozenset()
-        )
-        excludes = (
-            frozenset(draw.sample(earlier, min(2, len(earlier)))) - needs
-            if draw.random() < 0.2
-            else frozenset()
-        )
+        needs, excludes = _obstacles(draw, earlier, index, families)
         if needs:
             factors[target] -= draw.expovariate(3.0)
-        fails = kind in broken or draw.random() < 0.06
+        fails = index >= families and (kind in broken or draw.random() < 0.06)
         status = draw.choice((Status.DOES_NOT_COMPILE, Status.WRONG_RESULT))
         guess = 1.0 - math.exp(factors[target] * start[target]) + draw.gauss(0.0, 0.2)
         found[f"m{index}"] = Move(
@@ -123,6 +121,23 @@ def generate(seed: int, moves: int = 24) -> Landscape:
     return Landscape(found, start, draw.uniform(0.02, 0.1), constants)
 
 
+def _obstacles(
+    draw: random.Random, earlier: Sequence[str], index: int, families: int
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what a move needs and what it excludes."""
+    structures = earlier[:families]
+    if index < families:
+        return frozenset(), frozenset(structures)
+    needs, excludes = frozenset[str](), frozenset[str]()
+    if structures and draw.random() < 0.5:
+        needs = frozenset(draw.sample(structures, 1))
+    elif earlier and draw.random() < 0.3:
+        needs = frozenset(draw.sample(earlier, 1))
+    if draw.random() < 0.2:
+        excludes = frozenset(draw.sample(earlier, min(2, len(earlier)))) - needs
+    return needs, excludes
+
+
 def kernel() -> Kernel:
     """Return the unedited kernel of any landscape."""
     return Kernel("made_up", "\n", "made_up.cu")
@@ -134,9 +149,9 @@ def workload() -> Workload:
 
 
 def decode(source: str) -> tuple[list[str], dict[str, int]]:
-    """Return the moves in a source, in order, and its constants.
+    r"""Return the moves in a source, in order, and its constants.
 
-    >>> decode("m3\\nc0=2\\n")
+    >>> decode("m3\nc0=2\n")
     (['m3'], {'c0': 2})
     """
     moves, levels = [], {}
@@ -169,18 +184,21 @@ class LandscapePolicy:
         legal = [
             move
             for move in self._landscape.moves.values()
-            if move.name not in have and move.needs <= have and not move.excludes & have
+            if move.name not in have and move.needs <= have and not self._barred(move, have)
         ]
         legal.sort(key=lambda move: (-move.prior, move.name))
         return [
             Proposal(
-                Edit(
-                    move.name, encode([*chosen, move.name], levels), "rule:made-up", "", move.kind
-                ),
+                Edit(move.name, encode([*chosen, move.name], levels), "rule:fake", kind=move.kind),
                 move.prior,
             )
             for move in legal[:limit]
         ]
+
+    def _barred(self, move: Move, have: set[str]) -> bool:
+        """Tell whether two moves exclude each other, whichever says so."""
+        moves = self._landscape.moves
+        return bool(move.excludes & have) or any(move.name in moves[o].excludes for o in have)
 
 
 def tuner(landscape: Landscape, subject: Kernel) -> list[Edit]:

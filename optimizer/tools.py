@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from optimizer.boundary import violations
 from optimizer.judge import Judge, rule_judge
 from optimizer.reward import Headroom, no_headroom
 
@@ -33,7 +34,7 @@ class Tools:
     """What a search is given.
 
     `reward` None means `CompositeReward` under the workload's acceptance. `tune` yields edits of
-    constants (`tuning.tune`), `boundary` the reasons why a source may not be run
+    constants, `boundary` the reasons why a source may not be run
     (`boundary.violations`), `headroom` the factor by which a verdict could still be faster.
     `profile` tells that the evaluator can read counters. `width` is how many candidates it works
     on at once: when that is more than the batch, the next in line are evaluated ahead, which
@@ -46,7 +47,7 @@ class Tools:
     reward: RewardFunction | None = None
     judge: Judge = rule_judge
     tune: Callable[[Kernel, Sequence[Finding]], Iterable[Edit]] = no_constants
-    boundary: Callable[..., Sequence[str]] = no_boundary
+    boundary: Callable[..., Sequence[str]] = violations
     headroom: Headroom = no_headroom
     profile: bool = False
     width: int = 1

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FAILURE_DROP = 0.1
 # Rewards below this span are noise and are not stretched to fill the scale of the exploration.
 LEAST_SPAN = 0.1
+# What a policy is expected to come up with where it was not asked yet.
+UNASKED_PRIOR = 0.5
 # A subtree has got on when its best rose by more than timing noise (1 % of a unit).
 PROGRESS = 0.01
 
@@ -119,17 +121,19 @@ class Tree:
         node = self.root
         while not node.closed:
             children = [child for child in node.children if not child.closed]
-            if node.expandable and (not children or self.has_room(node)):
-                return node
             if not children:
-                return None
-            span = max(self.root.best - self.root.step.reward, LEAST_SPAN)
-            visits = math.sqrt(node.visits + node.pending)
-            node = max(children, key=lambda child: self._puct(child, visits, span))
+                return node if node.expandable else None
+            scale = self._scale(node)
+            best = max((self._puct(child, scale), -at) for at, child in enumerate(children))
+            if self.has_room(node) and self._fresh(node, scale) >= best[0]:
+                return node
+            node = children[-best[1]]
         return None
 
     def has_room(self, node: Node) -> bool:
         """Widen with visits, more near the root and below kinds of edit that have paid."""
+        if not node.expandable:
+            return False
         settings = self.settings
         breadth: float = settings.widen * (node.visits + node.pending) ** settings.alpha
         breadth *= settings.depth_decay**node.depth
@@ -179,12 +183,26 @@ class Tree:
             node.closed = _is_closed(node)
         return not self.root.closed and bool(pruned)
 
-    def _puct(self, child: Node, parent_visits: float, span: float) -> float:
+    def _scale(self, node: Node) -> tuple[float, float]:
+        """Return the span of rewards and the weight of exploration below a node."""
+        span = max(self.root.best - self.root.step.reward, LEAST_SPAN)
+        visits = math.sqrt(node.visits + node.pending)
+        return span, self.settings.exploration * visits
+
+    def _puct(self, child: Node, scale: tuple[float, float]) -> float:
+        """Weigh what is known of a child against how seldom it was tried."""
+        span, weight = scale
         mix = self.settings.best_weight
         mean = child.total / child.visits if child.visits else child.best
         value = (mix * child.best + (1.0 - mix) * mean - self.root.step.reward) / span
-        visits = child.visits + child.pending
-        return value + self.settings.exploration * child.step.prior * parent_visits / (1 + visits)
+        return value + weight * child.step.prior / (1 + child.visits + child.pending)
+
+    def _fresh(self, node: Node, scale: tuple[float, float]) -> float:
+        """Return the same for a child not made yet: worth its parent until it is known better."""
+        span, weight = scale
+        prior = max((waiting.proposal.prior for waiting in node.queue), default=UNASKED_PRIOR)
+        value = (node.step.reward - self.root.step.reward) / span
+        return value + weight * prior / (1 + len(node.children) + node.budding)
 
     def _back_up(self, node: Node) -> None:
         reward, parent = node.step.reward, node.parent
