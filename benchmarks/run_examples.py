@@ -96,7 +96,9 @@ def source_of(name: str) -> Path:
 
 def command_of(name: str, folder: Path, options: argparse.Namespace) -> list[str]:
     """Return the command line that repeats an example's run, less its device."""
-    command = [sys.executable, "-u", "-m", "bot", "run", str(source_of(name).relative_to(ROOT))]
+    # What earlier searches learned would make runs depend on their order, and replays differ.
+    command = ["env", "OPTIML_MEMORY=off", sys.executable, "-u", "-m", "bot", "run"]
+    command += [str(source_of(name).relative_to(ROOT))]
     command += ["--policy", "rules", "--seed", str(options.seed)]
     command += ["--budget", f"{options.minutes_each:g}m"]
     command += ["--evaluations", str(options.evaluations)]
@@ -159,6 +161,16 @@ def collect(run: Run, folder: Path) -> None:
         run.recording = recording
 
 
+def repeatable(command: Sequence[str]) -> str:
+    """Write a command as a person would type it: without this machine's folders."""
+    words = list(command[command.index("run") :])
+    for option in ("--out", "--record"):
+        if option in words:
+            at = words.index(option)
+            del words[at : at + 2]
+    return shlex.join(["OPTIML_MEMORY=off", "optiml", *words])
+
+
 def share(verdict: Verdict, trajectory: Trajectory) -> float | None:
     """Return how much of its roof a kernel reaches, 0 to 1; None where it was not profiled."""
     moved = traffic(verdict)
@@ -172,7 +184,7 @@ def row(run: Run) -> dict[str, Any]:
         "exit": run.status,
         "seconds": round(run.seconds, 1),
         "first_verified_seconds": run.first_seconds and round(run.first_seconds, 1),
-        "command": shlex.join(["optiml", *run.command[4:]]),
+        "command": repeatable(run.command),
     }
     trajectory = run.trajectory
     if trajectory is None:

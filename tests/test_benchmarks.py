@@ -38,11 +38,12 @@ def test_each_candidate_is_counted_once_and_no_further_than_it_came(bench: Modul
 
 
 def test_a_failed_run_is_a_row_that_says_so_and_spoils_no_mean(bench: ModuleType) -> None:
-    good = bench.Run("good", ["a", "-u", "-m", "bot", "run", "x.cu"], status=0, seconds=9.0)
+    good = bench.Run("good", ["a", "run", "x.cu", "--out", "here"], status=0, seconds=9.0)
     good.trajectory = synthetic.trajectory()
-    bad = bench.Run("bad", ["a", "-u", "-m", "bot", "run", "y.cu"], status=3, log="it broke\n")
+    bad = bench.Run("bad", ["a", "run", "y.cu"], status=3, log="it broke\n")
     rows = [bench.row(good), bench.row(bad)]
     text = bench.table(rows, {}, "here")
+    assert rows[0]["command"] == "OPTIML_MEMORY=off optiml run x.cu"
     assert "| bad | failed: exit 3 |" in text
     assert rows[1]["failure"] == ["it broke"]
     assert f"Geometric mean over 1: {rows[0]['speedup']:.2f}×" in text
