@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from optimizer.accesses import Access
 from optimizer.functions import Function
 from optimizer.source import Source
 from runners import cuda_types
@@ -112,6 +113,7 @@ def _describable(function: Function) -> bool:
 
 
 def _entry(source: Source, function: Function, quoted: str) -> Declared:
+    sizes = {p.name for p in function.parameters if _is_size(p.type, p.depth)}
     shapes: dict[str, str] = {}
     roles: dict[str, str] = {}
     for launch in source.launches:
@@ -124,8 +126,9 @@ def _entry(source: Source, function: Function, quoted: str) -> Declared:
         }
         inner_shapes, inner_roles = _shapes(source, kernel), _roles(kernel)
         for name, given in outer.items():
-            if name in inner_shapes:
-                shapes.setdefault(given, _translated(inner_shapes[name], outer))
+            shape = _translated(inner_shapes.get(name, ""), outer)
+            if shape and all(one in sizes or one.isdigit() for one in shape.split("*")):
+                shapes.setdefault(given, shape)
             if name in inner_roles:
                 roles.setdefault(given, inner_roles[name])
     start, end = function.text_span()
@@ -197,14 +200,23 @@ def _is_size(kind: str, depth: int) -> bool:
 
 
 def _roles(kernel: Function) -> dict[str, str]:
-    """Return output for arrays written before they are read, inout for others that are written."""
-    first: dict[str, str] = {}
-    written: set[str] = set()
+    """Return inout for arrays that are read before they are written, output for the others."""
+    read: dict[str, list[Access]] = {}
+    written: dict[str, Access] = {}
+    found: dict[str, str] = {}
     for access in kernel.accesses:
-        first.setdefault(access.root, access.kind)
-        if access.kind not in ("read", "unknown"):
-            written.add(access.root)
-    return {root: "output" if first[root] == "write" else "inout" for root in written}
+        if access.kind == "read":
+            read.setdefault(access.root, []).append(access)
+        elif access.kind == "write":
+            written.setdefault(access.root, access)
+        elif access.kind != "unknown":
+            found[access.root] = "inout"
+    for root, first in written.items():
+        before = any(
+            one.line < first.line or one.statement == first.statement for one in read.get(root, [])
+        )
+        found.setdefault(root, "inout" if before else "output")
+    return found
 
 
 def _shapes(source: Source, kernel: Function) -> dict[str, str]:
@@ -218,11 +230,12 @@ def _shapes(source: Source, kernel: Function) -> dict[str, str]:
         for monomial in access.index.terms:
             factors = [atom for atom in monomial if atom in names]
             for atom in monomial:
-                axis = atom.removeprefix("threadIdx.") if atom.startswith("threadIdx.") else ""
-                bound = _bound(source, kernel, axis) if axis else bounds.get(atom)
-                if bound and re.fullmatch(r"\w+", bound) and (bound in names or bound.isdigit()):
+                thing, _, axis = atom.partition(".")
+                by_thread = thing in ("blockIdx", "threadIdx")
+                bound = _bound(source, kernel, axis) if by_thread else bounds.get(atom)
+                if bound and (bound in names or bound.isdigit()):
                     factors.append(bound)
-                elif atom.partition(".")[0] in ("blockIdx", "threadIdx") and not bound:
+                elif by_thread:  # how far it goes is not seen: as far as the sizes allow
                     factors += [name for name in names if name not in factors]
             if len(factors) > len(found.get(access.root, ())):
                 found[access.root] = tuple(factors)
