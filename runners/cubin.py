@@ -163,7 +163,8 @@ def _end(header: bytes) -> int:
     """Return the size of a file that ends with its section or program headers."""
     fields = _HEADER.unpack_from(header)
     programs, sections = fields[4], fields[5]
-    return max(programs + fields[8] * fields[9], sections + fields[10] * fields[11])
+    end: int = max(programs + fields[8] * fields[9], sections + fields[10] * fields[11])
+    return end
 
 
 def _bytes(data: bytes, row: tuple[int, ...]) -> bytes:
