@@ -67,3 +67,16 @@ ensure_gpu() {
   "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
     --require-hashes -r requirements-gpu.lock
 }
+
+# ensure_offline FOLDER WHEELS: for a machine with a GPU and no network. What its Python has is
+# used, the rest (the build backend included) comes from a folder of wheels. Merely putting them
+# on PYTHONPATH would not do: workers run isolated (`python -I`) and ignore it.
+ensure_offline() {
+  local venv=$1 wheels=$2 python
+  python=$(find_python)
+  "$python" -m venv --without-pip --system-site-packages "$venv"
+  "$python" -m pip --python "$venv/bin/python" install -qq --disable-pip-version-check \
+    --no-input --no-index --no-deps --ignore-installed "$wheels"/*.whl
+  "$python" -m pip --python "$venv/bin/python" install -qq --disable-pip-version-check \
+    --no-input --no-index --no-deps --no-build-isolation -e .
+}
