@@ -1,0 +1,564 @@
+"""Numbers worth trying otherwise: block shapes, tiles, unroll factors, items per thread.
+
+`tune` works on any CUDA text. A knob is a set of places that must change together: the literal of
+a block extent, the `+ 255` and `/ 256` of its grid, the shared size, a template argument and the
+array extents in the kernel that repeat it. Names of constants that say what they are for (tile,
+threads, unroll ...) are knobs, too; others may be part of the problem and are left alone. Every
+text is checked before it is offered: blocks stay within 1024 threads, static shared arrays within
+48 KiB, and `optimizer.boundary` finds nothing to object to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tree_sitter import Node
+
+from optimizer.boundary import violations
+from optimizer.functions import Function
+from optimizer.launches import Constant, Extent
+from optimizer.launches import Launch as LaunchSite
+from optimizer.model import Edit, Finding, Kernel, Launch
+from optimizer.source import Source
+from optimizer.syntax import Span, contains, field, span, walk
+from optimizer.tokens import code_tokens, integer
+
+MOST_THREADS = 1024
+STATIC_SHARED_BYTES = 48 * 1024  # CUDA C++ Programming Guide, compute capabilities
+_LINES = (256, 128, 512, 64, 1024, 32)
+_SHAPES = ((32, 8), (16, 16), (64, 4), (32, 4), (32, 16), (32, 32), (128, 2), (16, 8))
+_CUBES = ((32, 4, 2), (32, 8, 1), (16, 8, 2), (8, 8, 4), (64, 4, 1))
+_PURPOSE = re.compile(
+    r"tile|block|thread|unroll|items|per_?thread|coarse|factor|chunk|batch|wpt|stage|vec|ilp|rows_per"
+    r"|tpb|^b[mnkxy]$|^t[mnxy]$|^bs$|^nt$|outputs_per",
+    re.IGNORECASE,
+)
+_PROBLEM = re.compile(
+    r"radius|bins?$|width|height|warp_?size|blocks$|num_?blocks|n_?blocks|grid|epsilon|seed"
+    r"|iterations|steps|log|shift|mask|scale_factor",
+    re.IGNORECASE,
+)
+_SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "double": 8, "float2": 8, "float4": 16,
+          "unsigned int": 4, "long long": 8, "half": 2, "__half": 2, "int4": 16}  # fmt: skip
+
+_Places = dict[Span, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Knob:
+    """Literals to change (place to new number), in words, and how promising that is (0 best)."""
+
+    title: str
+    rationale: str
+    places: tuple[tuple[Span, int], ...]
+    rank: float
+    kernels: frozenset[str]
+    launch: Launch | None = None
+
+
+def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
+    """Yield edits that change one number, or numbers that belong together, most likely first.
+
+    Kernels that findings speak of come first. Follows `optimizer.interfaces.RewriteRule`.
+    """
+    source = Source(kernel.source)
+    subjects = {f.subject for f in findings if f.subject}
+    shapes = list(_shapes(source))
+    shaped = {where for knob in shapes for where, _ in knob.places}
+    knobs = [
+        *shapes,
+        *(k for k in _constants(source) if k.places[0][0] not in shaped),
+        *_unrolls(source),
+        *_loader(source, kernel),
+    ]
+    knobs.sort(key=lambda k: k.rank - 2 * bool(subjects & k.kernels))
+    seen: set[tuple[str, Launch | None]] = {(kernel.source, kernel.launch)}
+    for knob in knobs:
+        text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
+        launch = knob.launch or kernel.launch
+        if (text, launch) in seen or not _holds(source, text):
+            continue
+        seen.add((text, launch))
+        yield Edit(
+            title=knob.title,
+            source=text,
+            author="rule:tune",
+            rationale=knob.rationale,
+            kind="tune",
+            launch=knob.launch,
+        )
+
+
+def _holds(source: Source, text: str) -> bool:
+    """Return whether a changed text can still be launched and stays within the boundary."""
+    if text == source.text:
+        return True
+    after = Source(text)
+    for was, now in zip(source.launches, after.launches, strict=False):
+        if was.threads is not None and now.threads is None:
+            return False
+        if now.threads is not None and not 1 <= now.threads <= MOST_THREADS:
+            return False
+    if any(_shared_bytes(f, after) > STATIC_SHARED_BYTES for f in after.kernels):
+        return False
+    return not violations(source.text, text)
+
+
+def _shared_bytes(f: Function, source: Source) -> int:
+    """Return the size of static shared arrays as far as it is seen."""
+    total = 0
+    for v in f.shared:
+        size = _SIZES.get(v.element, 4)
+        for extent in v.extents:
+            size *= source.value(extent) or 1
+        total += size if v.extents != ("",) else 0
+    return total
+
+
+# -- block shapes of launches in the file --
+
+
+def _shapes(source: Source) -> Iterator[_Knob]:
+    done: set[tuple[tuple[Span, ...], str]] = set()
+    for launch in source.launches:
+        sizes = _sizes(launch.block)
+        if launch.block is None or sizes is None:
+            continue
+        literals = tuple(e.literal for e in launch.block[: len(sizes)] if e.literal is not None)
+        if (literals, launch.kernel) in done or len(literals) != len(sizes):
+            continue
+        done.add((literals, launch.kernel))
+        for rank, shape in enumerate(_alternatives(sizes)):
+            places = _together(source, launch, shape)
+            if places is None:
+                continue
+            names = frozenset(lc.kernel for lc in source.launches if _uses(lc, set(places))) | {
+                launch.kernel
+            }
+            was, now = "x".join(map(str, sizes)), "x".join(map(str, shape))
+            yield _Knob(
+                f"Launch {launch.kernel} with blocks of {now} instead of {was} threads",
+                "Another block size changes occupancy, tail effects and cache use.",
+                tuple(places.items()),
+                rank + (0.5 if len(sizes) > 1 else 0.0),
+                names,
+            )
+
+
+def _uses(launch: LaunchSite, places: set[Span]) -> bool:
+    return any(e.literal in places for e in launch.block or ())
+
+
+def _sizes(block: tuple[Extent, ...] | None) -> tuple[int, ...] | None:
+    """Return the extents of a block without ones at its end; None when one is not seen."""
+    if block is None or any(e.value is None for e in block):
+        return None
+    sizes = [e.value or 0 for e in block]
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    total = 1
+    for s in sizes:
+        total *= s
+    return tuple(sizes) if 16 <= total <= MOST_THREADS else None
+
+
+def _alternatives(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return other shapes, likeliest first: near the present number of threads."""
+    if len(sizes) == 1:
+        near = [sizes[0] * 2, sizes[0] // 2]
+        listed = sorted(_LINES, key=lambda n: (n not in near, _LINES.index(n)))
+        return [(n,) for n in listed if n != sizes[0]]
+    shapes: tuple[tuple[int, ...], ...] = _SHAPES if len(sizes) == 2 else _CUBES
+    if len(sizes) == 2 and sizes[0] == sizes[1]:
+        shapes = (*shapes, (8, 8))
+    return [s for s in shapes if s != sizes]
+
+
+def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> _Places | None:
+    """Return everything that changes with a launch's block, or None when it does not add up."""
+    places: _Places = {}
+    block = launch.block or ()
+    for extent, new in zip(block, shape, strict=False):
+        if extent.literal is None or places.setdefault(extent.literal, new) != new:
+            return None
+    if not places:
+        return None
+    known = dict(places)
+    for other in source.launches:
+        if not _uses(other, set(known)):
+            continue
+        more = _coupled(source, other, known)
+        if more is None:
+            return None
+        for where, new in more.items():
+            if places.setdefault(where, new) != new:
+                return None
+    return places
+
+
+def _coupled(source: Source, launch: LaunchSite, known: _Places) -> _Places | None:
+    """Return numbers of one launch that repeat the block's, with what they become."""
+    found: _Places = {}
+    changes: list[tuple[int, int, int]] = []
+    for axis, extent in enumerate(launch.block or ()):
+        if extent.literal in known and extent.value is not None:
+            changes.append((axis, extent.value, known[extent.literal]))
+    host = source.function(launch.function)
+    for axis, old, new in changes:
+        if launch.grid is not None and axis < len(launch.grid):
+            grid = _origin(source, host, launch.grid[axis])
+            repeats = _repeats(source.text, grid, old, new) if grid is not None else {}
+            found.update(repeats)
+            if not repeats and not _follows(source, host, launch, axis, grid):
+                return None
+    if len(changes) == 1:
+        _, old, new = changes[0]
+        if launch.shared_span is not None:
+            found.update(_repeats(source.text, launch.shared_span, old, new))
+        for argument in _template_spans(launch):
+            if integer(source.text[argument[0] : argument[1]]) == old:
+                found[argument] = new
+    function = source.function(launch.kernel)
+    if function is None or not function.is_kernel or function.broken:
+        return found if function is None else None
+    inside = _pinned(source, function, launch, changes, known)
+    if inside is None:
+        return None
+    return {**found, **inside}
+
+
+def _origin(source: Source, host: Function | None, extent: Extent) -> Span | None:
+    """Return where a grid extent is computed: in the launch, or in the local it names."""
+    if host is None or not extent.text.isidentifier():
+        return extent.span
+    found = [v for v in host.variables.all if v.name == extent.text]
+    if len(found) != 1 or not found[0].settled or found[0].init is None:
+        return None
+    del source
+    return span(found[0].init)
+
+
+def _follows(
+    source: Source, host: Function | None, launch: LaunchSite, axis: int, grid: Span | None
+) -> bool:
+    """Return whether the grid takes the block's extent into account, or need not.
+
+    It need not when threads of the kernel stride through their work.
+    """
+    function = source.function(launch.kernel)
+    if function is not None and function.is_kernel and not _numbers_threads(function):
+        return True
+    names = {launch.block_variable, *(launch.block or ())[axis].defined} - {""}
+    if grid is None or host is None:
+        return grid is None
+    pending = [t.text for t in code_tokens(source.text[grid[0] : grid[1]])]
+    seen: set[str] = set()
+    while pending:
+        word = pending.pop()
+        if word in names:
+            return True
+        if word in seen:
+            continue
+        seen.add(word)
+        for v in host.variables.all:
+            if v.name == word and v.init is not None:
+                pending.extend(t.text for t in code_tokens(source.of(v.init)))
+        constant = source.constant_of(word)
+        if constant is not None:
+            start, end = constant.value_span
+            pending.extend(t.text for t in code_tokens(source.text[start:end]))
+    return False
+
+
+def _repeats(text: str, where: Span, old: int, new: int) -> _Places:
+    """Return the numbers in a span that stand for a block's extent: `+ 255) / 256`."""
+    found: _Places = {}
+    listed = code_tokens(text[where[0] : where[1]])
+    divides = any(
+        t.text == str(old) and i and listed[i - 1].text in ("/", "*", "-", "+", "(", ",")
+        for i, t in enumerate(listed)
+    )
+    for i, t in enumerate(listed):
+        value = integer(t.text) if t.kind == "number" else None
+        before = listed[i - 1].text if i else ""
+        at = (where[0] + t.start, where[0] + t.end)
+        if value == old:
+            found[at] = new
+        elif value == old - 1 and divides and old > 2 and before == "+":
+            found[at] = new - 1
+    return found
+
+
+def _template_spans(launch: LaunchSite) -> Iterator[Span]:
+    callee = field(launch.node, "function")
+    for node in walk(callee, "template_argument_list") if callee is not None else ():
+        for child in node.named_children:
+            yield span(child)
+
+
+def _pinned(
+    source: Source,
+    f: Function,
+    launch: LaunchSite,
+    changes: list[tuple[int, int, int]],
+    known: _Places,
+) -> _Places | None:
+    """Return literals in a kernel that repeat the block's extent; None when it is tied to it."""
+    found: _Places = {}
+    for axis, old, new in changes:
+        name = "xyz"[axis]
+        free = any(source.plain(n) == f"blockDim.{name}" for n in walk(f.body, "field_expression"))
+        literals = [
+            n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old and old > 2
+        ]
+        if any(_sizes_shared(n) for n in literals) or (literals and not free):
+            if free and not all(_sizes_shared(n) or _by_block(n) for n in literals):
+                return None
+            for n in literals:
+                found[span(n)] = new
+        if not _named_alike(source, f, launch, old, known, free):
+            return None
+    if f.launch_bounds and not _bounds_fit(source, f, changes, known):
+        return None
+    return found
+
+
+def _sizes_shared(node: Node) -> bool:
+    at = node.parent
+    return at is not None and at.type == "array_declarator"
+
+
+def _by_block(node: Node) -> bool:
+    """Return whether a literal multiplies blockIdx or steps a loop."""
+    at = node.parent
+    return at is not None and at.type in ("assignment_expression", "binary_expression")
+
+
+def _named_alike(
+    source: Source, f: Function, launch: LaunchSite, old: int, known: _Places, free: bool
+) -> bool:
+    """Return whether constants the kernel uses for its block are the ones that change.
+
+    A kernel that numbers threads with another constant of the same value, or sizes shared arrays
+    with one, is tied to it.
+    """
+    used = {u.name for u in f.variables.free} & {c.name for c in source.constants}
+    for name in used:
+        constant = source.constant_of(name)
+        if constant is None or constant.value != old:
+            continue
+        if constant.value_span in known or any(contains(constant.value_span, k) for k in known):
+            continue
+        if not free or any(name in e for v in f.shared for e in v.extents):
+            return False
+    for t in f.templates:
+        tied = any(name.block == t.name for name in f.thread_ids)
+        if not t.is_type and tied and not launch.template:
+            return False
+    return True
+
+
+def _bounds_fit(
+    source: Source, f: Function, changes: list[tuple[int, int, int]], known: _Places
+) -> bool:
+    """Return whether `__launch_bounds__` allows the new block, or changes along with it."""
+    text = (f.launch_bounds or ("",))[0]
+    value = source.value(text)
+    constant = source.constant_of(text.rpartition("::")[2])
+    if constant is not None and constant.value_span in known:
+        return True
+    total = 1
+    for _, _, new in changes:
+        total *= new
+    return value is None or total <= value
+
+
+# -- constants and pragmas --
+
+
+def _constants(source: Source) -> Iterator[_Knob]:
+    """Yield other values for constants that are named after a purpose and used on the device."""
+    users = _users(source)
+    for constant in source.constants:
+        if not _tunable(source, constant) or constant.name not in users:
+            continue
+        value = constant.value or 0
+        for rank, new in enumerate(_neighbours(value)):
+            yield _Knob(
+                f"Set {constant.name} to {new} instead of {value}",
+                "Trades parallelism, reuse and registers against each other.",
+                (((constant.value_span), new),),
+                rank + 1.5,
+                frozenset(users[constant.name]),
+            )
+
+
+def _tunable(source: Source, constant: Constant) -> bool:
+    name, value = constant.name, constant.value
+    if value is None or not 1 <= value <= MOST_THREADS or constant.kind == "local":
+        return False
+    written = source.text[constant.value_span[0] : constant.value_span[1]].strip("() ")
+    if integer(written) is None or source.constant_of(name) is None:
+        return False
+    return bool(_PURPOSE.search(name)) and not _PROBLEM.search(name)
+
+
+def _users(source: Source) -> dict[str, set[str]]:
+    """Return the kernels that mention each name, through macros and device functions."""
+    bodies = {m.name: {t.text for t in code_tokens(m.body)} for m in source.macros}
+    found: dict[str, set[str]] = {}
+    for f in source.functions:
+        if not (f.is_kernel or "__device__" in f.qualifiers):
+            continue
+        text = source.text[f.span[0] : f.span[1]]
+        pending = [t.text for t in code_tokens(text) if t.kind == "word"]
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                found.setdefault(name, set()).add(f.name)
+                pending.extend(bodies.get(name, ()))
+    return found
+
+
+def _neighbours(value: int) -> list[int]:
+    """Return double and half, then further powers of two around a number."""
+    listed = [value * 2, value // 2, value * 4, value // 4]
+    if value & (value - 1):
+        power = 1 << value.bit_length()
+        listed = [power, power // 2, *listed[:2]]
+    return [n for n in dict.fromkeys(listed) if 1 <= n <= MOST_THREADS and n != value]
+
+
+def _unrolls(source: Source) -> Iterator[_Knob]:
+    """Yield other factors for `#pragma unroll N`."""
+    for f in source.functions:
+        if not (f.is_kernel or "__device__" in f.qualifiers):
+            continue
+        for loop in f.loops:
+            text = loop.pragma.rest if loop.pragma is not None else ""
+            match = re.search(r"unroll\s*\(?\s*(\d+)", text)
+            if loop.pragma is None or match is None:
+                continue
+            at = source.text.index(match.group(1), loop.pragma.start + len("#pragma unroll"))
+            value = int(match.group(1))
+            for rank, new in enumerate(_neighbours(value)[:4]):
+                if loop.trips is not None and new > loop.trips:
+                    continue
+                yield _Knob(
+                    f"Unroll the loop at line {loop.line} of {f.name} {new} times"
+                    f" instead of {value}",
+                    "Trades instruction overhead against registers and code size.",
+                    (((at, at + len(match.group(1))), new),),
+                    rank + 3,
+                    frozenset({f.name}),
+                )
+
+
+# -- launches by our loader --
+
+
+def _loader(source: Source, kernel: Kernel) -> Iterator[_Knob]:
+    """Yield other blocks for a kernel that the workload's own launch geometry starts."""
+    launch = kernel.launch
+    function = source.function(kernel.name)
+    if launch is None or not launch.tunable or function is None or function.broken:
+        return
+    sizes = [integer(b.strip()) for b in launch.block]
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    if any(s is None for s in sizes):
+        return
+    present = tuple(s or 0 for s in sizes)
+    for rank, shape in enumerate(_alternatives(present)):
+        found = _regeared(source, function, launch, present, shape)
+        if found is None:
+            continue
+        places, new = found
+        was, now = "x".join(map(str, present)), "x".join(map(str, shape))
+        yield _Knob(
+            f"Launch {function.name} with blocks of {now} instead of {was} threads",
+            "Another block size changes occupancy, tail effects and cache use.",
+            tuple(places.items()),
+            rank + (0.5 if len(present) > 1 else 0.0),
+            frozenset({function.name}),
+            new,
+        )
+
+
+def _regeared(
+    source: Source,
+    f: Function,
+    launch: Launch,
+    present: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> tuple[_Places, Launch] | None:
+    """Return the new launch and what changes in the source along with it."""
+    places: _Places = {}
+    grid = list(launch.grid)
+    shared = launch.shared
+    total = 1
+    for axis, (old, new) in enumerate(zip(present, shape, strict=True)):
+        total *= new
+        if old == new:
+            continue
+        tied = _tied(source, f, axis, old, new)
+        if tied is None:
+            return None
+        for where, value in tied.items():
+            if places.setdefault(where, value) != value:
+                return None
+        if axis < len(grid):
+            grid[axis] = _rewritten(grid[axis], old, new)
+        if len(present) == 1:
+            shared = _rewritten(shared, old, new)
+    block = (*map(str, shape), *launch.block[len(shape) :])
+    changed = replace(launch, grid=tuple(grid), block=block, shared=shared)
+    if changed.grid == launch.grid and _numbers_threads(f):
+        return None
+    limit = source.value(f.launch_bounds[0]) if f.launch_bounds else None
+    if limit is not None and total > limit:
+        return None
+    return (places, changed) if total <= MOST_THREADS else None
+
+
+def _numbers_threads(f: Function) -> bool:
+    """Return whether each thread works on the element of its own number, without a stride."""
+    return bool(f.thread_ids) and not any(
+        lp.counted and lp.step is None and lp.step_node is not None for lp in f.loops
+    )
+
+
+def _rewritten(expression: str, old: int, new: int) -> str:
+    """Return an expression with the numbers that repeat a block's extent changed."""
+    where = (0, len(expression))
+    changes = sorted(_repeats(expression, where, old, new).items(), reverse=True)
+    for (start, end), value in changes:
+        expression = f"{expression[:start]}{value}{expression[end:]}"
+    return expression
+
+
+def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> _Places | None:
+    """Return constants and literals of a kernel that repeat a block extent; None if unclear."""
+    places: _Places = {}
+    name = f"blockDim.{'xyz'[axis]}"
+    free = any(source.plain(n) == name for n in walk(f.body, "field_expression"))
+    used = {u.name for u in f.variables.free}
+    constants = [c for c in source.constants if c.name in used and c.value == old]
+    sized = [c for c in constants if any(c.name in e for v in f.shared for e in v.extents)]
+    if not free or sized:
+        if len(constants) != 1:
+            return None if constants or not free else places
+        written = source.text[constants[0].value_span[0] : constants[0].value_span[1]]
+        if integer(written.strip("() ")) is None:
+            return None
+        places[constants[0].value_span] = new
+    literals = [n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old]
+    if literals and not constants and (not free or any(_sizes_shared(n) for n in literals)):
+        if old <= 2 or not all(_sizes_shared(n) or _by_block(n) for n in literals):
+            return None
+        places.update({span(n): new for n in literals})
+    return places
