@@ -96,6 +96,7 @@ def render(trajectory: Trajectory) -> str:
         ),
         charts=_charts(trajectory, outcome, placed),
         bandwidth=roofline.bandwidth(trajectory),
+        bounds=roofline.bounds(trajectory),
         points=placed,
         moved=_told(outcome.moved),
         resources=_resources(trajectory),

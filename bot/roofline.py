@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bot import wording
 from bot.outcome import totals
+from optimizer.bottleneck import classify
 from optimizer.model import Trajectory, Verdict
 
 _OPERATIONS = {"add": 1.0, "mul": 1.0, "fma": 2.0}
@@ -82,7 +83,8 @@ def points(trajectory: Trajectory) -> tuple[Point, ...]:
             continue
         operations = sum(moved.operations.values())
         if operations and moved.bytes:
-            share = share_of_roof(moved, trajectory.environment.peaks)
+            peaks = trajectory.environment.peaks
+            share = classify(step.verdict, peaks).share or share_of_roof(moved, peaks)
             found.append(
                 Point(
                     name,
@@ -115,6 +117,16 @@ def bandwidth(trajectory: Trajectory) -> list[tuple[str, float, float]]:
         if moved and peak and not (name == "best" and step.number == 0):
             rate = moved.bytes / moved.seconds
             found.append((name, rate, rate / peak))
+    return found
+
+
+def bounds(trajectory: Trajectory) -> list[tuple[str, str]]:
+    """Say what bounds the original and the best candidate, where counters tell."""
+    found = []
+    for step, name in ((trajectory.baseline, "original"), (trajectory.best, "best")):
+        bound = classify(step.verdict, trajectory.environment.peaks)
+        if bound.confidence and step.verdict.counters and (name, step.number) != ("best", 0):
+            found.append((name, bound.words))
     return found
 
 

@@ -34,7 +34,7 @@ class Row:
     folded: str = ""
 
 
-def draw(trajectory: Trajectory, most: int = 140) -> Markup:
+def draw(trajectory: Trajectory, most: int = 90) -> Markup:
     """Draw the tree in at most about `most` rows."""
     rows = layout(trajectory, most)
     path = {step.number for step in trajectory.path(trajectory.best.number)}
