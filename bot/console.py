@@ -27,6 +27,9 @@ def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
         console.print(_cases(outcome))
     if outcome.kept:
         console.print(_kept(outcome))
+    launch = _launch(outcome)
+    if launch:
+        console.print(Text(launch, style="bold"), soft_wrap=True)
     facts = _facts(outcome)
     if facts:
         console.print(Text(facts, style="dim"), soft_wrap=True)
@@ -62,6 +65,24 @@ def _kept(outcome: Outcome) -> Table:
         title = Text(edit.title if edit else "")
         table.add_row(title, wording.times(kept.gain), predicted, wording.times(kept.total))
     return table
+
+
+def _launch(outcome: Outcome) -> str:
+    """Say how the launch changes, which no patch of the file can hold."""
+    before = outcome.trajectory.baseline.kernel.launch
+    after = outcome.trajectory.best.kernel.launch
+    if before is None or after is None or before == after:
+        return ""
+    parts = [
+        f"{name} ({', '.join(old)}) → ({', '.join(new)})"
+        for name, old, new in (
+            ("grid", before.grid, after.grid),
+            ("block", before.block, after.block),
+            ("shared", (before.shared,), (after.shared,)),
+        )
+        if old != new
+    ]
+    return f"launch it differently, too: {', '.join(parts)}"
 
 
 def _facts(outcome: Outcome) -> str:
@@ -116,6 +137,7 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
             }
             for kept in outcome.kept
         ],
+        "launch": _launch(outcome) or None,
         "evaluations": len(trajectory.steps) - 1,
         "stopped": trajectory.stopped,
         "seed": trajectory.environment.seed,

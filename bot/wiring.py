@@ -27,6 +27,7 @@ from optimizer.model import Environment, Kernel, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
 from optimizer.policies.rules import RulePolicy
 from optimizer.tools import Tools
+from optimizer.tuning import tune
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
 from runners.dispatch import Gpu, LocalDispatcher, discover
@@ -126,6 +127,7 @@ class Workshop:
                 self._source.dispatcher, kernel, device, self.settings.seed, violations
             ),
             detectors=(Diagnosis(peaks),),
+            tune=tune,
             boundary=violations,
             headroom=headroom,
             profile=self._source.profile,
