@@ -25,6 +25,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
@@ -63,7 +64,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         return ()
     found = [*_tricks(original, candidate)]
     before, after = Source(original), Source(candidate)
-    old = outline(before)
+    old = _original(before)
     new = outline(after, old)
     found.extend(_directives(old, new))
     if old.inactive != new.inactive:
@@ -75,6 +76,12 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         found.extend(_geometry(before, after, old, new))
     found.extend(_conditionals(before, after))
     return tuple(dict.fromkeys(found))[:_MOST]
+
+
+@lru_cache(maxsize=16)
+def _original(source: Source) -> Outline:
+    """Return the outline of an original, which many candidates are compared with."""
+    return outline(source)
 
 
 # -- the host's text --

@@ -182,7 +182,7 @@ class Function:
                 space = self.file.spaces.get(use.name, "constant")
                 if use.writes or space != "constant":
                     return False
-            elif use.role == "load" and variable.is_pointer:
+            elif use.role == "load" and variable.is_pointer:  # noqa: SIM114  two reasons
                 return False
             elif use.writes and use.role not in ("write", "update") and not variable.is_array:
                 return False
@@ -197,10 +197,10 @@ class Function:
 
     def _misread(self) -> Iterator[bool]:
         """Yield True for `a < b && c > (d)` that was read as a template call."""
-        for node in walk(self.body, "template_function"):
+        for node in self.variables.nodes("template_function"):
             name = field(node, "name")
             yield name is not None and self.variables.of(name) is not None
-        for node in walk(self.body, "declaration"):
+        for node in self.variables.nodes("declaration"):
             yield any(
                 d.type == "function_declarator" for d in node.children_by_field_name("declarator")
             )
@@ -302,7 +302,7 @@ class Function:
         """Return every call, in order."""
         found: list[Call] = []
         syntax = self.file.syntax
-        for node in walk(self.body, "call_expression"):
+        for node in self.variables.nodes("call_expression"):
             name = syntax.plain(field(node, "function")).partition("<")[0]
             listed = field(node, "arguments")
             inner = tuple(
@@ -370,14 +370,14 @@ class Function:
         """Return binary `/`, `%` and the assignments `/=`, `%=`."""
         return tuple(
             n
-            for n in walk(self.body, "binary_expression", "assignment_expression")
+            for n in self.variables.nodes("binary_expression", "assignment_expression")
             if operator(n) in ("/", "%", "/=", "%=")
         )
 
     @property
     def double_literals(self) -> tuple[Node, ...]:
         """Return floating literals without `f`: double precision unless converted."""
-        return tuple(n for n in walk(self.body, "number_literal") if self._is_double(n))
+        return tuple(n for n in self.variables.nodes("number_literal") if self._is_double(n))
 
     def _is_double(self, node: Node) -> bool:
         text = self.file.syntax.of(node).lower()
@@ -388,12 +388,12 @@ class Function:
     @property
     def has_asm(self) -> bool:
         """Return whether it holds inline assembly."""
-        return any(True for _ in walk(self.body, "gnu_asm_expression"))
+        return bool(self.variables.nodes("gnu_asm_expression"))
 
     @property
     def has_goto(self) -> bool:
         """Return whether it holds goto or labels."""
-        return any(True for _ in walk(self.body, "goto_statement", "labeled_statement"))
+        return self.variables.jumps
 
     # -- threads ---------------------------------------------------------------------------------
 

@@ -108,7 +108,7 @@ class Launches:
 
     def find(self) -> Iterator[Launch]:
         """Yield the launches in order."""
-        for node in walk(self._body, "kernel_call_syntax"):
+        for node in self._variables.nodes("kernel_call_syntax"):
             call = node.parent
             if call is None or call.type != "call_expression":
                 continue

@@ -80,7 +80,7 @@ def _jumps_out(loop: Node, jump: Node) -> bool:
 
 def loops(syntax: Syntax, variables: Variables, expander: Expander, body: Node) -> Iterator[Loop]:
     """Yield every loop of a function, outer before inner, in order."""
-    for node in walk(body, *_LOOPS):
+    for node in variables.nodes(*_LOOPS):
         inner = node.child_by_field_name("body")
         if inner is None:
             continue

@@ -132,11 +132,13 @@ class _Mask:
 
     def run(self) -> Masked:
         code: list[Token] = []
+        active = True
         for token in self.tokens:
             if token.kind == "directive":
                 self._directive(token)
                 self.blank(token.start, token.end)
-            elif not self.active:
+                active = self.active
+            elif not active:
                 self._off(token)
             elif token.kind == "comment":
                 self.comments.append((token.start, token.end))
@@ -150,7 +152,7 @@ class _Mask:
         text = self.chars.decode("ascii")
         return Masked(
             text,
-            tuple(self.tokens),
+            self.tokens,
             tuple(self.attributes),
             tuple(self.directives),
             tuple(self.all_macros),

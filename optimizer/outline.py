@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import cached_property
 from itertools import pairwise
 
 from tree_sitter import Node
@@ -145,24 +146,26 @@ class _Outliner:
         return self._at_scope(first)
 
     def _at_scope(self, at: int) -> bool:
-        """Return whether every brace open before a token opens a namespace, class or linkage."""
-        depth = 0
-        for i in range(at - 1, -1, -1):
-            text = self.live[i].text
-            if text == "}":
-                depth += 1
-            elif text == "{":
-                if depth:
-                    depth -= 1
-                elif not self._scope_head(i):
-                    return False
-            elif text in ("(", "[") and not depth and self._unclosed(i, at):
+        """Return whether every bracket open before a token opens a namespace, class or linkage."""
+        opener = self._openers[at]
+        while opener >= 0:
+            if self.live[opener].text != "{" or not self._scope_head(opener):
                 return False
+            opener = self._openers[opener]
         return True
 
-    def _unclosed(self, opened: int, at: int) -> bool:
-        close = closing(self.live, opened)
-        return close is None or close >= at
+    @cached_property
+    def _openers(self) -> list[int]:
+        """Return for each token the index of the innermost bracket open before it, or -1."""
+        found: list[int] = []
+        stack = [-1]
+        for i, t in enumerate(self.live):
+            if t.text in ("}", ")", "]") and len(stack) > 1:
+                stack.pop()
+            found.append(stack[-1])
+            if t.text in ("{", "(", "["):
+                stack.append(i)
+        return found
 
     def _scope_head(self, brace: int) -> bool:
         i = brace - 1

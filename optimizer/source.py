@@ -250,6 +250,8 @@ class Source:
     def aliases(self) -> dict[str, str]:
         """Return the types that typedef and using name: `index_t` to `int`."""
         found: dict[str, str] = {}
+        if "typedef" not in self.text and "using" not in self.text:
+            return found
         for node in walk(self.syntax.root, "type_definition", "alias_declaration"):
             if node.type == "alias_declaration":
                 name, kind = field(node, "name"), field(node, "type")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 _TOKEN = re.compile(
@@ -38,15 +39,18 @@ class Token(NamedTuple):
     text: str
 
 
-def tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=256)
+def tokens(text: str) -> tuple[Token, ...]:
     """Cut a text into tokens, blanks and comments included.
 
     >>> [t.text for t in tokens("a<<<g,b>>>(x); // done") if t.kind not in ("space", "comment")]
     ['a', '<<<', 'g', ',', 'b', '>>>', '(', 'x', ')', ';']
     """
-    return [
-        Token(m.lastgroup or "other", m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)
-    ]
+    found = [(m.lastgroup, *m.span(), m.group()) for m in _TOKEN.finditer(text)]
+    return tuple(map(_MAKE, found))
+
+
+_MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 
 
 def code_tokens(text: str) -> list[Token]:
@@ -60,7 +64,7 @@ def squeezed(text: str) -> str:
     >>> squeezed("const   float * /* in */ x")
     'const float * x'
     """
-    return " ".join(t.text for t in code_tokens(text))
+    return text if text.isidentifier() else " ".join(t.text for t in code_tokens(text))
 
 
 _LEVELS: tuple[tuple[str, ...], ...] = (

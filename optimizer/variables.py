@@ -18,6 +18,7 @@ One walk binds each identifier to its declaration and says what is done there:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -26,7 +27,7 @@ from tree_sitter import Node
 
 from optimizer.definitions import Signature, declared_name
 from optimizer.intrinsics import ATOMICS, CACHED_LOADS, CACHED_STORES, by_value
-from optimizer.syntax import Syntax, field, operator, walk
+from optimizer.syntax import Syntax, field, operator
 from optimizer.tokens import squeezed
 
 _SCOPED = frozenset({
@@ -136,9 +137,10 @@ class Variables:
         self._syntax = syntax
         self._by_reference = by_reference
         self._bound: dict[int, Use] = {}
+        self._sorted: tuple[list[int], list[Use]] | None = None
         self.all: list[Variable] = []
         self.free: list[Use] = []
-        self.jumps = any(True for _ in walk(signature.body, "goto_statement", "labeled_statement"))
+        self._nodes: dict[str, list[Node]] = {}
         first: dict[str, Variable] = {}
         for p in signature.parameters:
             if not p.name:
@@ -158,6 +160,7 @@ class Variables:
             first[p.name] = variable
         self._scopes: list[tuple[Node, dict[str, Variable]]] = [(signature.body, first)]
         self._walk(signature.body)
+        self.jumps = bool(self.nodes("goto_statement", "labeled_statement"))
 
     def of(self, node: Node) -> Variable | None:
         """Return the variable an identifier node stands for; None when it is no local name."""
@@ -184,9 +187,18 @@ class Variables:
     def within(self, node: Node) -> Iterator[Use]:
         """Yield every use in a node, of locals and of names from outside, in order."""
         low, high = node.start_byte, node.end_byte
-        for use in self._bound.values():
-            if low <= use.node.start_byte < high:
-                yield use
+        if self._sorted is None:
+            uses = sorted(self._bound.values(), key=lambda u: u.node.start_byte)
+            self._sorted = ([u.node.start_byte for u in uses], uses)
+        starts, uses = self._sorted
+        yield from uses[bisect_left(starts, low) : bisect_left(starts, high)]
+
+    def nodes(self, *types: str) -> list[Node]:
+        """Return the nodes of some types in the body, in order (not identifiers)."""
+        if len(types) == 1:
+            return self._nodes.get(types[0], [])
+        found = [n for t in types for n in self._nodes.get(t, ())]
+        return sorted(found, key=lambda n: (n.start_byte, -n.end_byte))
 
     # -- the walk --------------------------------------------------------------------------------
 
@@ -201,6 +213,7 @@ class Variables:
             if kind == "identifier":
                 self._identifier(node)
                 continue
+            self._nodes.setdefault(kind, []).append(node)
             if kind in _SCOPED:
                 self._scopes.append((node, {}))
                 stack.append(None)
