@@ -1,6 +1,5 @@
 """Turn a comment's Markdown into a page that looks much as GitHub would show it."""
 
-import os  # noqa: TID251 - a developer's script, no part of the program
 import re
 import sys
 from pathlib import Path
@@ -18,12 +17,12 @@ details{margin-bottom:16px}
 
 
 def main() -> None:
-    """Read the Markdown file named first and write the page named second."""
+    """Read the Markdown named first, write the page named second, with a Mermaid script third."""
     text = Path(sys.argv[1]).read_text(encoding="utf-8")
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
     html = html.replace("<details>", "<details open>")
     script = ""
-    mermaid = os.environ.get("MERMAID")  # noqa: TID251
+    mermaid = sys.argv[3] if len(sys.argv) > 3 else ""
     if mermaid:
         html = re.sub(
             r'<pre><code class="language-mermaid">(.*?)</code></pre>',
@@ -32,7 +31,9 @@ def main() -> None:
             flags=re.DOTALL,
         )
         source = Path(mermaid).read_text(encoding="utf-8")
-        script = f"<script>{source}</script><script>mermaid.initialize({{startOnLoad:true}})</script>"
+        script = (
+            f"<script>{source}</script><script>mermaid.initialize({{startOnLoad:true}})</script>"
+        )
     page = f"<!doctype html><meta charset=utf-8><style>{_STYLE}</style>{html}{script}"
     Path(sys.argv[2]).write_text(page, encoding="utf-8")
 
