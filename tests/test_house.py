@@ -231,6 +231,14 @@ def test_every_setting_is_documented() -> None:
     assert not [name for name in wanted if name not in text]
 
 
+def test_every_key_of_the_project_file_is_documented() -> None:
+    from runners.project_file import SECTIONS
+
+    text = documented("settings.md")
+    keys = {key for section in SECTIONS.values() for key in section.model_fields}
+    assert not [key for key in sorted(keys) if not re.search(rf"\b{key}\b", text)]
+
+
 def test_every_relative_link_in_the_documents_leads_somewhere() -> None:
     broken = []
     for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]:
