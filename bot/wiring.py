@@ -104,11 +104,6 @@ class Workshop:
         return self._source.dispatcher
 
     @property
-    def dispatcher(self) -> Dispatcher:
-        """Return what judges jobs: this host's GPUs, or a recording."""
-        return self._source.dispatcher
-
-    @property
     def budget(self) -> Budget:
         """Return what one kernel's search may spend."""
         return Budget(self.settings.evaluations, self.settings.minutes, self.settings.usd)
