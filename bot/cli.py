@@ -316,7 +316,7 @@ def init_command(
     target.write_text(text, encoding="utf-8")
     guesses = text.count("# guess")
     shown = _console()
-    shown.print(f"wrote {target}", soft_wrap=True, markup=False)
+    shown.print(f"wrote {target}", soft_wrap=True)
     if guesses:
         shown.print(f"{guesses} lines are guesses, marked so; look at the shapes and sizes first")
 
@@ -342,7 +342,7 @@ def report_command(
     target.write_text(report.render(found), encoding="utf-8")
     shown = _console()
     shown.print(Text(summarize(found).headline, style="bold"))
-    shown.print(f"wrote {target}", soft_wrap=True, markup=False)
+    shown.print(f"wrote {target}", soft_wrap=True)
 
 
 @app.command("doctor")
@@ -435,7 +435,7 @@ def _failed(fault: Fault) -> int:
 
 
 def _complain(message: str, remedy: str = "") -> None:
-    shown = Console(stderr=True)
+    shown = Console(stderr=True, markup=False, highlight=False)
     shown.print(Text.assemble(("optiml: ", "bold red"), message), soft_wrap=True)
     if remedy:
         shown.print(Text(f"  → {remedy}", style="dim"), soft_wrap=True)
@@ -450,7 +450,7 @@ def _details() -> str:
 
 
 def _console(*, quiet: bool = False) -> Console:
-    return Console(quiet=quiet, highlight=False)
+    return Console(quiet=quiet, highlight=False, markup=False)
 
 
 def _command() -> str:
