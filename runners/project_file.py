@@ -121,7 +121,7 @@ class AcceptSection(Section):
     confidence: Number = Field(0.99, ge=0.5, lt=1)
     max_registers: int = Field(255, ge=1, le=255)
     allow_fast_math: bool = False
-    max_memory_growth: Number | None = Field(None, ge=1)
+    max_memory_growth: Number | None = Field(None, ge=0)
 
 
 class LaunchSection(Section):
