@@ -222,6 +222,7 @@ class LocalDispatcher:
     def _run(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
         seat = self._free.get()
         try:
+            seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
                 seat.renew()
             try:

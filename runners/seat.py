@@ -85,6 +85,16 @@ class Seat:
             unwrap(answer["error"])
         return dict(answer)
 
+    def admit(self, folder: Path) -> None:
+        """Let workers read a workload's folder; one that runs already is replaced."""
+        if any(folder.is_relative_to(known) for known in self._readable):
+            return
+        self._readable = (*self._readable, folder)
+        self.renew()
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.kill()
+
     def renew(self) -> None:
         """Put a fresh process in the worker's place, as a confirmation or a fault needs."""
         child, self._child = self._child, None

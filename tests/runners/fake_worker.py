@@ -30,6 +30,9 @@ def answer(request: dict) -> dict | None:  # type: ignore[type-arg]
     if "once" in source and not os.path.exists("once"):  # noqa: PTH110
         open("once", "w").close()  # noqa: PTH123
         os._exit(1)
+    if "read-root" in source:
+        with open(request["job"]["workload"]["root"] + "/ref.py"):  # noqa: PTH123
+            pass
     if "refuse" in source:
         fault = {"type": "BaselineError", "message": "it never worked", "remedy": "mend it"}
         return {"id": head["id"], "nonce": head["nonce"], "error": fault}

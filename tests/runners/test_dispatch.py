@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,15 @@ def test_an_error_of_the_worker_is_raised_as_ours(gpu: LocalDispatcher) -> None:
 def test_a_confirmation_gets_a_process_of_its_own(gpu: LocalDispatcher) -> None:
     warm = process(gpu.dispatch([job("a")])[0])
     assert process(gpu.dispatch([job("a", Effort.CONFIRM)])[0]) != warm
+
+
+def test_a_worker_may_read_the_workloads_folder(gpu: LocalDispatcher, tmp_path: Path) -> None:
+    gpu.dispatch([job("a")])
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "ref.py").write_text("")
+    asked = replace(job("read-root"), workload=replace(WORKLOAD, root=str(folder)))
+    assert gpu.dispatch([asked])[0].status is Status.CORRECT
 
 
 def test_the_devices_facts_are_asked_of_a_worker(gpu: LocalDispatcher) -> None:
