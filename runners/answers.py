@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runners.bench import Combination
 from runners.compare import Answer
+from runners.contents import Combination
 from runners.fault import Fault
 from runners.oracle import combinations, read
 from runners.promote import promoted
@@ -175,7 +175,9 @@ class Oracle:
             if status == "begun":
                 begun = key
                 continue
-            begun = ""
+            begun = "" if key == begun else begun
+            if status == "ran":
+                continue
             if status == "ok":
                 answers.described[key] = said
                 continue

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from runners import arena, families, inputs
+from runners import arena
 from runners.arena import Layout
+from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
 from runners.gpu import Gpu
-from runners.inputs import Arrays
 from runners.launchable import Launchable
 from runners.spec import Work
 
@@ -29,21 +29,6 @@ KEPT_BYTES = 6 << 30
 _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 # Work that outlives the stream it was queued on by more than this was left behind.
 LATE_US = 200.0
-
-
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """A case, an input family and a seed: what one expected answer belongs to."""
-
-    case: Mapping[str, float]
-    family: str
-    seed: int
-
-    @property
-    def key(self) -> str:
-        """Name it, the same in every process."""
-        values = " ".join(f"{k}={v:g}" for k, v in sorted(self.case.items()))
-        return f"{values}|{self.family}|{self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +75,17 @@ class Scene:
 class Bench:
     """Holds contents on one device and runs things on them."""
 
-    def __init__(self, gpu: Gpu, work: Work, *, promoted: bool = False) -> None:
+    def __init__(
+        self, gpu: Gpu, work: Work, *, promoted: bool = False, contents: Contents | None = None
+    ) -> None:
         self.gpu, self.work, self.promoted = gpu, work, promoted
+        self.contents = contents or Contents(work)
         self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
         self._space = (0, 0)
         self._damage = gpu.allocate(24)
         self._zeros = (0, 0)
         self._sink = gpu.allocate(256)
         self._rng = np.random.default_rng()
-        self._declared: tuple[tuple[str, int], Arrays] | None = None
 
     def close(self) -> None:
         """Give all device memory back."""
@@ -111,28 +98,13 @@ class Bench:
                 self.gpu.free(address)
         self._space = self._zeros = (0, 0)
 
-    def arrays(self, combination: Combination) -> Arrays:
-        """Generate the declared-precision contents of a combination on the host."""
-        family, _, jittered = combination.family.partition("+")
-        key = (str(sorted(combination.case.items())), combination.seed)
-        if self._declared is None or self._declared[0] != key:
-            fresh = inputs.generate(self.work, combination.case, combination.seed)
-            self._declared = (key, fresh)
-        made = self._declared[1]
-        made = families.apply(family, self.work, made, combination.seed)
-        if jittered:
-            made = families.jitter(self.work, made, combination.seed + len(jittered))
-        return made
-
-    def scene(
-        self, combination: Combination, most_guard: int, arrays: Arrays | None = None
-    ) -> Scene:
+    def scene(self, combination: Combination, most_guard: int) -> Scene:
         """Return contents on the device, uploading them at most once while there is room."""
         key = (combination.key, most_guard)
         if key in self._scenes:
             self._scenes.move_to_end(key)
             return self._scenes[key]
-        made = self.arrays(combination) if arrays is None else arrays
+        made = self.contents.of(combination)
         if self.promoted:
             made = arena.promote_arrays(self.work, made)
         layout = arena.plan(self.work, combination.case, most_guard, promoted=self.promoted)

@@ -2,105 +2,45 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-import shutil
-import struct
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
-from runners.fault import Fault
+from runners.compiler import ArtifactKind, Compiler, Failure, Options
+from runners.sandbox import Sandbox
 from runners.spec import Json
+from runners.toolchain import find_toolchain
 
-_KEPT: dict[str, Json] = {}
-_SUFFIX = {"kernel": ("cubin", ".cubin"), "entry": ("shared", ".so"), "program": ("program", "")}
-
-
-def compiled(text: str, job: Json, sm: int, scratch: Path) -> Json:
-    """Return the artifact of a source under a job's build settings, built once.
-
-    Without `path` in it, it did not compile, and `log` says why.
-    """
-    key = hashlib.sha256(f"{text}\0{job['workload'].get('build')}\0{sm}".encode()).hexdigest()[:24]
-    if key not in _KEPT:
-        _KEPT[key] = _compile(text, job, sm, scratch / key)
-    return _KEPT[key]
+_KINDS: dict[str, ArtifactKind] = {"kernel": "cubin", "entry": "shared", "program": "program"}
 
 
-def _compile(text: str, job: Json, sm: int, folder: Path) -> Json:
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    work = job["workload"]
-    build = work.get("build") or {}
-    root = Path(str(work.get("root") or ".")).resolve()
-    kind, suffix = _SUFFIX[str(work["kind"])]
-    folder.mkdir(parents=True, exist_ok=True)
-    path = str(job["kernel"].get("path") or "")
-    source, target = folder / (Path(path).name or "kernel.cu"), folder / f"built{suffix}"
-    source.write_text(text)
-    command = [nvcc, f"-arch=sm_{sm}", *build.get("flags", ()), "-o", str(target), str(source)]
-    command += [f"-I{(root / path).parent}", *(f"-I{root / i}" for i in build.get("include", ()))]
-    if kind == "cubin":
-        command.append("-cubin")
-    elif kind == "shared":
-        command += ["-shared", "-Xcompiler", "-fPIC", "-cudart=shared"]
-    else:
-        command.append("-cudart=shared")
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    except OSError as error:
-        raise Fault(
-            "NoDeviceError", "nvcc is not installed here", "install the CUDA toolkit"
-        ) from error
-    except subprocess.TimeoutExpired:
-        return {"log": "the compiler did not finish in 300 s"}
-    log = f"{done.stdout}{done.stderr}".strip()
-    if done.returncode != 0:
-        return {"log": log}
-    image = target.read_bytes()
-    symbols = {_plain(name): name for name in functions(image, dynamic=kind == "shared")}
-    code = hashlib.sha256(image).hexdigest()
-    return {
-        "path": str(target),
-        "kind": kind,
-        "symbols": symbols,
-        "resources": {},
-        "instructions": {},
-        "machine_code": code,
-        "log": log,
-    }
+class Building:
+    """Compiles in the worker's own process, for one GPU architecture."""
 
+    def __init__(self, sm: int, scratch: Path) -> None:
+        self._sm = sm
+        # The worker itself runs inside a sandbox where the code is a stranger's.
+        self._compiler = Compiler(find_toolchain(), Sandbox("own"), scratch)
 
-def functions(image: bytes, *, dynamic: bool) -> Iterator[str]:
-    """Yield the global functions in a 64-bit ELF file's symbol table (System V ABI, chapter 4)."""
-    if image[:5] != b"\x7fELF\x02":
-        return
-    (offset,) = struct.unpack_from("<Q", image, 0x28)
-    size, count = struct.unpack_from("<HH", image, 0x3A)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", image, offset + n * size) for n in range(count)]
-    for section in sections:
-        if section[1] != (11 if dynamic else 2):
-            continue
-        strings = sections[section[6]]
-        for at in range(section[4], section[4] + section[5], 24):
-            name, info, _, index = struct.unpack_from("<IBBH", image, at)
-            if info & 15 == 2 and info >> 4 in {1, 2} and index:
-                start = strings[4] + name
-                yield image[start : image.index(b"\0", start)].decode(errors="replace")
+    def compiled(self, text: str, job: Json) -> Json:
+        """Return the artifact of a source under a job's build settings.
 
-
-def _plain(symbol: str) -> str:
-    """Return the last name in a mangled symbol.
-
-    >>> _plain("_ZN4math5saxpyEiPf"), _plain("saxpy")
-    ('saxpy', 'saxpy')
-    """
-    at = re.match(r"_ZN?K?", symbol)
-    if at is None:
-        return symbol
-    rest, name = symbol[at.end() :], symbol
-    while number := re.match(r"(\d+)", rest):
-        length = int(number[1])
-        name = rest[number.end() : number.end() + length]
-        rest = rest[number.end() + length :]
-    return name
+        Without `path` in it, it did not compile, and `log` says why. Raises `Fault` when this
+        machine cannot compile at all.
+        """
+        work = job["workload"]
+        build = work.get("build") or {}
+        fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
+        made = self._compiler.compile(
+            text,
+            path=str(job["kernel"].get("path") or "kernel.cu"),
+            kind=_KINDS[str(work["kind"])],
+            sm=self._sm,
+            symbol=str(work.get("symbol") or ""),
+            options=Options(
+                tuple(build.get("flags") or ()), tuple(build.get("include") or ()), fast
+            ),
+            root=str(work.get("root") or "."),
+            launch=str(job["kernel"].get("launch") or ""),
+        )
+        if isinstance(made, Failure):
+            return {"log": made.log}
+        return self._compiler.disassemble(made).as_json()

@@ -23,7 +23,7 @@ LOWEST, HIGHEST = -1080, 1030  # exponents of doubles, as frexp counts them
 BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twice over
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 CHUNK = 1 << 18
-_POOL: list[ThreadPoolExecutor] = []
+_POOL = ThreadPoolExecutor(8, thread_name_prefix="compare")  # starts no thread before its time
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,25 +72,43 @@ class Budget:
         )
 
 
+def within(got: Floats, want: Floats, budget: Budget) -> bool:
+    """Tell whether all finite values are within a budget, in stretches on several threads."""
+
+    def stretch(start: int) -> bool:
+        part = slice(start, start + CHUNK)
+        with np.errstate(all="ignore"):
+            gap = np.abs(got[part] - want[part])
+            return not bool((gap > budget.bound(want[part])).any())
+
+    return all(_POOL.map(stretch, range(0, len(got), CHUNK)))
+
+
 def few_ulp(name: str) -> float:
     """Return how many ulp are forgiven in a type."""
     return _FEW_ULP.get(name, 16.0)
 
 
 def noise_by_exponent(gaps: Floats, want: Floats) -> Floats:
-    """Return the rms of errors for results of like magnitude, smoothed over neighbours.
+    """Return the size of errors for results of like magnitude, smoothed over neighbours.
 
-    Exponents no result has get the value of the nearest that some result has.
+    That is their rms, or a quarter of their largest where that is more: where rows differ in
+    scale, results of one magnitude differ in accuracy. Exponents that no result has get the
+    value of the nearest that one has.
     """
     good = np.isfinite(gaps) & np.isfinite(want)
     exponent = np.clip(np.frexp(np.abs(want[good]))[1], LOWEST, HIGHEST) - LOWEST
     length = HIGHEST - LOWEST + 1
-    squares = np.bincount(exponent, gaps[good] ** 2, length)
+    errors = gaps[good]
+    squares = np.bincount(exponent, errors**2, length)
+    largest = np.zeros(length + 2)
+    np.maximum.at(largest, exponent + 1, errors)
+    largest = np.maximum.reduce([largest[:-2], largest[1:-1], largest[2:]])
     counts = np.bincount(exponent, minlength=length).astype(np.float64)
     window = np.ones(3)
     total, counts = np.convolve(squares, window, "same"), np.convolve(counts, window, "same")
     with np.errstate(all="ignore"):
-        rms = np.sqrt(total / counts)
+        rms = np.maximum(np.sqrt(total / counts), largest / 4)
     known = np.flatnonzero(counts > 0)
     if not len(known):
         return np.zeros(length)
@@ -152,12 +170,6 @@ class _Tally:
     scaled: float = 0.0
     first: int = -1
     why: str = ""
-
-
-def _pool() -> ThreadPoolExecutor:
-    if not _POOL:
-        _POOL.append(ThreadPoolExecutor(8))
-    return _POOL[0]
 
 
 def same_bytes(left: Storage, right: Storage) -> bool:
@@ -228,7 +240,7 @@ def _compare_field(
         return _stretch(g[start:end], w[start:end], one, budget, mask, (answer.lenient, scale))
 
     starts = range(0, len(g), CHUNK)
-    tallies = list(map(stretch, starts) if len(starts) < 3 else _pool().map(stretch, starts))
+    tallies = list(map(stretch, starts) if len(starts) < 3 else _POOL.map(stretch, starts))
     worst = _Tally()
     for start, tally in zip(starts, tallies, strict=True):
         worst.scaled = max(worst.scaled, tally.scaled)

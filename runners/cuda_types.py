@@ -217,8 +217,10 @@ def to_float(data: npt.NDArray[np.generic], scalar: Scalar) -> npt.NDArray[np.fl
     array([1.])
     """
     if scalar.name == "bfloat16":
-        return (data.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return data.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            return (data.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaN in what a candidate left
+        return data.astype(np.float64)
 
 
 def from_float(data: npt.ArrayLike, scalar: Scalar) -> npt.NDArray[np.generic]:

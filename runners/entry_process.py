@@ -25,7 +25,8 @@ import numpy as np
 
 from runners import spec
 from runners.answers import module_command
-from runners.bench import Combination, Damage, Run
+from runners.bench import Damage, Run
+from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError

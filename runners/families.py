@@ -33,6 +33,8 @@ EVERY = (
     "mixed",
 )
 
+LONGEST_SORT = 1 << 19
+
 Values = npt.NDArray[Any]
 Transform = Callable[[Values, Scalar, np.random.Generator], Values]
 
@@ -76,7 +78,7 @@ def _integers(_data: Values, _scalar: Scalar, rng: np.random.Generator) -> Value
 
 def _special(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     """A few NaN, infinities and denormals among ordinary numbers."""
-    out = data.astype(np.float64)
+    out = data.copy()
     if len(out):
         for value in (np.nan, np.inf, -np.inf, 1e-40, -0.0):
             out[rng.integers(0, len(out), max(1, len(out) // 5000))] = value
@@ -85,11 +87,13 @@ def _special(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
 
 def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Stretches of unlike structure inside one input."""
-    out = data.astype(np.float64)
+    out = data.copy()
     kinds = (_times_ten, _one_hot, _equal, _sorted, _integers)
-    edges = np.sort(rng.integers(0, len(out) + 1, 5))
-    for start, end, transform in zip(edges[:-1], edges[1:], kinds, strict=False):
-        out[start:end] = transform(out[start:end], scalar, rng)
+    edges = np.sort(rng.integers(0, len(out) + 1, 6))
+    for start, end, transform in zip(edges[:-1], edges[1:], kinds, strict=True):
+        # Sorting millions would take longer than all the rest together.
+        last = min(end, start + LONGEST_SORT) if transform is _sorted else end
+        out[start:last] = transform(out[start:last], scalar, rng)
     return out
 
 
@@ -135,7 +139,7 @@ def _field(
 ) -> Values:
     word = init.partition(":")[0]
     if scalar.kind == "f" and word in FREE:
-        wide = to_float(data, scalar)
+        wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
         if word == "uniform" and family == "integers":
             return from_float(np.abs(_integers(wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
@@ -186,10 +190,16 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
         free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones"}
         if argument.name not in arrays or only is None or only.kind != "f" or not free:
             continue
-        data = to_float(values(arrays[argument.name], argument.type, argument.type.fields[0]), only)
+        data = values(arrays[argument.name], argument.type, argument.type.fields[0])
         rng = stream(seed, "jitter", argument.name)
-        step = np.resize(rng.integers(0, 2, min(len(data), 1_000_003)) * 2 - 1, len(data))
-        moved = from_float(data * (1 + 2 * only.roundoff * step), only)
+        signs = rng.integers(0, 2, min(len(data), 1_000_003)) * 2 - 1
+        if only.name in {"float", "double"}:
+            factors = (1 + 2 * only.roundoff * signs).astype(only.dtype)
+            with np.errstate(all="ignore"):
+                moved = data * np.resize(factors, len(data))
+        else:
+            factors = np.resize(1 + 2 * only.roundoff * signs, len(data))
+            moved = from_float(to_float(data, only) * factors, only)
         out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
     return out
 

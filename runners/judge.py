@@ -14,7 +14,8 @@ from typing import Any
 from runners import timing, verify
 from runners.answers import Answers, Build, Oracle
 from runners.arena import plan
-from runners.bench import LATE_US, Combination
+from runners.bench import LATE_US
+from runners.contents import Combination
 from runners.entry_process import EntryProcess
 from runners.families import DECLARED
 from runners.fault import Fault

@@ -14,10 +14,11 @@ from typing import Protocol
 import numpy as np
 
 from runners import timing
-from runners.bench import Bench, Combination, Run
+from runners.bench import Bench, Run
+from runners.contents import Combination
 from runners.gpu import Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import Launchable
-from runners.oracle import load
+from runners.original import load
 from runners.spec import JobSpec, Json, Work
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples

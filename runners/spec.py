@@ -215,8 +215,8 @@ def parse(data: Json) -> JobSpec:
             for argument in job.work.arguments:
                 if argument.type.pointer:
                     argument.elements(case.values)
-                elif not argument.type.text.startswith("struct"):
-                    evaluate(argument.value or "0", case.values)
+                else:
+                    scalar_values(argument, case.values)
     except (KeyError, TypeError, AttributeError) as error:
         raise SpecError(f"the job has no usable {error}") from error
     except ExpressionError as error:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from runners import timing
 from runners.arena import Buffer
-from runners.bench import TIMED_GUARD, Bench, Combination, Damage, damage, keystream
+from runners.bench import TIMED_GUARD, Bench, Damage, damage, keystream
+from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.gpu import OutOfMemoryError
 from runners.launchable import Bound, Launchable

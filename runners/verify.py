@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from runners.answers import Answers
-from runners.bench import LATE_US, Combination, Run, poison_of
+from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
+from runners.contents import Combination
 from runners.cuda_types import to_float, values
 from runners.families import DECLARED
 from runners.inputs import stream

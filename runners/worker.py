@@ -9,6 +9,7 @@ It ends with exit status 75 after a candidate that cost it its CUDA context: sta
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -35,6 +36,7 @@ class Worker:
         self._number, self._scratch = gpu, scratch
         self._gpu: Any = None
         self._judge: Any = None
+        self._building: Any = None
         self._profiles: dict[str, Any] = {}
 
     def close(self) -> None:
@@ -49,6 +51,11 @@ class Worker:
 
             self._gpu = CudaGpu(self._number)
         return self._gpu
+
+    def warm_up(self) -> None:
+        """Open the device ahead of the first request, which reports it if that fails."""
+        with contextlib.suppress(Fault):
+            self.device()
 
     def answer(self, request: Json) -> tuple[Json, bool]:
         """Return the response to a request, and whether this process has to end behind it."""
@@ -115,17 +122,17 @@ class Worker:
 
     def _compiled(self, job: Json, text: str) -> Json:
         """Compile a source the dispatcher did not; the log alone comes back when it does not."""
-        from runners.building import compiled
+        if self._building is None:
+            from runners.building import Building
 
-        return compiled(text, job, self._sm(), self._scratch)
+            self._building = Building(int(self.device().facts["sm"]), self._scratch)
+        built: Json = self._building.compiled(text, job)
+        return built
 
     def _build(self, text: str, job: Json) -> Json | None:
         """Compile a variant of our own making; None when it does not compile."""
         built = self._compiled(job, text)
         return built if "path" in built else None
-
-    def _sm(self) -> int:
-        return int(self.device().facts["sm"])
 
 
 def _does_not_compile(built: Json) -> Json:
@@ -256,6 +263,7 @@ def main(arguments: list[str]) -> int:
             if arguments == ["--serve"]:
                 protocol = os.fdopen(os.dup(1), "w")
                 os.dup2(2, 1)  # stray prints must not end up among the answers
+                worker.warm_up()
                 return serve(worker, sys.stdin, protocol)
             if len(arguments) == 2 and arguments[0] == "--launch":
                 return _launch(worker, Path(arguments[1]))

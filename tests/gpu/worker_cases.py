@@ -22,6 +22,7 @@ class Family:
     bad: dict[str, str] = field(default_factory=dict)
     launches: dict[str, Json] = field(default_factory=dict)
     tolerance: Json = field(default_factory=lambda: {"rtol": 1e-5, "atol": 1e-6})
+    kind: str = "kernel"
 
     def job(
         self, text: str, launch: Json | None = None, effort: str = "screen", seed: int = 1
@@ -31,7 +32,7 @@ class Family:
                 "name": self.name,
                 "source": source,
                 "path": f"{self.name}.cu",
-                "launch": geometry,
+                "launch": geometry or None,
             }
 
         return {
@@ -39,12 +40,12 @@ class Family:
             "baseline": kernel(self.source, self.launch),
             "workload": {
                 "name": self.name,
-                "kind": "kernel",
+                "kind": self.kind,
                 "symbol": self.name,
                 "arguments": self.arguments,
                 "cases": self.cases,
                 "tolerance": self.tolerance,
-                "launch": self.launch,
+                "launch": self.launch or None,
                 "build": {"flags": ["-O3", "-std=c++17"], "include": []},
                 "root": ".",
             },
@@ -437,4 +438,51 @@ MATMUL = Family(
     tolerance={"rtol": 1e-2, "atol": 1e-2},
 )
 
-FAMILIES = (SAXPY, ROWSUM, TOTAL, SOFTMAX, TRANSPOSE, COMPACT, MATMUL)
+_ENTRY = """
+#include <cuda_runtime.h>
+#include <cstdio>
+#include <cstdlib>
+__global__ void work(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    for (int k = 0; k < 50; ++k) v = v * 0.99f + 0.01f;
+    y[i] = v;
+}
+void chain(const float* x, float* y, int n) {
+    work<<<(n + 255) / 256, 256>>>(x, y, n);
+}
+"""
+CHAIN = Family(
+    "chain",
+    _ENTRY,
+    {},
+    [pointer("x", "const float*", "n"), pointer("y", "float*", "n", "output"), scalar("n", "n")],
+    [case(n=1 << 22), case(n=1000, time=False)],
+    good={
+        "other blocks": _ENTRY.replace("255) / 256, 256", "127) / 128, 128"),
+        "prints": _ENTRY.replace(
+            "    work<<<", '    printf("{\\"verdict\\": 1}\\n"); fflush(stdout); work<<<'
+        ),
+    },
+    bad={
+        "nothing": _ENTRY.replace("    work<<<", "    if (n > 0) return; work<<<"),
+        "work left on another stream": _ENTRY.replace(
+            "    work<<<(n + 255) / 256, 256>>>",
+            "    static cudaStream_t s = [] { cudaStream_t t; cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); return t; }();"
+            " work<<<(n + 255) / 256, 256, 0, s>>>",
+        )
+        .replace("k < 50", "k < 5000")
+        .replace("v * 0.99f + 0.01f", "k < 50 ? v * 0.99f + 0.01f : v + 0.f * sinf(v)"),
+        "segmentation fault": _ENTRY.replace("    work<<<", "    *(volatile int*)8 = 1; work<<<"),
+        "ends the process": _ENTRY.replace("    work<<<", "    exit(0); work<<<"),
+        "never returns": _ENTRY.replace(
+            "    work<<<", "    for (volatile int k = 0;; ++k) {} work<<<"
+        ),
+        "illegal address": _ENTRY.replace("y[i] = v;", "y[(size_t)i << 34] = v;"),
+        "fewer rounds at this size": _ENTRY.replace("k < 50", "k < (n > 5000 ? 40 : 50)"),
+    },
+    kind="entry",
+)
+
+FAMILIES = (SAXPY, ROWSUM, TOTAL, SOFTMAX, TRANSPOSE, COMPACT, MATMUL, CHAIN)

@@ -1,0 +1,101 @@
+"""Inputs of combinations on the host: made once, ahead of need, shared by whoever asks."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from runners import families, inputs
+from runners.inputs import Arrays
+from runners.spec import Work
+
+KEPT_BYTES = 3 << 30
+_POOL: list[ThreadPoolExecutor] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A case, an input family and a seed: what one expected answer belongs to.
+
+    A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error.
+    """
+
+    case: Mapping[str, float]
+    family: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """Name it, the same in every process."""
+        values = " ".join(f"{k}={v:g}" for k, v in sorted(self.case.items()))
+        return f"{values}|{self.family}|{self.seed}"
+
+
+def pool() -> ThreadPoolExecutor:
+    """Return the threads that host-side array work is spread over."""
+    if not _POOL:
+        _POOL.append(ThreadPoolExecutor(8, thread_name_prefix="arrays"))
+    return _POOL[0]
+
+
+class Contents:
+    """Makes and keeps the inputs of one workload. Safe to use from several threads."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Future[Arrays]] = OrderedDict()
+
+    def of(self, combination: Combination) -> Arrays:
+        """Return the contents of a combination. The arrays are not to be written to."""
+        return self._future(combination, ahead=False).result()
+
+    def expect(self, combination: Combination) -> None:
+        """Begin to make contents that will be asked for soon."""
+        self._future(combination, ahead=True)
+
+    def _future(self, combination: Combination, *, ahead: bool) -> Future[Arrays]:
+        key = combination.key
+        with self._lock:
+            held = self._kept.get(key)
+            if held is not None:
+                self._kept.move_to_end(key)
+                return held
+            future: Future[Arrays] = Future()
+            self._kept[key] = future
+            self._trim()
+        if ahead:
+            pool().submit(self._make, combination, future)
+        else:
+            self._make(combination, future)
+        return future
+
+    def _make(self, combination: Combination, future: Future[Arrays]) -> None:
+        try:
+            future.set_result(self._fresh(combination))
+        except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
+            future.set_exception(error)
+
+    def _fresh(self, combination: Combination) -> Arrays:
+        family, _, jittered = combination.family.partition("+")
+        if jittered:
+            base = Combination(combination.case, family, combination.seed)
+            seed = combination.seed + len(jittered)
+            return families.jitter(self._work, self.of(base), seed)
+        if family != families.DECLARED:
+            base = Combination(combination.case, families.DECLARED, combination.seed)
+            return families.apply(family, self._work, self.of(base), combination.seed)
+        return inputs.generate(self._work, combination.case, combination.seed)
+
+    def _trim(self) -> None:
+        """Let go of what was used longest ago; called with the lock held."""
+        done = [(k, f) for k, f in self._kept.items() if f.done() and f.exception() is None]
+        total = sum(a.nbytes for _, f in done for a in f.result().values())
+        for key, future in done[:-2]:
+            if total <= KEPT_BYTES and len(self._kept) <= 64:
+                return
+            total -= sum(a.nbytes for a in future.result().values())
+            del self._kept[key]

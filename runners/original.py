@@ -1,0 +1,368 @@
+"""The original, run and examined: what it gives, how stable it is, how large its own errors are."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import cuda_types, families, inputs, spec
+from runners.bench import Bench, Run, poison_of
+from runners.compare import Budget, few_ulp, noise_by_exponent, same_bytes, within
+from runners.contents import Combination, Contents
+from runners.cuda_types import Field, Storage, from_float, to_float, values
+from runners.expectation import (
+    Floats,
+    agree,
+    as_json,
+    call,
+    check_reference,
+    natural,
+    stability,
+)
+from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
+from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
+from runners.spec import Argument, BaselineFailure, Json, Launch, Source, SpecError, Work
+
+# A reference in numpy is one thread's work; beyond this only the declared family waits for it.
+REFERENCE_ELEMENTS = 1 << 22
+LARGE = 1 << 22
+SAMPLE = 1 << 20
+RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
+
+Marks = npt.NDArray[np.bool_]
+
+
+def load(
+    bench: Bench, artifact: Json, source: Source, work: Work, launch: Launch | None, scratch: Path
+) -> Launchable:
+    """Return the compiled code as something to launch in this process."""
+    if artifact.get("kind") == "shared":
+        return EntryLaunchable(artifact, work, source, scratch, promoted=bench.promoted)
+    chosen = launch or work.launch
+    return KernelLaunchable(bench.gpu, artifact, work, chosen, promoted=bench.promoted)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Runs of one combination: as it is, in double precision, and with inputs moved a little."""
+
+    combination: Combination
+    runs: list[Run]
+    wide: Run | None
+    moved: list[tuple[Combination, Run, Run | None]]
+
+
+class Original:
+    """The original, its double-precision twin and its reference, ready to answer.
+
+    `gather` uses the device and is for one thread; `digest` is array work for any.
+    """
+
+    def __init__(self, request: Json, gpu: Gpu) -> None:
+        job = spec.parse(request["job"])
+        self.work, self.folder = job.work, Path(request["folder"])
+        self.contents = Contents(job.work)
+        self._bench = Bench(gpu, job.work, contents=self.contents)
+        launch = job.baseline.launch
+        self._original = load(
+            self._bench, request["baseline"], job.baseline, job.work, launch, self.folder
+        )
+        self._twin: tuple[Bench, Launchable] | None = None
+        if request.get("promoted"):
+            bench = Bench(gpu, job.work, promoted=True, contents=self.contents)
+            try:
+                twin = load(bench, request["promoted"], job.baseline, job.work, launch, self.folder)
+                self._twin = (bench, twin)
+            except DeviceError:
+                self._twin = None
+        self._reference = (
+            inputs.load_function(job.work.root, job.work.reference) if job.work.reference else None
+        )
+        self._turn = threading.Lock()  # a reference need not be fit for threads
+
+    def moved(self, combination: Combination) -> list[Combination]:
+        """Return the combination with its inputs moved: samples of the original's error.
+
+        A small output gives few of them a run, and one lucky sample must not become the budget.
+        """
+        written = [a for a in self.work.arguments if a.written]
+        if not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
+            return []
+        elements = min(a.elements(combination.case) for a in written)
+        count = 6 if elements <= 4096 else 2
+        if self._large(combination):
+            better = self._twin is not None or self._refers(combination)
+            count = 0 if better and combination.family != families.DECLARED else 1
+        return [
+            replace(combination, family=f"{combination.family}+{'j' * (n + 1)}")
+            for n in range(count)
+        ]
+
+    def _large(self, combination: Combination) -> bool:
+        written = [a for a in self.work.arguments if a.written]
+        return sum(a.elements(combination.case) for a in written) > LARGE
+
+    def _refers(self, combination: Combination) -> bool:
+        """Tell whether the numpy reference is asked about a combination."""
+        pointers = [a for a in self.work.arguments if a.type.pointer]
+        small = sum(a.elements(combination.case) for a in pointers) <= REFERENCE_ELEMENTS
+        family = combination.family.partition("+")
+        declared = family[0] == families.DECLARED and not family[2]
+        return self._reference is not None and (small or declared)
+
+    def gather(self, combination: Combination) -> Gathered:
+        """Run everything there is to run of a combination.
+
+        Raises `BaselineFailure` when the original leaves its buffers, and device errors.
+        """
+        count = LARGE_RUNS if self._large(combination) else RUNS
+        runs: list[Run] = []
+        for number in range(count):
+            # The third run has the first one's poison: what then differs is not the poison's.
+            poison = runs[0].poison if number == 2 else None
+            runs.append(self._run(combination, number, poison))
+        first = runs[0].outputs
+        if any(not same_bytes(first[n], run.outputs[n]) for run in runs[1:] for n in first):
+            runs += [self._run(combination, number) for number in range(count, MORE_RUNS)]
+        moved = []
+        for other in self.moved(combination):
+            run = self._run(other, 1)
+            moved.append((other, run, self._wide(other, run)))
+        return Gathered(combination, runs, self._wide(combination, runs[0]), moved)
+
+    def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
+        nan, beside = number == 1, number > 1 and number % 2 == 1
+        run = self._bench.run(
+            self._original, combination, nan=nan, beside=beside, seconds=60.0, poison=poison
+        )
+        if run.damage:
+            raise BaselineFailure(
+                f"the original {run.damage.words}",
+                "check the shapes and roles of its arguments",
+            )
+        return run
+
+    def _wide(self, combination: Combination, first: Run) -> Run | None:
+        """Run the double-precision twin unless the reference is asked; None if it does not run."""
+        if self._twin is None or self._refers(combination):
+            return None
+        bench, twin = self._twin
+        try:
+            run = bench.run(twin, combination, seconds=60.0, poison=first.poison)
+        except (LaunchError, OutOfMemoryError):
+            return None
+        return None if run.damage else run
+
+    def digest(self, gathered: Gathered) -> Json:
+        """Return the description of a combination's answers, whose bytes are put into files.
+
+        Raises `BaselineFailure` when the original does not define this combination.
+        """
+        combination = gathered.combination
+        wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
+        moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
+        outputs = [
+            self._output(argument, gathered, moved, wanted, source)
+            for argument in self.work.arguments
+            if argument.written
+        ]
+        return {"key": combination.key, "status": "ok", "source": source, "outputs": outputs}
+
+    def _truth(
+        self, combination: Combination, run: Run, wide: Run | None
+    ) -> tuple[dict[str, Floats], str]:
+        """Return the best answers there are, and where they come from."""
+        if self._refers(combination):
+            return self._referred(combination), "reference"
+        found = {} if wide is None else self._agreed(combination, run, wide)
+        return found, "double precision" if found else "original"
+
+    def _referred(self, combination: Combination) -> dict[str, Floats]:
+        """Ask the numpy reference; floats go in and come out as doubles."""
+        arrays = self.contents.of(combination)
+        arguments: dict[str, Any] = {}
+        for argument in self.work.arguments:
+            if argument.type.pointer:
+                if argument.name in arrays:
+                    arguments[argument.name] = natural(arrays[argument.name], argument.type)
+            else:
+                numbers = spec.scalar_values(argument, combination.case)
+                arguments[argument.name] = numbers[0] if len(numbers) == 1 else numbers
+        names = [a.name for a in self.work.arguments if a.written]
+        if self._reference is None:
+            return {}
+        with self._turn, np.errstate(all="ignore"):
+            found = call(self._reference, arguments)
+        if found is None:
+            found = {name: arguments[name] for name in names if name in arguments}
+        if not isinstance(found, Mapping):
+            listed = found if isinstance(found, tuple | list) else (found,)
+            found = dict(zip(names, listed, strict=False))
+        return {str(name): np.asarray(data).reshape(-1) for name, data in found.items()}
+
+    def _agreed(self, combination: Combination, first: Run, run: Run) -> dict[str, Floats]:
+        """Return the twin's outputs where it computed the same thing."""
+        out: dict[str, Floats] = {}
+        for argument in self.work.arguments:
+            if not argument.written or argument.type.scalar is None:
+                continue
+            kind = cuda_types.promote(argument.type)
+            scalar = kind.fields[0].scalar
+            if scalar.kind != "f":
+                continue
+            wide = to_float(values(run.outputs[argument.name], kind, kind.fields[0]), scalar)
+            mine = argument.type.fields[0]
+            raw = values(first.outputs[argument.name], argument.type, mine)
+            narrow = to_float(raw, mine.scalar)
+            left = self._untouched(argument, combination, [first])
+            kept = slice(None) if left is None else ~np.repeat(left, mine.lanes)
+            if agree(wide[kept], narrow[kept]):
+                out[argument.name] = wide
+        return out
+
+    def _untouched(
+        self, argument: Argument, combination: Combination, runs: list[Run]
+    ) -> Marks | None:
+        """Mark the elements that hold their poison after every run; None when there are none."""
+        if argument.role != "output":
+            return None
+        size = argument.type.size
+        left: Marks | None = None
+        # The run with NaN poison first: where nothing holds all ones, nothing was left alone.
+        for run in sorted(runs, key=lambda r: -r.poison):
+            poison = poison_of(self.work, combination.case, argument.name, run.poison)
+            kept = _same_rows(run.outputs[argument.name], poison, size)
+            left = kept if left is None else left & kept
+            if not left.any():
+                return None
+        return left
+
+    def _output(
+        self,
+        argument: Argument,
+        gathered: Gathered,
+        moved: list[tuple[Run, dict[str, Floats]]],
+        wanted: Mapping[str, Floats],
+        source: str,
+    ) -> Json:
+        """Work out what one output must be and how far from it is right."""
+        name, kind, combination = argument.name, argument.type, gathered.combination
+        same = [run.outputs[name] for run in gathered.runs]
+        untouched = self._untouched(argument, combination, gathered.runs)
+        unordered = stability(name, kind, same, untouched)
+        lenient = combination.family in families.STRESS
+        budgets: list[Json | None] = []
+        parts: list[npt.NDArray[Any]] = []
+        for one in kind.fields:
+            data = [values(storage, kind, one) for storage in same]
+            others = [(values(r.outputs[name], kind, one), truth.get(name)) for r, truth in moved]
+            mask = None if untouched is None else np.repeat(untouched, one.lanes)
+            want = None if unordered else wanted.get(name)
+            if want is not None and (len(want) != len(data[0]) or len(kind.fields) > 1):
+                raise SpecError(
+                    f"the reference gives {len(want)} values of {name}; its shape is {len(data[0])}"
+                )
+            # Whole numbers that a float holds exactly: no order of summation changes them.
+            integers = combination.family == "integers"
+            part, budget = self._field(one, data, others, want, (mask, unordered, integers))
+            if want is not None and source == "reference":
+                where = f"{combination.key.split('|')[0]}: {name}"
+                check_reference(where, budget, want, (data[0], one, mask, lenient))
+            budgets.append(budget)
+            parts.append(data[0] if budget is None else part)
+        size = len(same[0]) // kind.size
+        word = f"{combination.key}|{name}"
+        stem = self.folder / hashlib.sha256(word.encode()).hexdigest()[:20]
+        inputs.interleave(parts, kind, size).tofile(f"{stem}.want")
+        if untouched is not None:
+            np.packbits(untouched).tofile(f"{stem}.left")
+        return {
+            "name": name,
+            "stem": stem.name,
+            "budgets": budgets,
+            "elements": size,
+            "untouched": untouched is not None,
+            "unordered": unordered,
+            "lenient": lenient,
+        }
+
+    def _field(
+        self,
+        one: Field,
+        data: list[npt.NDArray[Any]],
+        moved: list[tuple[npt.NDArray[Any], Floats | None]],
+        want: Floats | None,
+        terms: tuple[Marks | None, bool, bool],
+    ) -> tuple[npt.NDArray[Any], Json | None]:
+        """Return wanted values of a field and the budget earned by the original's own errors.
+
+        Of large outputs a sample of the elements tells the noise, all of them its own error.
+        """
+        if one.scalar.kind != "f":
+            exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
+            return exact, None
+        mask, unordered, integers = terms
+        kept = slice(None) if mask is None else ~mask
+        step = max(1, len(data[0]) // SAMPLE) | 1
+
+        def taken(raw: npt.NDArray[Any]) -> Floats:
+            if not unordered and mask is None:
+                return to_float(raw[::step], one.scalar)
+            wide = to_float(raw, one.scalar)[kept]
+            return np.asarray(np.sort(wide) if unordered else wide)[::step]
+
+        whole_first = to_float(data[0], one.scalar)[kept]
+        whole_goal = whole_first if want is None else np.asarray(want, np.float64)[kept]
+        first = taken(data[0])
+        goal = first if want is None else whole_goal[::step]
+        with np.errstate(all="ignore"):
+            errors = [np.abs(taken(other) - goal) for other in data]
+            for raw, truth in moved:
+                other = taken(raw)
+                errors.append(np.abs(other - first))
+                if truth is not None and not unordered:
+                    errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
+            errors = [np.nan_to_num(e, nan=0, posinf=0) for e in errors]
+            size = np.where(np.isfinite(goal), np.abs(goal), 0)
+            allowed = self.work.atol + self.work.rtol * size
+            keeps = all(bool((2 * error <= allowed).all()) for error in errors[: len(data)])
+            integral = bool((first == np.rint(first)).all() and (size < 2**24).all())
+        stable = all(same_bytes(_raw(data[0]), _raw(other)) for other in data[1:])
+        same = want is not None and np.array_equal(whole_first, whole_goal, equal_nan=True)
+        strict = self.work.atol == 0 == self.work.rtol
+        budget = Budget(
+            noise_by_exponent(np.maximum.reduce(errors), goal),
+            one.scalar.roundoff,
+            few_ulp(one.scalar.name),
+            self.work.rtol,
+            self.work.atol,
+            capped=want is not None and keeps and not self.work.loose,
+            floor=want is None or self.work.loose,
+            exact=stable and not unordered and (strict or (integers and integral and same)),
+        )
+        if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
+            with np.errstate(all="ignore"):
+                own = np.nan_to_num(np.abs(whole_first - whole_goal), nan=0, posinf=0)
+            noise = np.maximum(budget.noise, noise_by_exponent(own, whole_goal))
+            budget = replace(budget, noise=noise, capped=False)
+        part = data[0] if unordered or want is None else from_float(want, one.scalar)
+        return part, as_json(budget)
+
+
+def _raw(data: npt.NDArray[Any]) -> Storage:
+    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
+
+
+def _same_rows(left: Storage, right: Storage, size: int) -> Marks:
+    """Tell for each element whether all its bytes agree."""
+    if size in {1, 2, 4, 8}:
+        return np.asarray(left.view(f"u{size}") == right.view(f"u{size}"))
+    rows = left.reshape(-1, size) == right.reshape(-1, size)
+    return np.asarray(rows.all(axis=1))

@@ -1,0 +1,156 @@
+"""Inputs and families: reproducible, valid, and unlike each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from runners import families, inputs, spec
+from runners.contents import Combination, Contents
+from runners.spec import SpecError, Work
+
+
+def _work(*arguments: dict[str, Any], root: Path = Path(), **case: float) -> Work:
+    kernel = {"name": "k", "source": "", "path": "", "launch": None}
+    workload = {
+        "name": "k",
+        "kind": "kernel",
+        "symbol": "k",
+        "arguments": list(arguments),
+        "cases": [{"values": case}],
+        "root": str(root),
+        "launch": {"grid": ["(n+255)/256"], "block": ["256"]},
+    }
+    return spec.parse({"kernel": kernel, "baseline": kernel, "workload": workload}).work
+
+
+def _pointer(kind: str = "float*", init: str = "normal", shape: str = "n") -> dict[str, Any]:
+    return {"name": "x", "type": kind, "shape": shape, "init": init}
+
+
+def _one(work: Work, family: str = families.DECLARED, seed: int = 1) -> npt.NDArray[np.uint8]:
+    combination = Combination(work.cases[0].values, family, seed)
+    return Contents(work).of(combination)["x"]
+
+
+def test_a_seed_decides_the_bytes() -> None:
+    """The oracle's process and the worker must see the same inputs."""
+    work = _work(_pointer(), n=1000)
+    assert np.array_equal(_one(work), _one(work))
+    assert not np.array_equal(_one(work), _one(work, seed=2))
+
+
+@pytest.mark.parametrize(
+    "init", ["normal", "uniform", "arange", "permutation", "sorted", "randint:3:9"]
+)
+@pytest.mark.parametrize(
+    "kind", ["float*", "double*", "half*", "bfloat16*", "int*", "uint8_t*", "float4*"]
+)
+def test_every_init_fills_every_type(kind: str, init: str) -> None:
+    """Sizes are right whatever the combination."""
+    work = _work(_pointer(kind, init), n=100)
+    assert _one(work).nbytes == 100 * work.arguments[0].type.size
+
+
+def test_ranges_are_kept() -> None:
+    """Indices drawn from a range stay valid in every family."""
+    work = _work(_pointer("const int*", "randint:5:50"), n=3000)
+    for family in families.EVERY:
+        data = _one(work, family).view(np.int32)
+        assert data.min() >= 5, family
+        assert data.max() < 50, family
+
+
+def test_a_permutation_stays_one_unless_a_family_sorts_it() -> None:
+    """Every index occurs once, in every family."""
+    work = _work(_pointer("int*", "permutation"), n=500)
+    for family in families.EVERY:
+        assert sorted(_one(work, family).view(np.int32).tolist()) == list(range(500))
+
+
+def test_constants_and_sorted_keys_keep_their_meaning() -> None:
+    """Zeros stay zero and sorted keys sorted, as a kernel may rely on it."""
+    for init in ("zeros", "sorted", "arange"):
+        work = _work(_pointer("float*", init), n=100)
+        for family in families.EVERY:
+            assert np.array_equal(_one(work, family), _one(work)), (init, family)
+
+
+def test_families_are_what_they_are_called() -> None:
+    """Each family has the structure that its name promises."""
+    work = _work(_pointer(), n=5000)
+    data = {f: _one(work, f).view(np.float32) for f in families.EVERY}
+    declared = data["declared"]
+    assert np.allclose(data["times-10"], declared * 10)
+    assert (np.diff(data["sorted"]) >= 0).all()
+    assert len(set(data["equal"].tolist())) == 1
+    assert (data["one-hot"] == 0).mean() > 0.99
+    assert np.isnan(data["special"]).any()
+    assert np.isinf(data["special"]).any()
+    assert np.array_equal(data["integers"], np.rint(data["integers"]))
+    assert np.abs(data["large"]).max() > 65504
+    assert not np.isnan(data["mixed"]).any()
+
+
+def test_uniform_inputs_stay_where_logarithms_are_defined() -> None:
+    """A kernel that takes roots of uniform inputs meets no negative ones it did not ask for."""
+    work = _work(_pointer(init="uniform"), n=2000)
+    for family in ("times-10", "shifted", "integers", "sorted"):
+        assert _one(work, family).view(np.float32).min() >= 0
+
+
+def test_jitter_moves_floats_by_one_rounding_error() -> None:
+    """Every float moves, by two units of roundoff at most."""
+    work = _work(_pointer(), n=1000)
+    plain, moved = _one(work).view("f4"), _one(work, "declared+j").view("f4")
+    ratio = np.abs(moved / plain - 1)
+    assert (ratio > 0).mean() > 0.99
+    assert ratio.max() <= 2.0**-22
+
+
+def test_long_patterns_do_not_repeat_at_a_power_of_two() -> None:
+    """An index that wraps at 2^23 must meet other data there."""
+    data = inputs._random(np.random.default_rng(1), "normal", 2**23 + 4096)
+    assert not np.array_equal(data[:4096], data[2**23 :])
+
+
+def test_contents_come_from_a_file_or_a_function(tmp_path: Path) -> None:
+    """Files of the project are inputs; files outside it are refused."""
+    np.save(tmp_path / "a.npy", np.arange(6.0))
+    (tmp_path / "gen.py").write_text(
+        "import numpy as np\ndef make(seed, n):\n    return np.full(n, seed)\n"
+    )
+    assert _one(_work(_pointer(init="file:a.npy"), root=tmp_path, n=6)).view("f4")[5] == 5
+    assert (
+        _one(_work(_pointer(init="python:gen.py:make"), root=tmp_path, n=4), seed=9).view("f4")[0]
+        == 9
+    )
+    for bad in (
+        "file:../a.npy",
+        "file:missing.npy",
+        "python:gen.py:nothing",
+        "fancy",
+        "randint:9:3",
+    ):
+        with pytest.raises(SpecError):
+            _one(_work(_pointer(init=bad), root=tmp_path, n=6))
+
+
+def test_undeclared_sizes_are_awkward_and_affordable() -> None:
+    """Neighbours, primes and one, around the smallest case of some size; never huge."""
+    work = _work(_pointer(), {"name": "n", "type": "int", "value": "n"}, n=4096)
+    found = {case.values["n"] for case in families.sizes(work, 10)}
+    assert {4097, 1, 4095, 31, 4093, 8193} <= found
+    assert not any(case.timed for case in families.sizes(work, 10))
+    huge = _work(_pointer(), n=1 << 28)
+    assert max((c.values["n"] for c in families.sizes(huge, 10)), default=0) <= 1 << 20
+
+
+def test_variables_that_size_nothing_are_left_alone() -> None:
+    """Only what shapes, values or the launch read is varied."""
+    work = _work(_pointer(), n=100, unused=7)
+    assert all(case.values["unused"] == 7 for case in families.sizes(work, 10))

@@ -1,0 +1,255 @@
+"""The whole worker on a device of host memory: right candidates pass, wrong ones do not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runners import spec
+from runners.fault import Fault
+from runners.judge import Judge
+from runners.spec import Json, Launch
+from runners.stage import DeviceStage
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+SCALE = """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 3.f * x[i] + 1.f;
+}
+"""
+
+
+def _job(text: str, base: str = SCALE, **more: Any) -> Json:
+    launch = {"grid": ["(n+63)/64"], "block": ["64"], "shared": "0", "tunable": False}
+    workload = {
+        "name": "scale",
+        "kind": "kernel",
+        "symbol": "scale",
+        "launch": launch,
+        "arguments": [
+            {"name": "x", "type": "const float*", "shape": "n"},
+            {"name": "y", "type": "float*", "shape": "n", "role": "output"},
+            {"name": "n", "type": "int", "value": "n"},
+        ],
+        "cases": [{"values": {"n": 3000}}, {"values": {"n": 7}, "time": False}],
+        **more.pop("workload", {}),
+    }
+    kernel = {"name": "scale", "path": "", "launch": None}
+    return {
+        "kernel": {**kernel, "source": text},
+        "baseline": {**kernel, "source": base},
+        "workload": workload,
+        "effort": "screen",
+        "seed": 5,
+        **more,
+    }
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[Judge]:
+    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    yield made
+    made.close()
+
+
+def _verdict(judge: Judge, text: str, base: str = SCALE, **more: Any) -> Json:
+    job = _job(text, base, **more)
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(base)}
+    verdict, _, lost = judge.verdict(request, spec.parse(job), 60.0)
+    assert not lost
+    json.dumps(verdict, allow_nan=False)
+    return verdict
+
+
+def test_the_original_is_right_and_measured_against_itself(judge: Judge) -> None:
+    """A baseline job gives paired times and says what was checked."""
+    verdict = _verdict(judge, SCALE)
+    assert verdict["status"] == "correct"
+    case = verdict["measurement"]["cases"][0]
+    assert len(case["candidate_us"]) == len(case["baseline_us"]) >= 3
+    layers = {check["layer"] for check in verdict["checks"]}
+    assert {"fresh world", "cases", "families", "sizes", "timed launches", "oracle"} <= layers
+    assert all(check["passed"] for check in verdict["checks"])
+
+
+WRONG = {
+    "tail": SCALE.replace("i < n", "i < n / 4 * 4"),
+    "one too far": SCALE.replace("i < n", "i <= n"),
+    "one too early": SCALE.replace("y[i] =", "if (i == 0) y[-1] = 0; y[i] ="),
+    "input": SCALE.replace("y[i] =", "((float*)x)[i / 9] += 1; y[i] ="),
+    "nan": SCALE.replace("3.f * x[i] + 1.f", "0.f / 0.f"),
+    "half": SCALE.replace("3.f * x[i] + 1.f", "(float)(_Float16)(3.f * x[i] + 1.f)"),
+    "stale": SCALE.replace(
+        "if (i < n)",
+        "static float* last; if (last == y) return; if (i == n - 1) last = y; if (i < n)",
+    ),
+    "calls": SCALE.replace(
+        "if (i < n)", "static int calls; calls += i == 0; if (calls > 40) return; if (i < n)"
+    ),
+    "call counter on input": SCALE.replace(
+        "if (i < n)",
+        "static int calls; calls += i == 0; if (i == 8 && calls > 40) { y[i] = 4.f; return; } if (i < n)",
+    ),
+    "positive only": SCALE.replace("3.f * x[i]", "3.f * (x[i] < 20.f ? x[i] : 20.f)"),
+    "cached answer": SCALE.replace(
+        "if (i < n)",
+        "static float key[64], kept[64][3000]; int slot = n == 3000 ? ((int)((size_t)y >> 8)) & 63 : -1;"
+        " if (slot >= 0 && key[slot] == 1.f) { if (i < n) y[i] = kept[slot][i]; return; }"
+        " if (i < n && slot >= 0) { kept[slot][i] = 3.f * x[i] + 1.f; if (i == n - 1) key[slot] = 1.f; } if (i < n)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_candidate_is_refused(judge: Judge, name: str) -> None:
+    """Each of these passes a naive check of one run on one input."""
+    verdict = _verdict(judge, WRONG[name])
+    assert verdict["status"] == "wrong result", verdict["log"]
+    assert verdict["measurement"] is None
+    assert verdict["log"]
+
+
+RIGHT = {
+    "other rounding": SCALE.replace("3.f * x[i] + 1.f", "fmaf(3.f, x[i], 1.f)"),
+    "four at a time": """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    for (int k = i; k < n && k < i + 4; ++k) y[k] = 3.f * x[k] + 1.f;
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_candidate_is_accepted(judge: Judge, name: str) -> None:
+    """Another rounding and another shape of the work are no faults."""
+    verdict = _verdict(judge, RIGHT[name])
+    assert verdict["status"] == "correct", verdict["log"]
+
+
+def test_a_launch_of_its_own_is_used(judge: Judge) -> None:
+    """Half the blocks, twice the work each."""
+    text = RIGHT["four at a time"]
+    job = _job(text)
+    job["kernel"]["launch"] = {"grid": ["(n+255)/256"], "block": ["64"], "shared": "0"}
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(SCALE)}
+    verdict, _, _ = judge.verdict(request, spec.parse(job), 60.0)
+    assert verdict["status"] == "correct", verdict["log"]
+    job["kernel"]["launch"]["block"] = ["4096"]
+    verdict, _, lost = judge.verdict(request, spec.parse(job), 60.0)
+    assert verdict["status"] == "crashed"
+    assert "4096" in verdict["log"]
+    assert not lost
+
+
+def test_an_original_that_leaves_its_buffers_is_named(judge: Judge) -> None:
+    """The baseline's own fault is an error for its author, not a verdict on a candidate."""
+    with pytest.raises(Fault) as caught:
+        _verdict(judge, SCALE, WRONG["one too far"])
+    assert caught.value.kind == "BaselineError"
+    assert "past the end of y" in caught.value.message
+
+
+def test_an_original_that_adds_to_its_output_is_told_to_say_so(judge: Judge) -> None:
+    """`out += x` with role output depends on poison."""
+    with pytest.raises(Fault) as caught:
+        _verdict(judge, SCALE, SCALE.replace("y[i] =", "y[i] +="))
+    assert "depends on what was in it before" in caught.value.message
+    assert "inout" in caught.value.remedy
+
+
+def test_a_size_the_original_cannot_do_is_dropped(judge: Judge) -> None:
+    """An original that needs multiples of eight is judged at those only."""
+    base = SCALE.replace("i < n", "i < (n % 8 ? n + 8 : n)")
+    cases = [{"values": {"n": 3000}}, {"values": {"n": 8}, "time": False}]
+    verdict = _verdict(judge, SCALE, base, workload={"cases": cases})
+    assert verdict["status"] == "correct"
+    assert not [c for c in verdict["checks"] if c["layer"] == "sizes" and "3001" in c["what"]]
+
+
+def test_a_reference_is_the_oracle(judge: Judge, tmp_path: Path) -> None:
+    """A numpy function decides; an original that fails it is the baseline's error."""
+    (tmp_path / "ref.py").write_text(
+        "def f(arguments):\n    return {'y': arguments['x'] * 3 + 1}\n"
+    )
+    work = {"reference": "ref.py:f", "root": str(tmp_path)}
+    verdict = _verdict(judge, SCALE, workload=work)
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any(check["what"] == "against reference" for check in verdict["checks"])
+    (tmp_path / "ref.py").write_text("def f(x, n):\n    return x * 3 + 2\n")
+    with pytest.raises(Fault) as caught:
+        _verdict(judge, SCALE, workload=work, seed=6)
+    assert "fails its reference" in caught.value.message
+
+
+def test_integers_in_any_order_where_the_original_has_none(judge: Judge) -> None:
+    """Timed launches of an integer kernel are compared bit by bit."""
+    base = SCALE.replace("float* y", "int* y").replace("3.f * x[i] + 1.f", "(int)(x[i] * 8)")
+    arguments = _job("")["workload"]["arguments"]
+    arguments[1]["type"] = "int*"
+    verdict = _verdict(judge, base, base, workload={"arguments": arguments})
+    assert verdict["status"] == "correct", verdict["log"]
+    late = base.replace(
+        "if (i < n)",
+        "static int c; c += i == 0; if (c > 60 && i == 5) { y[i] = 1 << 20; return; } if (i < n)",
+    )
+    verdict = _verdict(judge, late, base, workload={"arguments": arguments})
+    assert verdict["status"] == "wrong result"
+
+
+def test_no_answer_lies_open_while_a_candidate_runs(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the second of a pair starts, the first one's outputs are nowhere on the device."""
+    answers: list[bytes] = []
+    seen: list[bool] = []
+    seal = DeviceStage._seal
+
+    def sealed(self: DeviceStage, to: int, source: int) -> None:
+        buffer = self.layout.written[0]
+        answers.append(self._gpu.download(source + buffer.offset, buffer.size).tobytes())
+        seal(self, to, source)
+
+    region = DeviceStage._region
+
+    def regional(self: DeviceStage, bound: list[Any]) -> Any:
+        if answers:
+            gpu = self._gpu
+            assert isinstance(gpu, HostGpu)
+            seen.append(any(answers[-1] in block.tobytes() for block in gpu.memory.values()))
+        return region(self, bound)
+
+    monkeypatch.setattr(DeviceStage, "_seal", sealed)
+    monkeypatch.setattr(DeviceStage, "_region", regional)
+    assert _verdict(judge, SCALE)["status"] == "correct"
+    assert len(seen) > 10
+    assert not any(seen)
+
+
+def test_a_digest_follows_the_projects_rule() -> None:
+    """The worker's copy of `Launch` has the text that the project's digest is made of."""
+    from optimizer.model import Kernel
+    from optimizer.model import Launch as Original
+
+    fields = {"grid": ("(n+1)/2",), "block": ("2", "3"), "shared": "4*n", "tunable": True}
+    ours = spec.Source("k", "text", "", Launch(**fields))  # type: ignore[arg-type]
+    theirs = Kernel("k", "text", "", Original(**fields))  # type: ignore[arg-type]
+    assert ours.digest == theirs.digest
+    assert dataclasses.replace(ours, launch=None).digest == Kernel("k", "text").digest
+
+
+def test_times_are_positive_even_for_nothing(judge: Judge) -> None:
+    """A region no longer than an empty one still gives a time above zero."""
+    verdict = _verdict(judge, SCALE, workload={"cases": [{"values": {"n": 1}}]})
+    times = verdict["measurement"]["cases"][0]["candidate_us"]
+    assert (np.array(times) > 0).all()
