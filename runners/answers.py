@@ -45,6 +45,7 @@ class Answers:
     folder: Path
     described: dict[str, Json] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
+    remedies: dict[str, str] = field(default_factory=dict)
     _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
 
     def of(self, combination: Combination) -> dict[str, Answer] | None:
@@ -88,7 +89,8 @@ class Oracle:
         declared = {c.key for c in combinations(job.work, job.effort, job.seed)[0]}
         for key in declared & answers.dropped.keys():
             case = key.split("|")[0] or "the only case"
-            raise BaselineFailure(f"{case}: {answers.dropped[key]}", "mend the kernel or its cases")
+            remedy = answers.remedies.get(key) or "mend the kernel or its cases"
+            raise BaselineFailure(f"{case}: {answers.dropped[key]}", remedy)
         return answers
 
     def _promoted(self, job: JobSpec, request: Json) -> Json | None:
@@ -184,6 +186,7 @@ class Oracle:
             if said.get("type") == "ConfigError":
                 raise Fault("ConfigError", said["message"], said.get("remedy", ""))
             answers.dropped[key] = str(said["message"])
+            answers.remedies[key] = str(said.get("remedy", ""))
         if begun:
             answers.dropped[begun] = words or "the original crashed"
         return bool(lines)
