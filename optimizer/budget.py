@@ -118,13 +118,13 @@ class SearchSettings:
 
     `batch` candidates are chosen before the first of them is known, and alone decide the tree:
     `Tools.width` only says how many the machines take at once. The first `exploit` of a batch edit
-    the best candidate until `chase` tries brought nothing; the others follow PUCT with
-    `exploration`, `best_weight` (of a subtree's best against its mean), and progressive widening
-    (`widen` x visits^`alpha` children, less by `depth_decay` a level, more by `payoff` below kinds
-    that paid). `transfer` is how strongly gains seen anywhere change priors. `patience` tries
-    without progress close a subtree. `tune_share` of the budget is kept for constants, which wait
-    in the queues with `tune_prior` before. A candidate is profiled when it is `profile_step` times
-    as fast as the last one that was, `profiles` times at most.
+    the best candidate until `chase` tries brought nothing. The others follow PUCT: `exploration`
+    (raised by `stall_boost` from then on), `best_weight` (a subtree's best against its mean), and
+    progressive widening to `widen` x visits^`alpha` children, less by `depth_decay` a level, more
+    by `payoff` below kinds that paid. `transfer` is how strongly gains seen anywhere change priors.
+    `patience` tries without progress close a subtree. `tune_share` of the budget is kept for
+    constants, which wait in the queues with `tune_prior` before. A candidate is profiled when it is
+    `profile_step` times as fast as the last one that was, `profiles` times at most.
     """
 
     strategy: Strategy = Strategy.MCTS
@@ -132,7 +132,8 @@ class SearchSettings:
     batch: int = 4
     limit: int = 64
     exploit: int = 2
-    chase: int = 12
+    chase: int = 20
+    stall_boost: float = 3.0
     exploration: float = 0.02
     best_weight: float = 0.9
     widen: float = 4.0
@@ -141,7 +142,7 @@ class SearchSettings:
     payoff: float = 0.5
     jitter: float = 0.05
     transfer: float = 1.5
-    patience: int = 12
+    patience: int = 20
     prune: bool = True
     transpositions: bool = True
     tune: bool = True

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optimizer.errors import RunnerError
-from optimizer.model import Effort, Finding, Kernel, Proposal, Status, Verdict
+from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
 from optimizer.tools import Event, Stage
@@ -52,14 +52,16 @@ class Expansion:
         self._detectors = [
             Guarded[Finding](_name(detector), detector, self._notes) for detector in tools.detectors
         ]
+        self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
         self._ahead: dict[str, Verdict] = {}
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what went wrong without stopping the search, the policy's notes included."""
-        return (*self._notes, *getattr(self.tools.policy, "notes", ()))
+        """Return what went wrong without stopping the search; policy and detectors have a say."""
+        others = (self.tools.policy, *self.tools.detectors)
+        return (*self._notes, *(note for other in others for note in getattr(other, "notes", ())))
 
     def chosen(self, choose: Choose, size: int) -> list[Candidate]:
         """Choose up to `size` candidates by a strategy, none of their verdicts known."""
@@ -162,7 +164,7 @@ class Expansion:
                 self.profile(node)
             self.find(node)
             if self.settings.tune:
-                edits = self.tools.tune(node.step.kernel, node.step.findings)
+                edits = self._tune(node.step.kernel, node.step.findings)
                 prior = self.settings.tune_prior
                 node.tunes = self._waiting(node, [Proposal(edit, prior) for edit in edits])
                 node.queue.extend(node.tunes)

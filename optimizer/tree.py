@@ -184,10 +184,16 @@ class Tree:
         return not self.root.closed and bool(pruned)
 
     def _scale(self, node: Node) -> tuple[float, float]:
-        """Return the span of rewards and the weight of exploration below a node."""
+        """Return the span of rewards and the weight of exploration below a node.
+
+        Exploration is weak while the best gets on, and grows with the tries since it last did: a
+        chain of edits that pay is worth following, a dead end is worth leaving.
+        """
+        settings = self.settings
         span = max(self.root.best - self.root.step.reward, LEAST_SPAN)
-        visits = math.sqrt(node.visits + node.pending)
-        return span, self.settings.exploration * visits
+        stalled = max(0.0, self.root.stale / settings.chase - 1.0)
+        weight = settings.exploration * (1.0 + settings.stall_boost * stalled**2)
+        return span, weight * math.sqrt(node.visits + node.pending)
 
     def _puct(self, child: Node, scale: tuple[float, float]) -> float:
         """Weigh what is known of a child against how seldom it was tried."""
