@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from optimizer.tokens import Token, code_tokens, evaluate, tokens
@@ -118,6 +118,7 @@ class _Mask:
         self.inactive: list[tuple[int, int]] = []
         self.comments: list[tuple[int, int]] = []
         self.groups: list[_Group] = []
+        self.pairs: dict[int, int] = {}
 
     def blank(self, start: int, end: int) -> None:
         part = self.chars[start:end]
@@ -242,6 +243,7 @@ class _Mask:
     # -- words -----------------------------------------------------------------------------------
 
     def _words(self, code: list[Token]) -> None:
+        self.pairs = pairs(code)
         standing = self._attribute_macros()
         at = 0
         size = len(code)
@@ -273,7 +275,7 @@ class _Mask:
         arguments: tuple[int, int] | None = None
         after = at + 1
         if after < len(code) and code[after].text == "(" and token.text in _TAKING:
-            close = closing(code, after)
+            close = self.pairs.get(after)
             if close is not None:
                 arguments = (code[after].end, code[close].start)
                 end = code[close].end
@@ -324,7 +326,7 @@ class _Mask:
     def _braced(self, code: list[Token], at: int) -> None:
         """Write the initializers of the declarators from `at` on with braces."""
         while at + 1 < len(code) and code[at].kind == "word" and code[at + 1].text == "(":
-            close = closing(code, at + 1)
+            close = self.pairs.get(at + 1)
             if close is None or close == at + 2 or close + 1 >= len(code):
                 return
             if code[close + 1].text not in (";", ","):
@@ -341,7 +343,7 @@ class _Mask:
         known = token.text in self.macros
         if not (known or (token.text.isupper() and len(token.text) > 2)):
             return
-        close = closing(code, at + 1)
+        close = self.pairs.get(at + 1)
         if close is None or close + 1 >= len(code):
             return
         end, following = code[close].end, code[close + 1]
@@ -406,7 +408,7 @@ _INFIX = frozenset({"and", "or", "xor", "bitand", "bitor", "not_eq"})
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
-def closing(code: list[Token], at: int) -> int | None:
+def closing(code: Sequence[Token], at: int) -> int | None:
     """Return the index of the token that closes the bracket at `at`, or None."""
     opened, closed = code[at].text, _PAIRS.get(code[at].text)
     depth = 0
@@ -419,6 +421,19 @@ def closing(code: list[Token], at: int) -> int | None:
             if depth == 0:
                 return i
     return None
+
+
+def pairs(code: Sequence[Token]) -> dict[int, int]:
+    """Return for each opening bracket the token that closes it, each kind by itself."""
+    found: dict[int, int] = {}
+    stacks: dict[str, list[int]] = {")": [], "]": [], "}": []}
+    for i, token in enumerate(code):
+        closed = _PAIRS.get(token.text)
+        if closed is not None:
+            stacks[closed].append(i)
+        elif token.text in stacks and stacks[token.text]:
+            found[stacks[token.text].pop()] = i
+    return found
 
 
 def mask(text: str) -> Masked:

@@ -25,7 +25,7 @@ from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
 from optimizer.functions import Function
-from optimizer.masking import ATTRIBUTES, closing
+from optimizer.masking import ATTRIBUTES, closing, pairs
 from optimizer.source import Source
 from optimizer.syntax import Span, contains, field, operator, span, walk
 from optimizer.tokens import Token, code_tokens
@@ -109,6 +109,7 @@ class _Outliner:
                 low, high = next(dead, (len(self.text) + 1,) * 2)
             if not low <= t.start < high:
                 self.live.append(t)
+        self.pairs = pairs(self.live)
         self.index = {t.start: i for i, t in enumerate(self.live)}
         self.marks: list[tuple[int, int, tuple[str, ...]]] = []
         self.found = Outline()
@@ -138,7 +139,7 @@ class _Outliner:
         brace = self.index.get(body[0])
         if first is None or brace is None or self.live[brace].text != "{":
             return False
-        close = closing(self.live, brace)
+        close = self.pairs.get(brace)
         if close is None or self.live[close].end != body[1]:
             return False
         if first > 0 and self.live[first - 1].text not in (";", "}", "{", ":", ")"):

@@ -173,6 +173,16 @@ class Source:
 
         Then `launches_of` lists every use in this file.
         """
+        known = self._only.get(kernel)
+        if known is None:
+            known = self._only[kernel] = self._mentioned_nowhere_else(kernel)
+        return known
+
+    @cached_property
+    def _only(self) -> dict[str, bool]:
+        return {}
+
+    def _mentioned_nowhere_else(self, kernel: str) -> bool:
         named = {f.signature.name_span for f in self.functions if f.name == kernel}
         named |= {span(n) for n in declarations_of(self.syntax, kernel)}
         launched = [lc.span for lc in self.launches_of(kernel)]
