@@ -9,20 +9,31 @@ from types import ModuleType
 
 import pytest
 
+from optimizer.model import CaseTimes, Measurement, Status, Verdict
+from runners.interfaces import Job
 from tests.bot import synthetic
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
 
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_examples", BENCHMARKS / "run_examples.py")
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules["run_examples"] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    return loaded("run_examples")
+
+
+@pytest.fixture(scope="module")
+def aa() -> ModuleType:
+    return loaded("aa")
 
 
 def test_each_candidate_is_counted_once_and_no_further_than_it_came(bench: ModuleType) -> None:
@@ -62,3 +73,35 @@ def test_every_example_has_a_command_that_repeats_its_run(bench: ModuleType) -> 
 
 def test_the_geometric_mean_of_a_half_and_a_double_is_one(bench: ModuleType) -> None:
     assert bench.geometric_mean([0.5, 2.0]) == pytest.approx(1.0)
+
+
+def compared(aa: ModuleType, ratio: float) -> object:
+    """Return the trial of a kernel whose candidate times are the baseline's over a ratio."""
+    kernel, workload = aa.subject("softmax")
+    noise = [1.0 + 0.001 * ((7 * i) % 5 - 2) for i in range(40)]
+    baseline = tuple(100.0 * one for one in noise)
+    candidate = tuple(100.0 / ratio * one for one in noise[3:] + noise[:3])
+    times = CaseTimes("n=1", candidate, baseline)
+    verdict = Verdict(Status.CORRECT, measurement=Measurement((times,), "a GPU"))
+    return aa.trial(Job(kernel, kernel, workload, seed=3), verdict)
+
+
+def test_a_claimed_win_of_a_kernel_over_itself_is_counted(aa: ModuleType) -> None:
+    same, faster = compared(aa, 1.0), compared(aa, 1.2)
+    assert aa.count([same, faster], aa.Decision.FASTER) == 1
+    assert "2 runs, 1 wins claimed." in aa.summary([same, faster], "here")
+
+
+def test_an_unmeasured_comparison_is_a_failure_and_no_ratio(aa: ModuleType) -> None:
+    kernel, workload = aa.subject("softmax")
+    verdict = Verdict(Status.CRASHED, log="an illegal address")
+    trial = aa.trial(Job(kernel, kernel, workload), verdict)
+    assert "an illegal address" in trial.failure
+    assert "no measurement" in aa.summary([trial], "here")
+
+
+def test_kernels_are_compared_with_themselves_on_timed_cases_only(aa: ModuleType) -> None:
+    for name in aa.KERNELS:
+        _, workload = aa.subject(name)
+        assert workload.cases
+        assert all(case.time for case in workload.cases)
