@@ -1,0 +1,346 @@
+"""Give a thread several outputs, and let it ask for all their operands before it uses any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.accesses import Access
+from optimizer.aliasing import apart
+from optimizer.functions import Function, Guard, ThreadId
+from optimizer.geometry import Change, Geometry, regrid
+from optimizer.model import Edit, Finding, Kernel
+from optimizer.source import Source
+from optimizer.spans import Replacement
+from optimizer.syntax import ancestors, contains, operator, span, walk
+
+_NAME = "coarsen"
+_BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop", "switch_statement")
+# A loop that is repeated for each output must be short: a long one hides latency by itself.
+_SHORT = 8
+_MOST_LOADED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The number that runs over several outputs, where its block's number stands, its test."""
+
+    output: ThreadId
+    block: Node
+    guard: Guard
+    returns: tuple[Node, ...]
+    loads: tuple[Access, ...]
+
+
+def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
+    """Let each thread compute 2, 4 or 8 outputs that lie a block apart; fewer blocks do the work.
+
+    Legal because a block then only does what several blocks did, one after the other: the kernel
+    knows its block only by the number of its output, that number is tested against an extent, and
+    threads do not talk to each other. Where operands can be read ahead they are, for all outputs.
+    """
+    del findings
+    source = Source(kernel.source)
+    for fn in source.kernels:
+        plan = _plan(source, fn)
+        if plan is None:
+            continue
+        for count, ahead in ((4, True), (2, True), (8, True), (4, False), (2, False)):
+            if ahead and not 0 < len(plan.loads) * count <= _MOST_LOADED:
+                continue
+            geometry = regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
+            if geometry is not None:
+                yield _edit(source, fn, plan, count, ahead, geometry)
+
+
+def fewer(factor: int) -> Change:
+    """Return the change that divides an extent, rounding up.
+
+    >>> fewer(4)("n"), fewer(4)("(n + 255) / 256"), fewer(2)("a ? b : c")
+    ('(n + 3) / 4', '((n + 255) / 256 + 3) / 4', '((a ? b : c) + 1) / 2')
+    """
+
+    def change(text: str) -> str:
+        loose = any(sign in text for sign in ("?", "<", ">", "|", "&", ","))
+        return f"({f'({text})' if loose else text} + {factor - 1}) / {factor}"
+
+    return change
+
+
+def _edit(
+    source: Source, fn: Function, plan: _Plan, count: int, ahead: bool, geometry: Geometry
+) -> Edit:
+    edits = [*_rewrite(source, fn, plan, count, plan.loads if ahead else ()), *geometry.edits]
+    first = ", their operands read first" if ahead else ""
+    return Edit(
+        f"compute {count} outputs per thread in `{fn.name}`{first}",
+        source.replace(sorted(edits, key=lambda e: (e[0], e[1]))),
+        f"rule:{_NAME}",
+        f"A thread of line {fn.line} has one output and waits for its own loads; {count} outputs"
+        " share the index arithmetic and keep more loads in flight.",
+        _NAME,
+        1.15 if ahead else 1.05,
+        geometry.launch,
+    )
+
+
+# -- legality ------------------------------------------------------------------------------------
+
+
+def _plan(source: Source, fn: Function) -> _Plan | None:
+    if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
+        return None
+    if fn.conditional or not _alone(source, fn):
+        return None
+    if any(loop.trips is None or loop.trips > _SHORT for loop in fn.loops):
+        return None
+    for axis in "zyx":
+        ids = [t for t in fn.thread_ids if t.axis == axis]
+        if len(ids) == 1:
+            return _along(source, fn, ids[0])
+    return None
+
+
+def _alone(source: Source, fn: Function) -> bool:
+    """Return whether nothing that is called or spelled by a macro knows of threads."""
+    hidden = [m.body for m in source.macros if m.active]
+    if any(word in body for body in hidden for word in _BUILTINS):
+        return False
+    for call in fn.calls:
+        callee = source.function(call.name)
+        if callee is not None and any(
+            source.of(n) in _BUILTINS for n in walk(callee.body, "identifier")
+        ):
+            return False
+        if callee is None and call in fn.unknown_calls:
+            return False
+    return not any(v.volatile for v in fn.variables.all) and not any(
+        call.name.startswith("atomicCAS") for call in fn.atomics
+    )
+
+
+def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
+    variable = output.variable
+    init, declaration = variable.init, variable.declaration
+    if init is None or not variable.settled or not _top(fn, declaration):
+        return None
+    named = [
+        n
+        for n in walk(fn.body, "field_expression")
+        if source.plain(n) in (f"blockIdx.{output.axis}", f"gridDim.{output.axis}")
+    ]
+    if len(named) != 1 or not contains(init, named[0]):
+        return None
+    if sum(source.of(n) in ("blockIdx", "gridDim") for n in walk(fn.body, "identifier")) != sum(
+        source.plain(n).startswith(("blockIdx.", "gridDim."))
+        for n in walk(fn.body, "field_expression")
+    ):
+        return None
+    guard = _guard(fn, output)
+    returns = _returns(fn)
+    if guard is None or returns is None or not _fresh_each_time(fn, declaration):
+        return None
+    return _Plan(output, named[0], guard, returns, tuple(_loads(source, fn, guard, declaration)))
+
+
+def _top(fn: Function, node: Node) -> bool:
+    return node.parent is not None and node.parent.id == fn.body.id
+
+
+def _guard(fn: Function, output: ThreadId) -> Guard | None:
+    """Return the test that keeps blocks that are too many from doing anything."""
+    name = output.variable.name
+    for guard in fn.guards:
+        if guard.node.start_byte < output.variable.declaration.end_byte:
+            continue
+        if guard.bounds is None or not any(
+            n == name and sign in ("<", "<=") for n, sign, _ in guard.bounds
+        ):
+            continue
+        touched = [a for a in fn.accesses if a.space != "local"]
+        calls = [c.node for c in (*fn.unknown_calls, *fn.atomics)]
+        for node in (*(a.node for a in touched), *calls):
+            if guard.exits and node.start_byte < guard.node.end_byte:
+                return None
+            if not guard.exits and not contains(guard.node, node):
+                return None
+        return guard
+    return None
+
+
+def _returns(fn: Function) -> tuple[Node, ...] | None:
+    found = tuple(walk(fn.body, "return_statement"))
+    for node in found:
+        if node.named_children or any(a.type in _LOOPS for a in ancestors(node, fn.body)):
+            return None
+    return found
+
+
+def _fresh_each_time(fn: Function, declaration: Node) -> bool:
+    """Return whether nothing declared before the outputs' loop is changed in it."""
+    return not any(
+        v.name_node.start_byte < declaration.start_byte
+        and any(u.node.start_byte > declaration.start_byte for u in v.changes)
+        for v in fn.variables.all
+        if not v.is_array or v.space == "local"
+    ) and not any(
+        a.writes and a.space == "local" and a.variable is not None
+        and a.variable.name_node.start_byte < declaration.start_byte
+        for a in fn.accesses
+    )  # fmt: skip
+
+
+def _loads(source: Source, fn: Function, guard: Guard, declaration: Node) -> Iterator[Access]:
+    """Yield the reads that each output is sure to do and that can be done before all else."""
+    bounds = guard.bounds or ()
+    if sum(1 for _ in walk(fn.body, "return_statement")) > guard.exits:
+        return
+    if not all(_early(source, fn, guard, declaration, bound) for _, _, bound in bounds):
+        return
+    for access in fn.accesses:
+        variable = access.variable
+        if access.kind != "read" or access.space != "global" or access.cast or variable is None:
+            continue
+        if variable.space != "parameter" or variable.changes or access.name != access.root:
+            continue
+        if not _certain(fn, guard, access.node) or fn.type_of(access.node) is None:
+            continue
+        if not all(_early(source, fn, guard, declaration, i) for i in access.indices):
+            continue
+        if access.indices and not any(_late(fn, i, declaration) for i in access.indices):
+            continue  # one value for all outputs: no need of a register each
+        if not access.indices or not _unwritten_before(source, fn, access):
+            continue
+        yield access
+
+
+def _early(source: Source, fn: Function, guard: Guard, declaration: Node, node: Node) -> bool:
+    """Return whether an expression can be evaluated in front of the loop over outputs."""
+    del guard
+    if not fn.is_pure(node):
+        return False
+    numbers = {t.variable.name for t in fn.thread_ids if _top(fn, t.variable.declaration)}
+    for use in fn.variables.within(node):
+        variable = use.variable
+        if variable is None:
+            if use.name in source.spaces:
+                return False
+            continue
+        if use.role != "read" or not variable.settled:
+            return False
+        before = variable.name_node.start_byte < declaration.start_byte
+        if not before and variable.name not in numbers:
+            return False
+    return True
+
+
+def _late(fn: Function, node: Node, declaration: Node) -> bool:
+    return any(
+        u.variable is not None and u.variable.name_node.start_byte >= declaration.start_byte
+        for u in fn.variables.within(node)
+    )
+
+
+def _certain(fn: Function, guard: Guard, node: Node) -> bool:
+    top = fn.body if guard.exits else guard.body
+    for outer in ancestors(node, top):
+        if outer.type in (
+            "if_statement", "conditional_expression", "lambda_expression", "sizeof_expression",
+            *_LOOPS,
+        ):  # fmt: skip
+            return False
+        if outer.type == "binary_expression" and operator(outer) in ("&&", "||"):
+            return False
+        if outer.type == "pointer_expression" and operator(outer) == "&":
+            return False
+    return True
+
+
+def _unwritten_before(source: Source, fn: Function, access: Access) -> bool:
+    statement = access.statement
+    for other in fn.accesses:
+        if not other.writes or other.space not in ("global", "unknown") or statement is None:
+            continue
+        if other.statement is None or other.statement.start_byte >= statement.start_byte:
+            continue
+        if other.variable is None or access.variable is None:
+            return False
+        if not apart(source, fn, access.variable, other.variable):
+            return False
+    return True
+
+
+# -- the edit ------------------------------------------------------------------------------------
+
+
+def _rewrite(
+    source: Source, fn: Function, plan: _Plan, count: int, loads: Sequence[Access]
+) -> Iterator[Replacement]:
+    declaration = plan.output.variable.declaration
+    margin = source.indent(declaration)
+    unit = "\t" if margin.endswith("\t") else " " * (len(margin) if len(margin) in (2, 3, 4) else 4)
+    names = [v.name for v in fn.variables.all]
+    item = source.fresh_name("item", *names)
+    head = [
+        "#pragma unroll",
+        f"for (int {item} = 0; {item} < {count}; ++{item}) {{",
+    ]
+    number = f"(blockIdx.{plan.output.axis} * {count} + {item})"
+    before: list[str] = []
+    if loads:
+        kept: dict[str, str] = {}
+        for access in loads:
+            text = source.of(access.node)
+            if text not in kept:
+                kept[text] = source.fresh_name(f"{access.name}_items", *names)
+                names.append(kept[text])
+                before.append(f"{fn.type_of(access.node)} {kept[text]}[{count}];")
+            yield (*span(access.node), f"{kept[text]}[{item}]")
+        before += head
+        before += [unit + line for line in _numbers(source, fn, plan, number)]
+        tests = " && ".join(f"{n} {s} {source.of(b)}" for n, s, b in plan.guard.bounds or ())
+        lines = [f"{name}[{item}] = {text};" for text, name in kept.items()]
+        if len(lines) == 1:
+            before.append(f"{unit}if ({tests}) {lines[0]}")
+        else:
+            before += [f"{unit}if ({tests}) {{", *(unit * 2 + x for x in lines), f"{unit}}}"]
+        before.append("}")
+    before += head
+    low = declaration.start_byte
+    starts_line = not source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
+    lead = "" if starts_line else f"\n{margin}"
+    opening = f"\n{margin}".join(before)
+    yield (low, low, f"{lead}{opening}\n{margin}{unit}")
+    yield (*span(plan.block), number)
+    for node in plan.returns:
+        yield (*span(node), "continue;")
+    last = [n for n in fn.body.named_children if n.type != "comment"][-1].end_byte
+    yield from _indent(source, low, last, unit)
+    yield (last, last, f"\n{margin}}}")
+
+
+def _numbers(source: Source, fn: Function, plan: _Plan, number: str) -> Iterator[str]:
+    """Yield the declarations of thread numbers that stand from the output's on."""
+    done: set[int] = set()
+    first = plan.output.variable.declaration
+    for thread in fn.thread_ids:
+        node = thread.variable.declaration
+        if node.start_byte < first.start_byte or not _top(fn, node) or node.id in done:
+            continue
+        done.add(node.id)
+        text = source.of(node)
+        if contains(node, plan.block):
+            low, high = plan.block.start_byte - node.start_byte, plan.block.end_byte
+            text = text[:low] + number + text[high - node.start_byte :]
+        yield " ".join(text.split())
+
+
+def _indent(source: Source, low: int, last: int, unit: str) -> Iterator[Replacement]:
+    at = source.text.find("\n", low)
+    while -1 < at < last:
+        if source.text[at + 1 : at + 2] not in ("\n", "\r", "#"):
+            yield (at + 1, at + 1, unit)
+        at = source.text.find("\n", at + 1)

@@ -1,0 +1,86 @@
+"""Runs small CUDA sources on the CPU, a thread for each thread of a block, to compare edits."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+_SHIM = r"""
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+using std::min; using std::max;
+#define __global__
+#define __device__
+#define __restrict__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+struct dim3 { unsigned x, y, z; dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {} };
+static thread_local dim3 threadIdx, blockIdx;
+static dim3 blockDim, gridDim;
+static std::unique_ptr<std::barrier<>> block_gate;
+static std::vector<std::unique_ptr<std::barrier<>>> warp_gates;
+static double lanes[64][32];
+inline unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
+inline void __syncthreads() { block_gate->arrive_and_wait(); }
+template <typename T> T __shfl_xor_sync(unsigned, T v, int mask) {
+  unsigned t = thread_number(), w = t / 32, l = t % 32;
+  lanes[w][l] = v;
+  warp_gates[w]->arrive_and_wait();
+  T got = (T)lanes[w][l ^ mask];
+  warp_gates[w]->arrive_and_wait();
+  return got;
+}
+template <typename F> void launch(dim3 grid, dim3 block, F body) {
+  gridDim = grid; blockDim = block;
+  unsigned count = block.x * block.y * block.z;
+  for (unsigned b = 0; b < grid.x * grid.y * grid.z; ++b) {
+    block_gate = std::make_unique<std::barrier<>>(count);
+    warp_gates.clear();
+    for (unsigned w = 0; w < count; w += 32) warp_gates.push_back(std::make_unique<std::barrier<>>(min(32u, count - w)));
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < count; ++t) threads.emplace_back([=, &body] {
+      threadIdx = dim3(t % block.x, t / block.x % block.y, t / block.x / block.y);
+      blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
+      body();
+      warp_gates[t / 32]->arrive_and_drop();
+      block_gate->arrive_and_drop();
+    });
+    for (auto& t : threads) t.join();
+  }
+}
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+"""
+_LAUNCH = re.compile(r"(\w+)\s*<<<(.*?),\s*([^,]*?|dim3\([^()]*\))>>>\s*\((.*?)\);", re.DOTALL)
+
+AVAILABLE = shutil.which("g++") is not None
+
+
+def run(source: str, main: str, folder: Path) -> str:
+    """Return what `main` prints; it calls host functions of `source`, which launch kernels.
+
+    Buffers must be checked by `main` itself: `.at()` or `-fsanitize=address`, which is on.
+    """
+    text = _LAUNCH.sub(r"launch(\2, \3, [&] { \1(\4); });", source)
+    file, program = folder / "program.cpp", folder / "program"
+    file.write_text(f"{_SHIM}\n{text}\nint main() {{\n{main}\n}}\n")
+    command = ["g++", "-std=c++20", "-w", "-fsanitize=address", "-pthread", "-o", str(program)]
+    built = subprocess.run(
+        [*command, str(file)], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert not built.returncode, built.stderr
+    done = subprocess.run(
+        [str(program)],
+        capture_output=True, text=True, check=False, timeout=120,
+        env={"ASAN_OPTIONS": "detect_leaks=0"},
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    return done.stdout

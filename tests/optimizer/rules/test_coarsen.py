@@ -1,0 +1,117 @@
+"""Several outputs a thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from optimizer.interfaces import RewriteRule
+from optimizer.model import Edit, Kernel, Launch
+from optimizer.rules.coarsen import coarsen
+from optimizer.samples import SAMPLES
+from optimizer.testing import RewriteRuleContract
+from tests.optimizer.rules import emulator
+
+HEAD = "__global__ void k(const float *a, const float *b, float *o, int w, int n) {\n"
+RUN = "void run(float *a, float *b, float *o, int w, int n) { k<<<(n + 63) / 64, 64>>>(a, b, o, w, n); }\n"
+FLAT = HEAD + "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+EARLY = FLAT + "  if (i >= n) return;\n  float v = a[i];\n  o[i] = v * b[i % w];\n}\n" + RUN
+INSIDE = (
+    HEAD
+    + "\tconst unsigned i = threadIdx.x + blockDim.x * blockIdx.x;\n\tif (i < n)\n\t\to[i] += a[i];\n}\n"
+    + RUN
+)
+SQUARE = (
+    HEAD
+    + "  const int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;\n"
+    + "  if (x >= w || y >= n) return;\n"
+    + "  o[y * w + x] = x > 0 ? a[y * w + x - 1] + b[y * w + x] : b[y * w + x];\n}\n"
+    + "void run(float *a, float *b, float *o, int w, int n) {\n"
+    + "  dim3 block(8, 8);\n  dim3 grid((w + 7) / 8, (n + 7) / 8);\n  k<<<grid, block>>>(a, b, o, w, n);\n}\n"
+)
+WIDE = (
+    HEAD
+    + "  size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
+    + "  if (i < n) {\n    float s = 0;\n    for (int c = 0; c < 3; c++) s += a[i * 3 + c];\n    o[i] = s;\n  }\n}\n"
+    + RUN
+)
+
+
+def edits(text: str) -> list[Edit]:
+    return list(coarsen(Kernel("run", text, "k.cu"), []))
+
+
+class TestCoarsen(RewriteRuleContract):
+    applies_to: ClassVar[tuple[Kernel, ...]] = tuple(
+        Kernel("run", text, "k.cu") for text in (EARLY, INSIDE, SQUARE, WIDE)
+    )
+    samples: ClassVar[tuple[Kernel, ...]] = SAMPLES
+
+    @pytest.fixture
+    def rule(self) -> RewriteRule:
+        return coarsen
+
+
+def test_operands_are_read_ahead_for_all_outputs() -> None:
+    text = edits(EARLY)[0].source
+    assert "int i = (blockIdx.x * 4 + item) * blockDim.x + threadIdx.x;" in text
+    assert "b_items[item] = b[i % w];" in text
+    assert "o[i] = v * b_items[item];" in text
+    assert "if (i >= n) continue;" in text
+    assert "k<<<((n + 63) / 64 + 3) / 4, 64>>>" in text
+
+
+def test_a_square_grid_gives_its_rows_to_threads() -> None:
+    text = edits(SQUARE)[0].source
+    assert "y = (blockIdx.y * 4 + item) * 8 + threadIdx.y;" in text
+    assert "a_items" not in text  # read under a test only
+    assert "dim3 grid((w + 7) / 8, ((n + 7) / 8 + 3) / 4);" in text
+
+
+def test_a_fixed_launch_of_a_workload_is_left_alone() -> None:
+    text = EARLY.removesuffix(RUN)
+    fixed = Launch(("(n+63)/64",), ("64",))
+    assert not list(coarsen(Kernel("k", text, "k.cu", fixed), []))
+    free = Launch(fixed.grid, fixed.block, tunable=True)
+    assert next(iter(coarsen(Kernel("k", text, "k.cu", free), []))).launch is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FLAT + "  o[i] = a[i];\n}\n" + RUN,  # no test against an extent
+        FLAT + "  float v = a[i];\n  if (i < n) o[i] = v;\n}\n" + RUN,  # reads before the test
+        FLAT + "  if (i < n) { o[i] = a[i]; o[n + blockIdx.x] = 1; }\n}\n" + RUN,
+        FLAT + "  for (; i < n; i += blockDim.x * gridDim.x) o[i] = a[i];\n}\n" + RUN,
+        FLAT + "  if (i < n) { o[i] = 0; for (int j = 0; j < w; j++) o[i] += a[j]; }\n}\n" + RUN,
+        FLAT + "  __shared__ float t[64];\n  if (i < n) o[i] = t[0];\n}\n" + RUN,
+        FLAT + "  if (i < n) for (int c = 0; c < 3; c++) { if (a[c] < 0) return; o[i] = a[i]; }\n}\n" + RUN,
+        FLAT + "  if (i < n) o[i] = __shfl_xor_sync(~0u, a[i], 1);\n}\n" + RUN,
+    ],
+)  # fmt: skip
+def test_threads_that_are_not_their_own_masters_are_left_alone(text: str) -> None:
+    assert edits(text) == []
+
+
+def test_an_operand_that_was_written_before_is_not_read_ahead() -> None:
+    found = edits(FLAT + "  if (i < n) {\n    o[i] = a[i];\n    o[i] = o[i] * 2;\n  }\n}\n" + RUN)
+    assert "o_items" not in found[0].source
+    assert "a_items" in found[0].source
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+@pytest.mark.parametrize("text", [EARLY, INSIDE, SQUARE, WIDE])
+def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
+    main = """
+    for (int n : {1, 63, 257, 300}) {
+      int w = 5;
+      std::vector<float> a(n * w), b(n * w), o(n * w);
+      for (int i = 0; i < n * w; ++i) a[i] = i % 17, b[i] = i % 5 + 1, o[i] = i;
+      run(a.data(), b.data(), o.data(), w, n);
+      for (float v : o) printf("%g ", v);
+    }"""
+    wanted = emulator.run(text, main, tmp_path)
+    for edit in edits(text)[:2]:
+        assert emulator.run(edit.source, main, tmp_path) == wanted
