@@ -57,6 +57,11 @@ class Answers:
             self._read[key] = read(self.folder, self.work, self.described[key])
         return self._read[key]
 
+    def patience(self, combination: Combination) -> float:
+        """Return the seconds after which a run counts as hung: a hundred times the original's."""
+        seconds = float(self.described.get(combination.key, {}).get("seconds", 0.1))
+        return min(30.0, max(2.0, 100 * seconds))
+
     def source(self, combination: Combination) -> str:
         """Say where an answer comes from: reference, double precision, or original."""
         return str(self.described[combination.key].get("source", "original"))

@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,16 @@ class Judge:
         """End the child process, if there is one."""
         self._entries.close()
 
-    def verdict(self, request: Json, job: JobSpec, seconds: float) -> tuple[Json, Json, bool]:
+    def verdict(
+        self,
+        request: Json,
+        job: JobSpec,
+        seconds: float,
+        begin: Callable[[], None] = lambda: None,
+    ) -> tuple[Json, Json, bool]:
         """Return verdict, statistics, and whether the device is lost to this process.
 
+        `begin` is called when the answers are known and the candidate's own time begins.
         Raises `Fault` when no verdict can be had: the baseline is broken, the job makes no sense.
         """
         begun = time.monotonic()
@@ -56,6 +63,7 @@ class Judge:
         declared, extra = combinations(job.work, job.effort, job.seed)
         answers = self._oracle.answers(job, request, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
+        begin()
         lost = False
         try:
             session = self._session(job, request)
@@ -148,7 +156,8 @@ class Judge:
         answers: Answers,
     ) -> Timed:
         """Time one case, and judge its launches right away."""
-        timed = session.time(combination, limits, terms[0], terms[1])
+        patience = min(terms[1], answers.patience(combination))
+        timed = session.time(combination, limits, terms[0], patience)
         verify.judge_timed(report, answers, combination, timed.findings)
         late = [sorted(times)[len(times) // 2] for times in timed.samples.late_us if times]
         if len(late) == 2 and late[0] > LATE_US and late[0] > 4 * late[1]:

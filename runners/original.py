@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +58,7 @@ class Gathered:
     runs: list[Run]
     wide: Run | None
     moved: list[tuple[Combination, Run, Run | None]]
+    seconds: float
 
 
 class Original:
@@ -124,10 +126,12 @@ class Original:
         """
         count = LARGE_RUNS if self._large(combination) else RUNS
         runs: list[Run] = []
+        begun = time.monotonic()
         for number in range(count):
             # The third run has the first one's poison: what then differs is not the poison's.
             poison = runs[0].poison if number == 2 else None
             runs.append(self._run(combination, number, poison))
+        each = (time.monotonic() - begun) / count
         first = runs[0].outputs
         if any(not same_bytes(first[n], run.outputs[n]) for run in runs[1:] for n in first):
             runs += [self._run(combination, number) for number in range(count, MORE_RUNS)]
@@ -135,7 +139,7 @@ class Original:
         for other in self.moved(combination):
             run = self._run(other, 1)
             moved.append((other, run, self._wide(other, run)))
-        return Gathered(combination, runs, self._wide(combination, runs[0]), moved)
+        return Gathered(combination, runs, self._wide(combination, runs[0]), moved, each)
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
@@ -173,7 +177,13 @@ class Original:
             for argument in self.work.arguments
             if argument.written
         ]
-        return {"key": combination.key, "status": "ok", "source": source, "outputs": outputs}
+        return {
+            "key": combination.key,
+            "status": "ok",
+            "source": source,
+            "seconds": gathered.seconds,
+            "outputs": outputs,
+        }
 
     def _truth(
         self, combination: Combination, run: Run, wide: Run | None

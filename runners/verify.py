@@ -90,7 +90,7 @@ def verify(
             combination,
             nan=nan,
             beside=number >= 2 or bool(rng.random() < 0.2),
-            seconds=max(1.0, min(20.0, deadline - time.monotonic())),
+            seconds=max(1.0, min(answers.patience(combination), deadline - time.monotonic())),
         )
         _judge(report, job, answers, combination, run)
         report.runs += 1

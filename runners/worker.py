@@ -27,6 +27,7 @@ from runners.spec import Json
 EXIT_LOST = 75
 MOST_LINE = 64 << 20
 GRACE_SECONDS = 15.0
+ORACLE_SECONDS = 300.0
 
 
 class Worker:
@@ -38,6 +39,7 @@ class Worker:
         self._judge: Any = None
         self._building: Any = None
         self._profiles: dict[str, Any] = {}
+        self.begin: Callable[[], None] = lambda: None
 
     def close(self) -> None:
         """End what was started."""
@@ -105,7 +107,7 @@ class Worker:
             from runners.judge import Judge
 
             self._judge = Judge(self.device(), self._number, self._scratch, self._build)
-        verdict, stats, lost = self._judge.verdict(request, job, seconds)
+        verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
 
     def _program(self, head: Json, request: Json) -> Json:
@@ -151,35 +153,56 @@ def timed_out(request: Json, seconds: float) -> Json:
     return {**head, "digest": digest, "verdict": verdict, "stats": {}, "retire": True}
 
 
+class Watchdog:
+    """Answers in a worker's place when it does not, and ends the process.
+
+    A kernel that never ends cannot be stopped from inside its process. `set` starts or restarts
+    the time; a call into the driver may block with the interpreter's lock held, where no thread
+    can bark, so an alarm whose default action ends the process stands behind the thread.
+    """
+
+    def __init__(self, bark: Callable[[float], None]) -> None:
+        self._bark = bark
+        self._timer: threading.Timer | None = None
+
+    def set(self, seconds: float) -> None:
+        """Bark that many seconds from now, and some grace, unless set again or stopped."""
+        self.stop()
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(seconds + 2 * GRACE_SECONDS) + 1)
+        self._timer = threading.Timer(seconds + GRACE_SECONDS, self._bark, (seconds,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def stop(self) -> None:
+        """Let the process live."""
+        signal.alarm(0)
+        if self._timer is not None:
+            self._timer.cancel()
+
+
 def guarded(worker: Worker, request: Json, say: Callable[[Json], None]) -> bool:
     """Answer under a watchdog; return whether the process has to end.
 
-    A kernel that never ends cannot be stopped from inside its process: the watchdog answers in
-    its place and ends the process.
+    The time that the oracle takes, once a workload, comes out of no candidate's limit.
     """
     limits = request.get("limits")
     limit = limits.get("seconds", 120.0) if isinstance(limits, dict) else 120.0
-    # The oracle's minutes come out of no candidate's time.
-    seconds = float(limit) + (0.0 if request.get("candidate") else 300.0)
     done = threading.Lock()
 
-    def bark() -> None:
+    def bark(seconds: float) -> None:
         if done.acquire(blocking=False):
             say(timed_out(request, seconds))
             os._exit(EXIT_LOST)
 
-    # A call into the driver may block with the interpreter's lock held, where no thread of ours
-    # can bark: the alarm's default action ends the process without asking Python.
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(int(seconds + 2 * GRACE_SECONDS))
-    watchdog = threading.Timer(seconds + GRACE_SECONDS, bark)
-    watchdog.daemon = True
-    watchdog.start()
+    watchdog = Watchdog(bark)
+    seconds = float(limit) if isinstance(limit, int | float) and 0 < limit < 86400 else 120.0
+    watchdog.set(seconds + ORACLE_SECONDS)
+    worker.begin = lambda: watchdog.set(seconds)
     try:
         response, lost = worker.answer(request)
     finally:
-        watchdog.cancel()
-        signal.alarm(0)
+        watchdog.stop()
     if not done.acquire(blocking=False):
         threading.Event().wait()  # the watchdog is ending the process
     say(response)

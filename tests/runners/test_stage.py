@@ -1,0 +1,127 @@
+"""Timed regions: what is laid out, checked and freed, on a device of host memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runners import spec, timing
+from runners.bench import Bench
+from runners.contents import Combination
+from runners.launchable import Bound
+from runners.stage import DeviceStage, Limit
+from tests.runners.host_gpu import COMPILER, HostGpu
+from tests.runners.test_judge import SCALE, _job
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+
+class Numpy:
+    """A launchable in Python; `wrong` runs come after the given number of calls."""
+
+    def __init__(self, gpu: HostGpu, wrong_after: int = 10**9, stray: int | None = None) -> None:
+        self.gpu, self.wrong_after, self.stray, self.calls = gpu, wrong_after, stray, 0
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        size = int(case["n"]) * 4
+
+        def run() -> None:
+            self.calls += 1
+            x = self.gpu.download(addresses["x"], size).view("f4")
+            y = 3 * x + np.float32(1)
+            if self.calls > self.wrong_after:
+                y[7] += 1
+            self.gpu.upload(addresses["y"], y)
+            if self.stray is not None:
+                self.gpu.upload(addresses["y"] + self.stray, np.zeros(1, "f4"))
+
+        return run
+
+
+def _stage(gpu: HostGpu, candidate: Any, limit: float = 1e-5) -> DeviceStage:
+    work = spec.parse(_job(SCALE)).work
+    bench = Bench(gpu, work)
+    combination = Combination({"n": 3000.0}, "declared", 1)
+    return DeviceStage(
+        bench, (candidate, Numpy(gpu)), combination, {"y": Limit(limit, 1.0)}, warm=False, seconds=5
+    )
+
+
+def _pairs(stage: DeviceStage, count: int) -> None:
+    for number in range(count):
+        order = (timing.CANDIDATE, timing.BASELINE)[:: 1 if number % 2 else -1]
+        for position, which in enumerate(order):
+            stage.arm(which, second_of_pair=position == 1)
+
+
+def test_every_launch_is_checked() -> None:
+    """As many launches are checked as were made."""
+    gpu = HostGpu()
+    candidate = Numpy(gpu)
+    stage = _stage(gpu, candidate)
+    stage.resize(5)
+    _pairs(stage, 4)
+    assert stage.findings.checked == 5 * 8
+    assert candidate.calls == 5 * 4
+    assert not stage.findings.damage
+    assert all(s.why == "sampled" for s in stage.findings.suspects)
+
+
+def test_one_wrong_element_in_one_late_launch_is_seen() -> None:
+    """The outputs of that launch come to the host, both sides of them."""
+    gpu = HostGpu()
+    stage = _stage(gpu, Numpy(gpu, wrong_after=17))
+    stage.resize(5)
+    _pairs(stage, 4)
+    wrong = [s for s in stage.findings.suspects if s.why == "differs"]
+    assert wrong
+    gap = wrong[0].got.view("f4") - wrong[0].want.view("f4")
+    assert gap[7] == pytest.approx(1, abs=1e-5)
+    assert np.count_nonzero(gap) == 1
+
+
+@pytest.mark.parametrize("stray", [-4, 12000, 12000 + 512])
+def test_a_write_beside_the_output_is_seen(stray: int) -> None:
+    """Guard bands are checked behind timed launches too."""
+    gpu = HostGpu()
+    stage = _stage(gpu, Numpy(gpu, stray=stray))
+    _pairs(stage, 1)
+    assert stage.findings.damage.guards == 1
+
+
+def test_contents_are_fresh_for_every_pair() -> None:
+    """No launch of a kind sees inputs that an earlier one of its kind has seen."""
+    gpu = HostGpu()
+    seen: list[bytes] = []
+
+    class Watching(Numpy):
+        def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+            run = super().bind(case, addresses)
+
+            def watched() -> None:
+                seen.append(self.gpu.download(addresses["x"], 12000).tobytes())
+                run()
+
+            return watched
+
+    stage = _stage(gpu, Watching(gpu))
+    stage.resize(3)
+    _pairs(stage, 6)
+    assert len(seen) == 18
+    assert len(set(seen)) > 15  # 750 shifts are possible; two may coincide
+
+
+def test_memory_is_given_back() -> None:
+    """A stage leaves the device as it found it, contents aside."""
+    gpu = HostGpu()
+    stage = _stage(gpu, Numpy(gpu))
+    before = len(gpu.memory)
+    stage.resize(7)
+    stage.resize(2)
+    assert len(gpu.memory) == before
+    stage.close()
+    stage._bench.close()
+    assert not gpu.memory
