@@ -1,0 +1,150 @@
+"""The worker on a real GPU: every right candidate accepted, every wrong one refused."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners.answers import module_command
+from runners.building import Building
+from runners.fault import Fault
+from tests.gpu.worker_cases import FAMILIES, SAXPY, TRANSPOSE, Family
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+Json = dict[str, Any]
+
+
+class Served:
+    """A `--serve` worker that is replaced when it ends, as the dispatcher does it."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: Json) -> Json:
+        if self.process is None or self.process.poll() is not None:
+            self.close()
+            self.process = subprocess.Popen(
+                module_command("runners.worker", "--serve"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        assert line, f"the worker ended with {self.process.wait()} and said nothing"
+        answer: Json = json.loads(line)
+        if answer.get("retire"):
+            assert self.process.wait(30) == 75
+        return answer
+
+    def close(self) -> None:
+        if self.process is not None:
+            for stream in (self.process.stdin, self.process.stdout):
+                if stream is not None:
+                    stream.close()
+            self.process.wait(30)
+            self.process = None
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    worker = Served()
+    facts = worker.ask({"op": "hello"})
+    if "error" in facts:
+        worker.close()
+        pytest.skip(f"no GPU: {facts['error']['message']}")
+    yield worker
+    worker.close()
+
+
+@pytest.fixture(scope="module")
+def building(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Building:
+    try:
+        return Building(served.ask({"op": "hello"})["sm"], tmp_path_factory.mktemp("built"))
+    except Fault as fault:
+        pytest.skip(fault.message)
+
+
+def _verdict(
+    served: Served, building: Building, family: Family, name: str, text: str, effort: str = "screen"
+) -> Json:
+    job = family.job(text, family.launches.get(name), effort)
+    candidate, baseline = building.compiled(text, job), building.compiled(family.source, job)
+    assert "path" in candidate, candidate["log"]
+    request = {
+        "id": name,
+        "nonce": "n",
+        "job": job,
+        "candidate": candidate,
+        "baseline": baseline,
+        "limits": {"seconds": 60},
+    }
+    answer = served.ask(request)
+    assert "verdict" in answer, answer
+    verdict: Json = answer["verdict"]
+    return verdict
+
+
+GOOD = [(f, n, t) for f in FAMILIES for n, t in [("the original", f.source), *f.good.items()]]
+BAD = [(f, n, t) for f in FAMILIES for n, t in f.bad.items()]
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "text"), GOOD, ids=[f"{f.name}: {n}" for f, n, _ in GOOD]
+)
+def test_right_candidates_are_accepted(
+    served: Served, building: Building, family: Family, name: str, text: str
+) -> None:
+    """Tricky and right is right."""
+    verdict = _verdict(served, building, family, name, text)
+    assert verdict["status"] == "correct", verdict["log"]
+
+
+@pytest.mark.parametrize(("family", "name", "text"), BAD, ids=[f"{f.name}: {n}" for f, n, _ in BAD])
+def test_wrong_candidates_are_refused(
+    served: Served, building: Building, family: Family, name: str, text: str
+) -> None:
+    """Each is refused with a reason, and the worker (or its successor) goes on."""
+    verdict = _verdict(served, building, family, name, text)
+    assert verdict["status"] in {"wrong result", "crashed", "timed out", "rejected"}
+    assert verdict["log"]
+    assert verdict["measurement"] is None
+
+
+@pytest.mark.parametrize("family", [SAXPY, TRANSPOSE], ids=lambda f: str(f.name))
+def test_a_kernel_does_not_beat_itself(served: Served, building: Building, family: Family) -> None:
+    """Ten A/A comparisons by the full rule stay within one per cent of one."""
+    for _ in range(10):
+        verdict = _verdict(served, building, family, "A/A", family.source, "race")
+        case = verdict["measurement"]["cases"][0]
+        pairs = zip(case["baseline_us"], case["candidate_us"], strict=True)
+        assert statistics.median(b / c for b, c in pairs) == pytest.approx(1.0, abs=0.01)
+
+
+def test_file_mode_compiles_and_judges(served: Served, tmp_path: Path) -> None:
+    """File in, file out, nothing prepared."""
+    texts = [SAXPY.good["vectorized with tail"], "this is no CUDA", SAXPY.bad["tail forgotten"]]
+    jobs, results = tmp_path / "jobs.json", tmp_path / "results.json"
+    requests = [
+        {"id": str(n), "nonce": "n", "job": SAXPY.job(text)} for n, text in enumerate(texts)
+    ]
+    jobs.write_text(json.dumps(requests))
+    subprocess.run(module_command("runners.worker", str(jobs), str(results)), check=True)
+    found = [r["verdict"]["status"] for r in json.loads(results.read_text())["results"]]
+    assert found == ["correct", "does not compile", "wrong result"]
+
+
+def test_peaks_are_measured(served: Served) -> None:
+    """L2 is faster than DRAM, tensor cores faster than FP32."""
+    peaks = served.ask({"op": "calibrate"})
+    assert peaks["l2_gbs"] > peaks["dram_gbs"] > 50
+    assert peaks["tensor_tflops"] > peaks["fp32_tflops"] > 0.5
