@@ -40,8 +40,9 @@ _GUARDED = (
 )  # fmt: skip
 _GEOMETRY_CALLS = frozenset({
     "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
-    "size_t", "static_cast", "=", "auto", "const", "constexpr",
+    "size_t", "static_cast",
 })  # fmt: skip
+_DECLARING = frozenset({"=", "auto", "const", "constexpr"})
 _SHOUTED = frozenset({
     "INFINITY", "NAN", "NULL", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN",
     "DBL_EPSILON", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CUDART_INF_F", "CUDART_NAN_F",
@@ -73,7 +74,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     if not allow_host:
         found.extend(_host(old, new))
         found.extend(_named(before, after, old, new))
-        found.extend(_geometry(before, after, old, new))
+        found.extend(_geometry(before, old, new))
     found.extend(_conditionals(before, after))
     return tuple(dict.fromkeys(found))[:_MOST]
 
@@ -113,7 +114,7 @@ def _words(listed: Outline) -> set[str]:
     found = {t for t in listed.tokens if t[:1].isalpha() or t[:1] in "_$"}
     found = {t for t in found if not t.startswith(("KERNEL(", "HEAD("))}
     for d in listed.directives:
-        if d.name != "pragma":
+        if d.name not in ("pragma", "include"):
             found.update(d.tokens[1:])
     found.update(w for w in listed.inactive if w[:1].isalpha() or w[:1] == "_")
     return found
@@ -210,28 +211,40 @@ def _balanced(words: Sequence[str]) -> bool:
 # -- launch geometry --
 
 
-def _geometry(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+def _geometry(before: Source, old: Outline, new: Outline) -> Iterator[str]:
     """Refuse geometry that does more than arithmetic."""
     same = {p.tokens for p in old.geometry}
     calls = frozenset(c for p in old.geometry for c in called(p.tokens)) | _GEOMETRY_CALLS
     known = before.words | {v for _, v in new.locals} | {p.name for p in new.constants}
-    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS
-    bodies = {p.name: p.tokens for p in new.macros}
-    were = {p.name: p.tokens for p in old.macros}
-    del after
+    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS | _DECLARING
     for p in new.geometry:
         if p.tokens in same:
             continue
-        if not arithmetic(p.tokens, calls) or _template_call(p.tokens):
+        allowed = calls if p.name == "launch" else calls | _DECLARING
+        if not arithmetic(p.tokens, allowed) or _template_call(p.tokens):
             yield f"line {p.line}: launch geometry that is more than arithmetic"
         for word in p.tokens:
-            if not (word[0].isalpha() or word[0] == "_"):
-                continue
-            if word not in known:
+            if (word[0].isalpha() or word[0] == "_") and word not in known:
                 yield f"line {p.line}: launch geometry uses {word}, which the original lacks"
-            body = bodies.get(word)
-            if body is not None and body != were.get(word) and not arithmetic(body, calls):
-                yield f"line {p.line}: launch geometry uses macro {word}, which is no number"
+    yield from _geometry_macros(old, new, calls)
+
+
+def _geometry_macros(old: Outline, new: Outline, calls: frozenset[str]) -> Iterator[str]:
+    """Refuse changed macros that geometry reaches and that are more than arithmetic."""
+    were = _table(old.macros)
+    bodies = _table(new.macros)
+    pending = [w for p in new.geometry for w in p.tokens]
+    seen: set[str] = set()
+    while pending:
+        word = pending.pop()
+        if word in seen or word not in bodies:
+            continue
+        seen.add(word)
+        for words in bodies[word]:
+            pending.extend(words)
+            body = words[words.index("=") + 1 :]
+            if words not in were.get(word, []) and not arithmetic(body, calls):
+                yield f"launch geometry uses macro {word}, which is more than arithmetic"
 
 
 def _template_call(words: Sequence[str]) -> bool:
@@ -257,21 +270,23 @@ def _guarded(
     added = _assembly(after) - _assembly(before)
     if added:
         yield "changes inline assembly"
-    if allow_host:
-        return
+    if not allow_host:
+        yield from _device(before, after, old, new)
+        for p in old.macros:
+            if not _balanced(p.tokens) and now[p.name] != was[p.name]:
+                yield f"uses macro {p.name}, which opens or closes brackets, otherwise than before"
+
+
+def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+    """Look at words inside device code."""
     for piece in (*new.device, *new.kernels.values()):
         yield from _static(piece, old)
     known = before.words | _SHOUTED | _defined(after)
     for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
         for word in piece.tokens:
-            if word.isupper() and len(word) > 1 and word not in known and word[0] not in "\"'":
-                if word[0].isdigit() or word.startswith("0X"):
-                    continue
-                yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
-    unpaired = [p.name for p in old.macros if not _balanced(p.tokens)]
-    for name in unpaired:
-        if now[name] != was[name]:
-            yield f"uses macro {name}, which opens or closes brackets, otherwise than the original"
+            if word in known or not word.isupper() or len(word) < 2 or not word.isidentifier():
+                continue
+            yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
 
 
 def _defined(source: Source) -> set[str]:

@@ -351,9 +351,10 @@ class _Outliner:
         if not 2 <= len(parts) <= 4:
             return []
         geometry = (parts[0][0], parts[min(2, len(parts) - 1)][1])
-        for a, b in parts[:3]:
-            self.found.geometry.append(self._piece("launch", (a, b)))
-        self._take(geometry, "GEOMETRY")
+        pieces = [self._piece("launch", part) for part in parts[:3]]
+        if all(self._computes(p.tokens) for p in pieces):
+            self.found.geometry.extend(pieces)
+            self._take(geometry, "GEOMETRY")
         callee = self._callee(i)
         name = self.live[callee[1]].text if callee is not None else ""
         if callee is not None and name in kernels:
@@ -365,6 +366,10 @@ class _Outliner:
             parts.insert(0, (self.live[callee[0]].start, self.live[i - 1].end))
             return parts[:4]
         return parts[:3]
+
+    def _computes(self, words: Sequence[str]) -> bool:
+        """Return whether an expression calls only what computes a value."""
+        return all(n in _CALLS or self.source.pure_call(n) for n in called(words))
 
     def _chevrons(self, i: int) -> int | None:
         depth = 0
@@ -438,7 +443,7 @@ class _Outliner:
         chosen = {v for v in f.variables.all if self._may_be_geometry(v) and v.name not in hidden}
         while True:
             places = [*spans, *(span(v.init) for v in chosen if v.init is not None)]
-            places += [self._assigned(v, u.place) for v in chosen for u in v.uses
+            places += [self._assigned(u.place) for v in chosen for u in v.uses
                        if u.role in ("update", "write")]  # fmt: skip
             bad = {v for v in chosen if not self._only_in(f, v, places)}
             if not bad:
@@ -460,7 +465,7 @@ class _Outliner:
         for v in chosen:
             for u in v.uses:
                 if u.role in ("update", "write"):
-                    where = self._assigned(v, u.place)
+                    where = self._assigned(u.place)
                     self.found.geometry.append(self._piece("local", where))
                     self._take(where, "GEOMETRY")
 
@@ -475,9 +480,11 @@ class _Outliner:
         if {"static", "extern", "register"} & set(v.type.split()):
             return False
         words = [t.text for t in code_tokens(self.source.of(v.declaration))]
+        if v.init is not None and not self._computes(words[words.index(v.name) + 1 :]):
+            return False
         return arithmetic(words, _CALLS | {"=", "auto"}, loose=True)
 
-    def _assigned(self, v: Variable, place: Node) -> Span:
+    def _assigned(self, place: Node) -> Span:
         """Return the span of `v.x = value;`; an empty one when it is anything else."""
         at = place.parent
         if at is None or at.type != "assignment_expression" or operator(at) != "=":
@@ -486,8 +493,8 @@ class _Outliner:
         if outer is None or outer.type != "expression_statement":
             return (0, 0)
         words = [t.text for t in code_tokens(self.source.of(field(at, "right")))]
-        del v
-        return span(outer) if arithmetic(words, _CALLS, loose=True) else (0, 0)
+        fits = arithmetic(words, _CALLS, loose=True) and self._computes(words)
+        return span(outer) if fits else (0, 0)
 
     def _only_in(self, f: Function, v: Variable, places: list[Span]) -> bool:
         if not v.uses:

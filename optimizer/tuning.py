@@ -210,7 +210,8 @@ def _coupled(source: Source, launch: LaunchSite, known: _Places) -> _Places | No
         if launch.grid is not None and axis < len(launch.grid):
             grid = _origin(source, host, launch.grid[axis])
             repeats = _repeats(source.text, grid, old, new) if grid is not None else {}
-            found.update(repeats)
+            if any(found.setdefault(at, n) != n for at, n in repeats.items()):
+                return None
             if not repeats and not _follows(source, host, launch, axis, grid):
                 return None
     if len(changes) == 1:
@@ -316,8 +317,8 @@ def _pinned(
         if any(_sizes_shared(n) for n in literals) or (literals and not free):
             if free and not all(_sizes_shared(n) or _by_block(n) for n in literals):
                 return None
-            for n in literals:
-                found[span(n)] = new
+            if any(found.setdefault(span(n), new) != new for n in literals):
+                return None
         if not _named_alike(source, f, launch, old, known, free):
             return None
     if f.launch_bounds and not _bounds_fit(source, f, changes, known):
@@ -503,10 +504,10 @@ def _regeared(
     total = 1
     for axis, (old, new) in enumerate(zip(present, shape, strict=True)):
         total *= new
-        if old == new:
-            continue
         tied = _tied(source, f, axis, old, new)
         if tied is None:
+            if old == new:
+                continue
             return None
         for where, value in tied.items():
             if places.setdefault(where, value) != value:

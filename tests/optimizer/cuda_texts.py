@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from hypothesis import strategies as st
@@ -22,6 +23,10 @@ def read(name: str) -> str:
         return file.read()
 
 
+def _piece(text: str, at: int) -> str:
+    return text[at : at + 50]
+
+
 @st.composite
 def broken(draw: st.DrawFn) -> str:
     """Draw a program with pieces cut out, repeated and put in."""
@@ -33,7 +38,7 @@ def broken(draw: st.DrawFn) -> str:
             st.one_of(
                 st.sampled_from(FRAGMENTS),
                 st.binary(max_size=8).map(lambda b: b.decode("latin-1")),
-                st.integers(0, len(text)).map(lambda at, t=text: t[at : at + 50]),
+                st.integers(0, len(text)).map(partial(_piece, text)),
             )
         )
         text = text[:start] + piece + text[start + length :]

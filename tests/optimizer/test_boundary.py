@@ -1,0 +1,262 @@
+"""What a candidate may change, and that everything else is caught."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optimizer.boundary import violations
+from optimizer.source import Source
+from optimizer.tokens import tokens
+from tests.optimizer.cuda_texts import NAMES, broken, read
+
+
+def changed(name: str, *pairs: tuple[str, str]) -> tuple[str, ...]:
+    """Return the violations of a program in which pieces are replaced."""
+    original = candidate = read(name)
+    for old, new in pairs:
+        assert old in candidate, old
+        candidate = candidate.replace(old, new)
+    return violations(original, candidate)
+
+
+KERNEL = "__global__ void saxpy("
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [
+        ("saxpy_checked", [("a * x[i] + y[i]", "fmaf(a, x[i], y[i])")]),
+        ("saxpy_checked", [("(n + 255) / 256, 256", "(n + 511) / 512, 512")]),
+        ("saxpy_checked", [("const float *x, float *y", "const float *__restrict__ x, float *y")]),
+        ("saxpy_checked", [(KERNEL, "__device__ float h(float v) { return v; }\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "__global__ __launch_bounds__(256) void saxpy(")]),
+        ("saxpy_checked", [("  int i = b", "#pragma unroll 4\n  int i = b")]),
+        ("matmul_template", [("kTile = 16", "kTile = 32")]),
+        ("matmul_template", [("tile = detail::kTile;", "tile = 32;")]),
+        ("matmul_template", [("{32, 8}", "{64, 4}"), ("(n + 31) / 32", "(n + 63) / 64")]),
+        ("stencil_macros", [("BLOCK_Y 8", "BLOCK_Y 16")]),
+        ("stencil_macros", [("threads = 128;", "threads = 256;")]),
+        ("stencil_macros", [("threads, threads * s", "threads, 2 * threads * s")]),
+        ("stencil_macros", [("#define BLOCK_X", "#define SLOTS 4\n#define BLOCK_X")]),
+        (
+            "stencil_macros",
+            [("    stencil<<<", "    dim3 wide((w + 15) / 16, h);\n    stencil<<<"),
+             ("<<<dimGrid,", "<<<wide,")],
+        ),
+        ("histogram_externc", [("int block = 256;", "int block = 512;")]),
+        ("spmv_pointers", [("PER_BLOCK = 128", "PER_BLOCK = 64")]),
+        ("spmv_pointers", [("__global__ void spmv", "__constant__ float t[2] = {1, 2};\n__global__ void spmv")]),
+        ("crlf_vadd", [("kThreads = 192", "kThreads = 256")]),
+        ("unicode_comments", [("TILE_DIM 32", "TILE_DIM 64"), ("Größe", "große")]),
+        (
+            "saxpy_checked",
+            [(KERNEL, "__global__ void saxpy4(int n, float a, const float *x, float *y) {}\n" + KERNEL),
+             ("  saxpy<<<", "  saxpy4<<<")],
+        ),
+    ],
+)  # fmt: skip
+def test_changes_of_device_code_are_inside(name: str, pairs: list[tuple[str, str]]) -> None:
+    """Bodies, qualifiers, constants, geometry and kernels launched in place of others may change."""
+    assert changed(name, *pairs) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs"),
+    [
+        ("saxpy_checked", [("1 << 20", "1 << 2")]),
+        ("saxpy_checked", [("cudaMemcpy(dx, hx", "cudaMemcpy(dx, hy")]),
+        ("saxpy_checked", [("#include <cmath>", "#include <cmath>\n#include <sys/stat.h>")]),
+        ("saxpy_checked", [("#include <cmath>\n", "")]),
+        ("saxpy_checked", [(KERNEL, "static int state = 3;\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "int host() { return 1; }\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "__host__ __device__ int f() { return 1; }\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "__attribute__((constructor)) void f() {}\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "#define malloc(x) 0\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "#define int long\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "#undef CUDA_CHECK\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "#line 7\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "#pragma GCC poison free\n" + KERNEL)]),
+        ("saxpy_checked", [("#include <cmath>", "#define NDEBUGGED 1\n#include <cmath>")]),
+        ("saxpy_checked", [(KERNEL, "__device__ int malloc = 3;\n" + KERNEL)]),
+        ("saxpy_checked", [(KERNEL, "__device__ int q = f();\n" + KERNEL)]),
+        ("saxpy_checked", [("y[i] = a * x", 'asm("exit;"); y[i] = a * x')]),
+        ("saxpy_checked", [("y[i] = a * x", "static int q; y[i] = a * x")]),
+        ("saxpy_checked", [("y[i] = a * x", "__END_DECLS y[i] = a * x")]),
+        ("saxpy_checked", [("y[i] = a * x[i] + y[i];", "} } int f() { if (1) {")]),
+        ("saxpy_checked", [(KERNEL, "#define OUT } } int f() { if (1) {\n" + KERNEL), ("y[i] = a", "OUT y[i] = a")]),
+        ("saxpy_checked", [("y[i] = a", "\n#ifndef __CUDA_ARCH__\n } } int f() { {\n#endif\n y[i] = a")]),
+        ("saxpy_checked", [("y[i] = a", "\n#define exit(x)\n y[i] = a")]),
+        ("saxpy_checked", [("saxpy(int n, float a,", "saxpy(int n, double a,")]),
+        ("saxpy_checked", [("saxpy(int n, float a,", "saxpy2(int n, float a,")]),
+        ("saxpy_checked", [(KERNEL, "__global__ void more(int *p) {}\n" + KERNEL)]),
+        ("saxpy_checked", [("256>>>(n, 2.0f", "256>>>(n, 3.0f")]),
+        ("saxpy_checked", [("256>>>(n, 2", "256, 0, stream>>>(n, 2")]),
+        ("saxpy_checked", [("/ 256, 256", "/ 256, (exit(0), 256)")]),
+        ("saxpy_checked", [("/ 256, 256", "/ 256, n = 256")]),
+        ("saxpy_checked", [("/ 256, 256", "/ 256, [&]{ return 256; }()")]),
+        ("saxpy_checked", [("/ 256, 256", "/ 256, ({ 256; })")]),
+        ("saxpy_checked", [("// one element", "// one \\\n element")]),
+        ("saxpy_checked", [("main(int", "m\\\nain(int")]),
+        ("saxpy_checked", [("int bad = 0;", "int bad = 0; // \u202e")]),
+        ("saxpy_checked", [("// one element", "// one\relement")]),
+        ("saxpy_checked", [("{ hx[i] = i % 17;", "<% hx[i] = i % 17;")]),
+        ("saxpy_checked", [("int bad", "int bаd")]),
+        ("stencil_macros", [("RADIUS 2", "RADIUS 3")]),
+        ("stencil_macros", [("float weights[FULL_WIDTH", "float weights[2 * FULL_WIDTH")]),
+        ("stencil_macros", [("#define DIVUP(a, b) (((a) + (b) - 1) / (b))", "#define DIVUP(a, b) (atoi(a))")]),
+        ("histogram_externc", [("int block = 256;", 'int block = system("x");')]),
+        ("histogram_externc", [("This text is never compiled", "This text is compiled")]),
+        ("histogram_externc", [("f(i);\n", "f(i);\n#if 1\n#endif\n")]),
+        ("crlf_vadd", [("int n_;", "int n_, m_;")]),
+        ("nbody_structs", [("int blockSize ,", "int blockSize = 3 ,")]),
+        ("modern_attributes", [("dim3(256)", "dim3(512)")]),
+    ],
+)  # fmt: skip
+def test_other_changes_are_caught(name: str, pairs: list[tuple[str, str]]) -> None:
+    """Host text, preprocessor lines, reserved words and lexical tricks are refused."""
+    assert changed(name, *pairs) != ()
+
+
+def test_a_block_size_that_also_sizes_an_allocation_stays() -> None:
+    """A local used by geometry and by host code keeps its value."""
+    text = (
+        "__global__ void k(float* p) { p[threadIdx.x] = 0; }\n"
+        "int main() { int threads = 128; int blocks = 4; float* p;\n"
+        "  cudaMalloc(&p, threads * sizeof(float));\n  k<<<blocks, threads>>>(p); }\n"
+    )
+    assert violations(text, text.replace("threads = 128", "threads = 256")) != ()
+    assert violations(text, text.replace("blocks = 4", "blocks = 8")) == ()
+
+
+def test_a_local_that_a_macro_uses_stays() -> None:
+    """A use hidden in a macro counts as a use of the host."""
+    text = (
+        "#define SIZE (threads * 4)\n__global__ void k(float* p) { p[0] = 0; }\n"
+        "int main() { int threads = 128; float* p; cudaMalloc(&p, SIZE); k<<<1, threads>>>(p); }\n"
+    )
+    assert violations(text, text.replace("threads = 128", "threads = 256")) != ()
+
+
+@pytest.mark.parametrize("geometry", ["blocks = setup(n);", "blocks = 1; first = setup(n);"])
+def test_a_call_with_effects_stays_in_geometry(geometry: str) -> None:
+    """A function that may do more than compute is host text even where geometry calls it."""
+    text = (
+        "int state; int setup(int n) { state = n; return n; } int up(int n) { return n + 1; }\n"
+        "__global__ void k(float* p) { p[0] = 0; }\n"
+        f"void run(int n, float* p) {{ int {geometry.replace('; first', ', first')}\n"
+        "  k<<<blocks, 64>>>(p); k<<<setup(n), 64>>>(p); k<<<up(n), 64>>>(p); }\n"
+    )
+    assert violations(text, text.replace("setup(n);", "3;")) != ()
+    assert violations(text, text.replace("<<<setup(n)", "<<<3")) != ()
+    assert violations(text, text.replace("<<<up(n)", "<<<3")) == ()
+
+
+def test_host_edits_are_allowed_on_request() -> None:
+    """`edit: host` lets statements of the host change, not includes or tricks."""
+    text = read("saxpy_checked")
+    fused = text.replace("  scale_stride<<<128, 256>>>(n, 0.5, dy);\n", "")
+    assert violations(text, fused) != ()
+    assert violations(text, fused, allow_host=True) == ()
+    more = fused.replace("#include <cmath>", "#include <cmath>\n#include <thread>")
+    assert violations(text, more, allow_host=True) != ()
+
+
+def test_the_message_names_the_line() -> None:
+    """A violation says where it is and what was put for what."""
+    (message,) = changed("saxpy_checked", ("bad < 5", "bad < 6"))
+    assert message.startswith("line 47: ")
+    assert "`6" in message
+
+
+GEOMETRY = {"block", "grid", "threads", "dimBlock", "dimGrid", "blocks", "num_blocks", "tile",
+            "kThreads", "per_block", "kItems"}  # fmt: skip
+
+
+@st.composite
+def host_edits(draw: st.DrawFn) -> tuple[str, str]:
+    """Draw a program and the same with a token of a host function changed."""
+    text = read(draw(st.sampled_from(NAMES)))
+    source = Source(text)
+    f = draw(st.sampled_from([f for f in source.host_functions if f.name != "~Adder"]))
+    low, high = f.span
+    launches = [lc.span for lc in source.launches]
+    lines = {i for i, line in enumerate(text.splitlines(), 1) if GEOMETRY & set(words(line))}
+    choices = [
+        t
+        for t in tokens(text)
+        if low <= t.start < high
+        and t.kind in ("word", "number", "mark")
+        and not any(a <= t.start < b for a, b in launches)
+        and source.line(t.start) not in lines
+    ]
+    token = draw(st.sampled_from(choices))
+    new = draw(
+        st.sampled_from(("", f"{token.text} extra", f"evil() + {token.text}", "0x7", "; f();"))
+    )
+    return text, text[: token.start] + new + text[token.end :]
+
+
+def words(line: str) -> list[str]:
+    return [t.text for t in tokens(line) if t.kind == "word"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(host_edits())
+def test_every_edit_of_a_host_token_is_caught(pair: tuple[str, str]) -> None:
+    """No token of host functions outside launches can change unseen."""
+    assert violations(*pair) != ()
+
+
+@st.composite
+def quiet_edits(draw: st.DrawFn) -> tuple[str, str]:
+    """Draw a program and the same with blanks and comments put between tokens."""
+    text = read(draw(st.sampled_from(NAMES)))
+    found = tokens(text)
+    spaces = [t for t in found if t.kind == "space" and "\\" not in t.text]
+    token = draw(st.sampled_from(spaces))
+    new = draw(st.sampled_from(("  ", "\n", " /* why */ ", " // why\n")))
+    return text, text[: token.start] + new + token.text + text[token.end :]
+
+
+@settings(max_examples=150, deadline=None)
+@given(quiet_edits())
+def test_blanks_and_comments_are_free(pair: tuple[str, str]) -> None:
+    """Layout and comments may change anywhere."""
+    assert violations(*pair) == ()
+
+
+@st.composite
+def body_edits(draw: st.DrawFn) -> tuple[str, str]:
+    """Draw a program and the same with a statement put into a kernel."""
+    text = read(draw(st.sampled_from(NAMES)))
+    f = draw(st.sampled_from(Source(text).kernels))
+    places = [f.body.start_byte + 1]
+    new = draw(
+        st.sampled_from(
+            (
+                "int q_ = threadIdx.x; q_ += 2;",
+                "\n#pragma unroll 2\nfor (int q_ = 0; q_ < 4; ++q_) __syncwarp();",
+                "if (threadIdx.x > 4096) return;",
+                "__shared__ float q_[32]; q_[threadIdx.x % 32] = fmaxf(0.f, INFINITY);",
+            )
+        )
+    )
+    at = draw(st.sampled_from(places))
+    return text, text[:at] + new + text[at:]
+
+
+@settings(max_examples=80, deadline=None)
+@given(body_edits())
+def test_statements_in_kernels_are_free(pair: tuple[str, str]) -> None:
+    """Anything that only computes may be put into a kernel."""
+    assert violations(*pair) == ()
+
+
+@settings(max_examples=100, deadline=None)
+@given(broken(), broken())
+def test_no_text_raises(original: str, candidate: str) -> None:
+    """Mutilated texts are judged, not tripped over; a blank line in front is no change."""
+    violations(original, candidate)
+    assert violations(original, "\n" + original) == ()
