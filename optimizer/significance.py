@@ -39,6 +39,8 @@ RESAMPLES = 4000
 # Blocks that follow each other are not independent (clocks drift): standard errors from simulated
 # first-order noise with correlation 0.3 are low by sqrt((1+0.3)/(1-0.3)) = 1.36.
 CORRELATION_INFLATION = 1.36
+# Times outside of a femtosecond to 30 years are broken records, not measurements.
+SHORTEST_US, LONGEST_US = 1e-9, 1e15
 # Fewer blocks than this bear no interval at all.
 FEWEST_BLOCKS = 3
 
@@ -70,8 +72,9 @@ def log_ratios(case: CaseTimes) -> Array:
     times = np.asarray((case.baseline_us, case.candidate_us), dtype=np.float64)
     if times.ndim != 2 or times.shape[1] == 0:
         return np.empty(0)
-    usable = np.all(np.isfinite(times) & (times > 0.0), axis=0)
-    return np.asarray(np.log(times[0, usable] / times[1, usable]), dtype=np.float64)
+    usable = np.all((times > SHORTEST_US) & (times < LONGEST_US), axis=0)
+    logs = np.log(times[:, usable])
+    return np.asarray(logs[0] - logs[1], dtype=np.float64)
 
 
 def speedup(measurement: Measurement | None) -> float | None:
@@ -85,9 +88,8 @@ def speedup(measurement: Measurement | None) -> float | None:
         return None
     logs, weights = [], []
     for case in measurement.cases:
-        ratios = sorted(
-            b / c for b, c in zip(case.baseline_us, case.candidate_us, strict=False) if b > 0 < c
-        )
+        pairs = zip(case.baseline_us, case.candidate_us, strict=False)
+        ratios = sorted(b / c for b, c in pairs if _usable(b) and _usable(c))
         if ratios:
             middle = len(ratios) // 2
             pair = (ratios[middle], ratios[middle if len(ratios) % 2 else middle - 1])
@@ -97,6 +99,10 @@ def speedup(measurement: Measurement | None) -> float | None:
     if not total:
         return None
     return math.exp(sum(w * x for w, x in zip(weights, logs, strict=True)) / total)
+
+
+def _usable(time_us: float) -> bool:
+    return SHORTEST_US < time_us < LONGEST_US
 
 
 def interval(
@@ -171,7 +177,7 @@ def _interval(
     half = _student_half_width(samples, shares, confidence)
     low, high = _bootstrap_bounds(samples, shares, confidence, seed)
     low, high = min(low, middle - half), max(high, middle + half)
-    return Interval(math.exp(middle), math.exp(low), math.exp(high))
+    return Interval(math.exp(middle), math.exp(max(low, -700.0)), math.exp(min(high, 700.0)))
 
 
 def _student_half_width(
