@@ -24,7 +24,7 @@ _BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class RowPlan:
     """Which loops the lanes share, and which scalars are combined behind which loop."""
 
     row: ThreadId
@@ -48,11 +48,11 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         block = block_extents(kernel, source, fn)
         if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
             continue
-        plan = _plan(source, fn)
+        plan = plan_rows(source, fn)
         geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
         if plan is None or geometry is None:
             continue
-        edits = [*_rewrite(source, fn, plan), *geometry.edits]
+        edits = [*by_lanes(source, fn, plan), *geometry.edits]
         lines = ", ".join(str(loop.line) for loop in plan.lanes)
         yield Edit(
             f"give each row of `{fn.name}` to a warp",
@@ -69,11 +69,15 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 # -- legality ------------------------------------------------------------------------------------
 
 
-def _plan(source: Source, fn: Function) -> _Plan | None:
+def plan_rows(source: Source, fn: Function, *, same: bool = False) -> RowPlan | None:
+    """Return how threads can share the loops of a row; None when that is not legal.
+
+    With `same` the loops are those whose elements all threads read alike (all pairs of bodies).
+    """
     row = _row(source, fn)
     if row is None:
         return None
-    lanes = tuple(_lane_loops(fn))
+    lanes = tuple(_lane_loops(fn, same=same))
     if not lanes or not _calls_are_plain(source, fn):
         return None
     sums: dict[int, tuple[Loop, list[Update]]] = {}
@@ -88,7 +92,7 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
     guarded = _guarded(fn, lanes)
     if guarded is None or not _memory_is_safe(fn, lanes):
         return None
-    return _Plan(row, lanes, tuple((lp, tuple(us)) for lp, us in sums.values()), guarded)
+    return RowPlan(row, lanes, tuple((lp, tuple(us)) for lp, us in sums.values()), guarded)
 
 
 def _row(source: Source, fn: Function) -> ThreadId | None:
@@ -103,7 +107,7 @@ def _row(source: Source, fn: Function) -> ThreadId | None:
     return ids[0] if source.in_block(ids[0].variable.declaration) else None
 
 
-def _lane_loops(fn: Function) -> Iterator[Loop]:
+def _lane_loops(fn: Function, *, same: bool) -> Iterator[Loop]:
     """Yield the innermost loops that walk elements side by side, while threads are rows apart."""
     taken: list[Loop] = []
     for loop in reversed(fn.loops):  # inner loops come behind outer ones
@@ -116,9 +120,22 @@ def _lane_loops(fn: Function) -> Iterator[Loop]:
             and a.thread_stride() not in (0, 1)
             for a in own
         )
-        if side_by_side and _splits(loop):
+        if (_alike(fn, loop, own) if same else side_by_side) and _splits(loop):
             taken.append(loop)
     yield from sorted(taken, key=lambda loop: loop.node.start_byte)
+
+
+def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
+    """Return whether a loop reads the same elements in all threads, neighbours one by one."""
+    moved = 0
+    for access in own:
+        stride = access.loop_stride(loop)
+        if access.writes or stride is None or stride.constant is None:
+            return False
+        if stride.constant not in range(9) or (stride.constant and access.thread_stride() != 0):
+            return False
+        moved += stride.constant > 0
+    return moved > 0 and any(True for _ in _outer_scalars(fn, loop))
 
 
 def _splits(loop: Loop) -> bool:
@@ -234,7 +251,8 @@ def _calls_are_plain(source: Source, fn: Function) -> bool:
 # -- the edit ------------------------------------------------------------------------------------
 
 
-def _rewrite(source: Source, fn: Function, plan: _Plan) -> Iterator[Replacement]:
+def by_lanes(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacement]:
+    """Yield the edits that give each row to the lanes of a warp; the grid is not among them."""
     variable = plan.row.variable
     lane = source.fresh_name("lane", *(v.name for v in fn.variables.all))
     init = variable.init
@@ -253,7 +271,7 @@ def _rewrite(source: Source, fn: Function, plan: _Plan) -> Iterator[Replacement]
     for loop, sums in plan.sums:
         for update in sums:
             neutral = identity(update)
-            if neutral is not None and not _starts_neutral(source, loop, update, neutral):
+            if neutral is not None and not starts_neutral(source, loop, update, neutral):
                 line = f"if ({lane} > 0) {update.variable.name} = {neutral};"
                 yield source.insert_before(loop.node, line)
         yield (loop.node.end_byte, loop.node.end_byte, _shuffles(source, fn, loop, sums))
@@ -262,7 +280,7 @@ def _rewrite(source: Source, fn: Function, plan: _Plan) -> Iterator[Replacement]
         yield (at, at, f"if ({lane} == 0) ")
 
 
-def _starts_neutral(source: Source, loop: Loop, update: Update, neutral: str) -> bool:
+def starts_neutral(source: Source, loop: Loop, update: Update, neutral: str) -> bool:
     """Return whether a scalar holds the operation's neutral value before a loop."""
     variable = update.variable
     init = variable.init

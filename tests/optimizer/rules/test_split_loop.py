@@ -1,0 +1,113 @@
+"""A thread's loop shared with others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from optimizer.interfaces import RewriteRule
+from optimizer.model import Edit, Kernel, Launch
+from optimizer.rules.split_loop import split_loop
+from optimizer.testing import RewriteRuleContract
+from tests.optimizer.rules import emulator
+
+HEAD = "__global__ void k(const float *a, const float *b, float *o, int m, int n) {\n"
+ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+EARLY = ID + "  if (i >= n) return;\n"
+RUN = (
+    "void run(float *a, float *b, float *o, int m, int n) {\n"
+    "  int blocks = (n + 31) / 32;\n  k<<<blocks, 32>>>(a, b, o, m, n);\n}\n"
+)
+COLUMNS = (
+    HEAD + EARLY + "  for (int j = 0; j < m; j++) o[j * n + i] = a[j * n + i] + b[j];\n}\n" + RUN
+)
+ROWS = (
+    HEAD
+    + "  const unsigned i = threadIdx.x + blockIdx.x * blockDim.x;\n  if (i < n) {\n"
+    + "    float f = b[i];\n    for (int j = 0; j < m; ++j) {\n"
+    + "      float s = 0;\n      for (int t = 0; t < 3; t++) s += a[i * m + j] * t;\n"
+    + "      o[i * m + j] = s * f;\n    }\n  }\n}\n"
+    + RUN
+)
+LATE = HEAD + EARLY + "  for (int j = 1; j <= m - 1; j++) o[i + n * j] *= a[i];\n}\n" + RUN
+PAIRS = (
+    HEAD
+    + EARLY
+    + "  float x = a[i], s = 0.f;\n  for (int j = 0; j < n; j++) {\n    float d = a[j] - x;\n"
+    + "    s += b[j] / (d * d + 1.f);\n  }\n  o[i] = s;\n}\n"
+    + RUN
+)
+
+
+def edits(text: str, launch: Launch | None = None) -> list[Edit]:
+    return list(split_loop(Kernel("run", text, "k.cu", launch), []))
+
+
+class TestSplitLoop(RewriteRuleContract):
+    applies_to: ClassVar[tuple[Kernel, ...]] = tuple(
+        Kernel("run", text, "k.cu") for text in (COLUMNS, ROWS, LATE, PAIRS)
+    )
+
+    @pytest.fixture
+    def rule(self) -> RewriteRule:
+        return split_loop
+
+
+def test_independent_outputs_go_to_rows_of_blocks() -> None:
+    text = edits(COLUMNS)[0].source
+    assert "for (int j = blockIdx.y; j < m; j += gridDim.y)" in text
+    assert "k<<<dim3(blocks, 16), 32>>>" in text
+
+
+def test_a_loop_that_starts_later_starts_at_its_start() -> None:
+    assert "int j = 1 + (int)blockIdx.y;" in edits(LATE)[0].source
+
+
+def test_a_sum_over_what_all_threads_read_goes_to_lanes() -> None:
+    text = edits(PAIRS)[0].source
+    assert "for (int j = lane; j < n; j += 32)" in text
+    assert "s += __shfl_xor_sync(0xffffffff, s, offset);" in text
+    assert "if (lane == 0) o[i] = s;" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  for (int j = 1; j < m; j++) o[j * n + i] = o[(j - 1) * n + i] + a[i];\n",  # recurrence
+        "  for (int j = 0; j < m; j++) o[i] = a[j * n + i];\n",  # one element
+        "  float s = 0;\n  for (int j = 0; j < m; j++) { s += a[j * n + i]; o[j * n + i] = s; }\n",
+        "  for (int j = 0; j < m; j++) { if (a[j] < 0) break; o[j * n + i] = a[i]; }\n",
+        "  o[i] = 1;\n  for (int j = 1; j < m; j++) o[j * n + i] = a[i];\n",  # writes outside
+        "  for (int j = blockIdx.y; j < m; j++) o[j * n + i] = a[i];\n",
+        "  for (int j = 0; j < m; j++) o[(j / 2) * n + i] = a[i];\n",  # two to an element
+        "  for (int j = 0; j < m; j++) atomicAdd(&o[j * n + i], a[i]);\n",
+        "  float s = 0;\n  for (int j = 0; j < n; j++) s = s * 0.5f + a[j];\n  o[i] = s;\n",
+    ],
+)
+def test_what_depends_on_its_predecessor_is_left_alone(body: str) -> None:
+    assert edits(HEAD + EARLY + body + "}\n" + RUN) == []
+
+
+@pytest.mark.parametrize(
+    "run",
+    [RUN.replace("<<<blocks,", "<<<dim3(blocks, m),"), RUN + "auto p = &k;\n"],
+)
+def test_a_grid_that_is_not_one_row_of_known_blocks_is_left_alone(run: str) -> None:
+    assert edits(COLUMNS.replace(RUN, run)) == []
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+@pytest.mark.parametrize("text", [COLUMNS, ROWS, LATE, PAIRS])
+def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
+    main = """
+    for (int n : {1, 31, 65}) for (int m : {1, 3, 37}) {
+      std::vector<float> a(n * m + n), b(n + m), o(n * m + n);
+      for (int i = 0; i < n * m + n; ++i) a[i] = i % 17, o[i] = i % 7;
+      for (int i = 0; i < n + m; ++i) b[i] = i % 5 + 1;
+      run(a.data(), b.data(), o.data(), m, n);
+      for (float v : o) printf("%.4g ", v);
+    }"""
+    wanted = emulator.run(text, main, tmp_path)
+    assert emulator.run(edits(text)[0].source, main, tmp_path) == wanted
