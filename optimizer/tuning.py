@@ -315,7 +315,7 @@ def _pinned(
             n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old and old > 2
         ]
         if any(_sizes_shared(n) for n in literals) or (literals and not free):
-            if free and not all(_sizes_shared(n) or _by_block(n) for n in literals):
+            if not all(_sizes_shared(n) or _by_block(source, n) for n in literals):
                 return None
             if any(found.setdefault(span(n), new) != new for n in literals):
                 return None
@@ -331,10 +331,19 @@ def _sizes_shared(node: Node) -> bool:
     return at is not None and at.type == "array_declarator"
 
 
-def _by_block(node: Node) -> bool:
-    """Return whether a literal multiplies blockIdx or steps a loop."""
+def _by_block(source: Source, node: Node) -> bool:
+    """Return whether a literal multiplies blockIdx, bounds a loop or steps it."""
     at = node.parent
-    return at is not None and at.type in ("assignment_expression", "binary_expression")
+    if at is None:
+        return False
+    if at.type == "binary_expression":
+        loop = at.parent is not None and at.parent.type == "for_statement"
+        return loop or any(source.plain(n).startswith("blockIdx") for n in at.named_children)
+    return (
+        at.type == "assignment_expression"
+        and at.parent is not None
+        and (at.parent.type == "for_statement")
+    )
 
 
 def _named_alike(
@@ -559,7 +568,7 @@ def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> _Places
         places[constants[0].value_span] = new
     literals = [n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old]
     if literals and not constants and (not free or any(_sizes_shared(n) for n in literals)):
-        if old <= 2 or not all(_sizes_shared(n) or _by_block(n) for n in literals):
+        if old <= 2 or not all(_sizes_shared(n) or _by_block(source, n) for n in literals):
             return None
         places.update({span(n): new for n in literals})
     return places
