@@ -300,7 +300,7 @@ class RemoteSession:
             "rule": asdict(rule),
             "seconds": seconds,
         }
-        said = self._ask("time", combination, asked, seconds + 8 * rule.seconds)
+        said = self._ask("time", combination, asked, seconds + 12.0 + 8 * rule.seconds)
         suspects = [
             Suspect(
                 str(item["output"]),
@@ -330,7 +330,8 @@ class RemoteSession:
             "family": combination.family,
             "seed": combination.seed,
         }
-        return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 20.0)
+        # Beside the run itself: inputs are made, and outputs written to files.
+        return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 8.0)
 
     def close(self) -> None:
         """Nothing: the next load replaces this pair."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners.cuda_types import CudaType, Field, Scalar, Storage, from_float
+from runners.cuda_types import CudaType, Scalar, Storage, from_float
 from runners.spec import Argument, SpecError, Work
 
 Arrays = dict[str, Storage]
@@ -175,8 +175,3 @@ def rotatable(argument: Argument) -> bool:
     """
     word = argument.init.partition(":")[0]
     return argument.role != "output" and word in {*FREE, "randint", "permutation"}
-
-
-def fields_of(argument: Argument) -> tuple[Field, ...]:
-    """Return the fields of what an argument points to."""
-    return argument.type.fields

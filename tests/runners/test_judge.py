@@ -13,7 +13,7 @@ import pytest
 
 from runners import spec
 from runners.fault import Fault
-from runners.judge import Judge
+from runners.judge import Judge, compulsory_us
 from runners.spec import Json, Launch
 from runners.stage import DeviceStage
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -175,6 +175,7 @@ def test_a_size_the_original_cannot_do_is_dropped(judge: Judge) -> None:
     verdict = _verdict(judge, SCALE, base, workload={"cases": cases})
     assert verdict["status"] == "correct"
     assert not [c for c in verdict["checks"] if c["layer"] == "sizes" and "3001" in c["what"]]
+    assert any("n=3001" in note for note in verdict["measurement"]["notes"])
 
 
 def test_a_reference_is_the_oracle(judge: Judge, tmp_path: Path) -> None:
@@ -253,3 +254,19 @@ def test_times_are_positive_even_for_nothing(judge: Judge) -> None:
     verdict = _verdict(judge, SCALE, workload={"cases": [{"values": {"n": 1}}]})
     times = verdict["measurement"]["cases"][0]["candidate_us"]
     assert (np.array(times) > 0).all()
+
+
+def test_a_time_below_the_floor_is_implausible(judge: Judge) -> None:
+    """On a device whose memory moves a byte a microsecond, host speed cannot be true."""
+    judge._gpu.facts.update(memory_clock_mhz=1e-3, memory_bus_bits=4, l2_bytes=1024)
+    verdict = _verdict(judge, SCALE)
+    assert verdict["status"] == "rejected"
+    assert "12000 bytes" in verdict["log"]
+
+
+def test_the_floor_counts_what_the_cache_keeps() -> None:
+    """An H200 writes 4.8 TB/s to DRAM; what stays in L2 is several times faster."""
+    facts = {"memory_clock_mhz": 3201, "memory_bus_bits": 6016, "l2_bytes": 60 << 20}
+    assert compulsory_us(1 << 30, facts) == pytest.approx((1 << 30) / 4.8e6, rel=0.06)
+    assert compulsory_us(1 << 20, facts) < 0.05
+    assert compulsory_us(1 << 30, {"l2_bytes": 1}) == 0.0
