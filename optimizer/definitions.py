@@ -175,8 +175,13 @@ def _signature(
         )
     words.discard("__restrict__")
     type_node = field(node, "type")
+    while name.type in ("qualified_identifier", "template_function"):
+        inner = field(name, "name")
+        if inner is None:
+            break
+        name = inner
     return Signature(
-        syntax.of(name).rpartition("::")[2],
+        syntax.of(name),
         node,
         body,
         parameters(syntax, declarator),

@@ -9,7 +9,17 @@ from tree_sitter import Node
 
 from optimizer.definitions import declared_name
 from optimizer.masking import Macro
-from optimizer.syntax import Span, Syntax, ancestors, contains, field, operator, span, walk
+from optimizer.syntax import (
+    Span,
+    Syntax,
+    ancestors,
+    contains,
+    field,
+    operator,
+    span,
+    stripped,
+    walk,
+)
 from optimizer.tokens import evaluate
 from optimizer.variables import Variable, Variables
 
@@ -120,7 +130,7 @@ class Launches:
         parts = [c for c in geometry.named_children if c.type != "comment"]
         if not 2 <= len(parts) <= 4 or call.has_error:
             return None
-        callee = field(call, "function")
+        callee = stripped(field(call, "function"))
         name, _, template = self._syntax.plain(callee).partition("<")
         arguments = field(call, "arguments")
         listed = tuple(

@@ -12,6 +12,8 @@ it is a byte position in the tree and a position in the original. What was blank
   9.0; the others are blank and listed as `inactive`.
 * `dim3 block(BS, BS)` in a function is written `dim3 block{BS, BS}`, and so is `vector<T> a(n)`:
   both could be function declarations.
+* Macros of other files that stand alone, in front of declarations, or between strings are blanks.
+* `i < n && a > (b)` loses the brackets around `b`, else it could be the call of a template.
 * `CHECK(call)` as a statement gets a semicolon in place of the blank behind it.
 """
 
@@ -254,8 +256,15 @@ class _Mask:
                 blocks.append(self._opens_block(code, at, blocks))
             elif token.text == "}" and blocks:
                 blocks.pop()
+            elif token.text == ">" and at + 1 < size and code[at + 1].text == "(":
+                self._comparison(code, at)
             if token.kind == "word":
                 text = token.text
+                if _SHOUTED.fullmatch(text) and self._foreign(
+                    code, at, bool(blocks and blocks[-1])
+                ):
+                    at = self._past(code, at)
+                    continue
                 if text in ATTRIBUTES:
                     at = self._attribute(code, at)
                     continue
@@ -335,6 +344,84 @@ class _Mask:
             self.chars[code[close].start] = ord("}")
             at = close + 2
 
+    def _past(self, code: list[Token], at: int) -> int:
+        """Return the index behind a name and its arguments, if they were blanked with it."""
+        close = self.pairs.get(at + 1) if at + 1 < len(code) else None
+        gone = close is not None and self.chars[code[close].start] == ord(" ")
+        return close + 1 if close is not None and gone else at + 1
+
+    def _foreign(self, code: list[Token], at: int, in_block: bool) -> bool:
+        """Blank a macro of somewhere else that would upset the grammar; return whether it was.
+
+        A name on a line of its own (`NAMESPACE_BEGIN`), in front of a declaration (`API int f()`),
+        a call at file scope without semicolon (`DEFINE_KERNEL(add, +=)`), a piece of a string
+        (`"%" PRIu64`).
+        """
+        token = code[at]
+        before = code[at - 1] if at else None
+        after = code[at + 1] if at + 1 < len(code) else None
+        if (before is not None and before.kind == "string") or (
+            after is not None and after.kind == "string"
+        ):
+            if len(token.text) > 2 and (after is None or after.text not in ("(", "::")):
+                self.blank(token.start, token.end)
+                self.chars[token.start : token.start + 2] = b'""'
+                return True
+            return False
+        gone = before is not None and self.chars[before.start] == ord(" ")
+        if before is not None and not gone and before.text not in (";", "}", "{", ">"):
+            return False
+        if token.text in self.macros and self.macros[token.text].parameters is None:
+            return False
+        if after is not None and after.text == "(":
+            return not in_block and self._call_at_file_scope(code, at)
+        alone = (before is None or "\n" in self.original[before.end : token.start]) and (
+            after is None or "\n" in self.original[token.end : after.start]
+        )
+        plain = after is None or after.kind == "word" or after.text in ("}", "{")
+        third = code[at + 2].text if at + 2 < len(code) else ""
+        following = third.isidentifier() or third in ("*", "&", "<", "::")
+        declares = after is not None and after.kind == "word" and following and not in_block
+        if after is not None and after.text in ("const", "volatile"):
+            return False
+        if (alone and plain and third != "(") or declares:
+            self.blank(token.start, token.end)
+            return True
+        return False
+
+    def _call_at_file_scope(self, code: list[Token], at: int) -> bool:
+        close = self.pairs.get(at + 1)
+        if close is None:
+            return False
+        after = code[close + 1] if close + 1 < len(code) else None
+        if after is not None and after.kind != "word" and after.text not in ("}", "["):
+            return False
+        if after is not None and "\n" not in self.original[code[close].end : after.start]:
+            return False
+        self.blank(code[at].start, code[close].end)
+        return True
+
+    def _comparison(self, code: list[Token], at: int) -> None:
+        """Take the brackets off `b` in `i < n && a > (b)`, which could be a template's call."""
+        close = self.pairs.get(at + 1)
+        if close is None or close + 1 >= len(code) or code[close + 1].text not in _LOOSER:
+            return
+        if any(t.text in _NOT_TIGHTER for t in code[at + 2 : close]):
+            return
+        joined = False
+        for i in range(at - 1, max(at - 60, -1), -1):
+            text = code[i].text
+            if text in (";", "{", "}", "=") or (text == "(" and self.pairs.get(i, -1) > at):
+                return
+            joined = joined or text in ("&&", "||")
+            if text == "<":
+                break
+        else:
+            return
+        if joined:
+            self.chars[code[at + 1].start] = ord(" ")
+            self.chars[code[close].start] = ord(" ")
+
     def _statement_macro(self, code: list[Token], at: int) -> None:
         """Give `CHECK(call)` where a statement begins its semicolon."""
         token = code[at]
@@ -383,6 +470,11 @@ def _declares(code: list[Token], at: int) -> bool:
     return i < 0 or code[i].text in (";", "{", "}")
 
 
+_SHOUTED = re.compile(r"[A-Z_][A-Z0-9_]*[A-Z][A-Z0-9_]*|PRI[a-zA-Z0-9]+|SCN[a-zA-Z0-9]+")
+_LOOSER = frozenset({")", ";", "&&", "||", "?", ":", ",", "]"})
+_NOT_TIGHTER = frozenset({
+    "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "^", "?", ":", "=", ",", "<<", ">>",
+})  # fmt: skip
 _TYPE_WORDS = frozenset({
     "const", "static", "constexpr", "unsigned", "signed", "long", "short", "int", "float", "double",
     "char", "bool", "auto", "void", "volatile", "struct", "class",
@@ -431,7 +523,7 @@ def pairs(code: Sequence[Token]) -> dict[int, int]:
         closed = _PAIRS.get(token.text)
         if closed is not None:
             stacks[closed].append(i)
-        elif token.text in stacks and stacks[token.text]:
+        elif stacks.get(token.text):
             found[stacks[token.text].pop()] = i
     return found
 

@@ -227,7 +227,7 @@ class Source:
     @cached_property
     def _defined(self) -> frozenset[str]:
         names = {m.name for m in self.macros} | {f.name for f in self.functions}
-        names |= {c.name for c in self.constants} | set(self.spaces)
+        names |= {c.name for c in self.constants} | set(self.spaces) | set(self.aliases)
         return frozenset(names)
 
     def known(self, name: str) -> bool:
@@ -258,8 +258,12 @@ class Source:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """Return the types that typedef and using name: `index_t` to `int`."""
+        """Return the types that typedef, using and macros name: `index_t` to `int`."""
         found: dict[str, str] = {}
+        for macro in self.macros_in_force.values():
+            words = macro.body.split()
+            if macro.parameters is None and words and all(w in _TYPE_WORDS for w in words):
+                found[macro.name] = " ".join(words)
         if "typedef" not in self.text and "using" not in self.text:
             return found
         for node in walk(self.syntax.root, "type_definition", "alias_declaration"):
@@ -454,6 +458,12 @@ class Source:
         return name
 
 
+# What a macro that stands for a type is made of.
+_TYPE_WORDS = frozenset({
+    "float", "double", "int", "unsigned", "long", "short", "char", "signed", "size_t", "half",
+    "__half", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint8_t", "int8_t", "int16_t",
+    "uint16_t", "float2", "float3", "float4", "double2", "bool", "__nv_bfloat16",
+})  # fmt: skip
 _CHANGING = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
 })  # fmt: skip
