@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -138,6 +139,13 @@ class Expansion:
             self._profiles_left = 0
             return
         node.step = replace(step, verdict=merged(step.verdict, seen))
+
+    def explain(self, node: Node) -> None:
+        """Read a winner's counters if that was not done, so that its gain can be explained."""
+        known = self.tree.root.step.verdict.counters
+        if known and not node.step.verdict.counters:
+            with contextlib.suppress(KeyboardInterrupt):
+                self.profile(node)
 
     def _next(self, node: Node, taken: Counter[str]) -> Candidate | None:
         if not node.asked:

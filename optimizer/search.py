@@ -223,7 +223,11 @@ class _Run:
         except RunnerError as error:
             return Final(notes=(f"the best candidate was not confirmed: {error.message}",))
         if final.winner is not None:
-            self.expansion.find(self.tree.nodes[final.winner])
+            winner = self.tree.nodes[final.winner]
+            hurried = stopped is Stopped.INTERRUPTED or self.meter.overtime
+            if self.settings.profile and self.tools.profile and not hurried:
+                self.expansion.explain(winner)
+            self.expansion.find(winner)
         return final
 
     def one(self, kernel: Kernel, effort: Effort) -> Verdict:
