@@ -273,7 +273,7 @@ def _values(kind: str, words: npt.NDArray[np.uint32]) -> Floats:
 def _spread(kind: str, mask: Mask) -> Mask:
     """Turn a mask over words into one over elements."""
     if kind == "f8":
-        return mask[: mask.size // 2 * 2].reshape(-1, 2).any(axis=1)
+        return np.asarray(mask[: mask.size // 2 * 2].reshape(-1, 2).any(axis=1), np.bool_)
     return np.repeat(mask, 2) if kind in {"f2", "b2"} else mask
 
 
