@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from optimizer.affine import Expander, Polynomial, atom, number
+from optimizer.affine import Expander
 from optimizer.loops import Loop
+from optimizer.polynomials import Polynomial, atom, number
 from optimizer.syntax import Syntax, contains, field, operator, statement, stripped
 from optimizer.variables import Use, Variable, Variables
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.definitions import declared_name
-from optimizer.masking import Macro
+from optimizer.directives import Macro
 from optimizer.syntax import (
     Span,
     Syntax,

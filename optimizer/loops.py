@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.affine import Expander, last_update
-from optimizer.masking import Directive
+from optimizer.directives import Directive
 from optimizer.syntax import Syntax, ancestors, contains, field, operator, stripped, walk
 from optimizer.tokens import integer
 from optimizer.variables import Variable, Variables

@@ -24,7 +24,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from optimizer.tokens import Token, code_tokens, evaluate, tokens
+from optimizer.directives import Directive, Macro, Preprocessor
+from optimizer.tokens import Token, code_tokens, tokens
 
 ATTRIBUTES = frozenset({
     "__global__", "__device__", "__host__", "__shared__", "__constant__", "__managed__",
@@ -35,12 +36,6 @@ ATTRIBUTES = frozenset({
     "__nv_tex_surf_handler__", "_Pragma", "__pragma", "__volatile__",
 })  # fmt: skip
 _QUALIFIERS = ATTRIBUTES | {"static", "inline", "extern", "const", "constexpr", "volatile"}
-_PREDEFINED: dict[str, int] = {
-    "__CUDACC__": 1, "__NVCC__": 1, "__CUDA_ARCH__": 900, "__cplusplus": 201703,
-    "__CUDACC_VER_MAJOR__": 13, "__CUDACC_VER_MINOR__": 0, "CUDART_VERSION": 13000,
-    "CUDA_VERSION": 13000, "__linux__": 1, "__GNUC__": 12, "__x86_64__": 1, "__CHAR_BIT__": 8,
-}  # fmt: skip
-_DIRECTIVE = re.compile(r"#(?:[ \t]|\\\r?\n|/\*.*?\*/)*(\w*)", re.DOTALL)
 _NAME = re.compile(r"[^\W\d][\w$]*")
 
 
@@ -55,35 +50,6 @@ class Attribute:
     start: int
     end: int
     arguments: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """A `#define` in force. `parameters` is None for an object-like one. Spans are of the text.
-
-    `value` is the integer it stands for, when that can be seen. `active` is False in a branch of
-    `#if` that was blanked. `body_span` covers the replacement text, without comments behind it.
-    """
-
-    name: str
-    body: str
-    start: int
-    end: int
-    body_span: tuple[int, int]
-    parameters: tuple[str, ...] | None = None
-    value: int | None = None
-    active: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Directive:
-    """One preprocessor line: its word (`if`, `pragma` ...), what follows, and where."""
-
-    word: str
-    rest: str
-    start: int
-    end: int
-    active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +80,9 @@ class _Mask:
         ascii_text = text if text.isascii() else re.sub(r"[^\x00-\x7f]", "x", text)
         self.chars = bytearray(ascii_text.replace("\0", " "), "ascii")
         self.attributes: list[Attribute] = []
-        self.directives: list[Directive] = []
-        self.macros: dict[str, Macro] = {}
-        self.all_macros: list[Macro] = []
+        self.preprocessor = Preprocessor(text)
         self.inactive: list[tuple[int, int]] = []
         self.comments: list[tuple[int, int]] = []
-        self.groups: list[_Group] = []
         self.pairs: dict[int, int] = {}
 
     def blank(self, start: int, end: int) -> None:
@@ -129,18 +92,14 @@ class _Mask:
             bytes(c if c in keep else 32 for c in part) if b"\n" in part else b" " * (end - start)
         )
 
-    @property
-    def active(self) -> bool:
-        return all(g.active for g in self.groups)
-
     def run(self) -> Masked:
         code: list[Token] = []
         active = True
         for token in self.tokens:
             if token.kind == "directive":
-                self._directive(token)
+                self.preprocessor.read(token)
                 self.blank(token.start, token.end)
-                active = self.active
+                active = self.preprocessor.active
             elif not active:
                 self._off(token)
             elif token.kind == "comment":
@@ -157,8 +116,8 @@ class _Mask:
             text,
             self.tokens,
             tuple(self.attributes),
-            tuple(self.directives),
-            tuple(self.all_macros),
+            tuple(self.preprocessor.lines),
+            tuple(self.preprocessor.all),
             tuple(self.inactive),
             tuple(self.comments),
             tuple(a.start for a in self.attributes),
@@ -170,77 +129,6 @@ class _Mask:
             self.inactive[-1] = (self.inactive[-1][0], token.end)
         else:
             self.inactive.append((token.start, token.end))
-
-    # -- directives ------------------------------------------------------------------------------
-
-    def _directive(self, token: Token) -> None:
-        match = _DIRECTIVE.match(token.text)
-        word = match.group(1) if match else ""
-        at = match.end() if match else len(token.text)
-        rest = token.text[at:]
-        was_active = self.active
-        if word in ("if", "ifdef", "ifndef"):
-            taken = was_active and self._condition(word, rest)
-            self.groups.append(_Group(taken, taken))
-        elif word in ("elif", "elifdef", "elifndef", "else") and self.groups:
-            group = self.groups.pop()
-            outer = self.active
-            word_if = {"elif": "if", "elifdef": "ifdef", "elifndef": "ifndef"}.get(word)
-            taken = (
-                outer and not group.taken and (word_if is None or self._condition(word_if, rest))
-            )
-            self.groups.append(_Group(taken, group.taken or taken))
-        elif word == "endif" and self.groups:
-            self.groups.pop()
-        elif word == "define":
-            self._define(rest, token.start, token.start + at, was_active)
-        elif word == "undef" and was_active:
-            self.macros.pop(rest.strip(), None)
-        self.directives.append(Directive(word, rest.strip(), token.start, token.end, was_active))
-
-    def _define(self, rest: str, start: int, at: int, active: bool) -> None:
-        found = code_tokens(rest)
-        if not found or found[0].kind != "word":
-            return
-        name = found[0].text
-        parameters: tuple[str, ...] | None = None
-        body = found[1:]
-        if body and body[0].text == "(" and body[0].start == found[0].end:
-            close = next((i for i, t in enumerate(body) if t.text == ")"), len(body) - 1)
-            parameters = tuple(t.text for t in body[1:close] if t.text != ",")
-            body = body[close + 1 :]
-        span = (at + body[0].start, at + body[-1].end) if body else (at + len(rest),) * 2
-        text = self.original[span[0] : span[1]]
-        value = evaluate(text, self.value) if parameters is None and body else None
-        macro = Macro(name, text, start, at + len(rest), span, parameters, value, active)
-        self.all_macros.append(macro)
-        if active:
-            self.macros[name] = macro
-
-    def value(self, name: str) -> int | None:
-        macro = self.macros.get(name)
-        return macro.value if macro is not None else None
-
-    def _condition(self, word: str, rest: str) -> bool:
-        if word == "if":
-            return bool(evaluate(self._defined(rest), self._known))
-        name = _NAME.match(rest.strip())
-        known = name is not None and self._is_defined(name.group())
-        return known == (word == "ifdef")
-
-    def _defined(self, rest: str) -> str:
-        def truth(match: re.Match[str]) -> str:
-            return "1" if self._is_defined(match.group(1)) else "0"
-
-        return re.sub(r"\bdefined\s*\(?\s*([^\W\d]\w*)\s*\)?", truth, rest)
-
-    def _is_defined(self, name: str) -> bool:
-        return name in self.macros or name in _PREDEFINED
-
-    def _known(self, name: str) -> int:
-        if name in self.macros:
-            return self.macros[name].value or 0
-        return _PREDEFINED.get(name, 0)
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -296,7 +184,7 @@ class _Mask:
     def _attribute_macros(self) -> Mapping[str, tuple[list[str], str]]:
         """Return object-like macros made of qualifiers and at most one plain type word."""
         found: dict[str, tuple[list[str], str]] = {}
-        for name, macro in self.macros.items():
+        for name, macro in self.preprocessor.macros.items():
             if macro.parameters is not None or not macro.body:
                 continue
             body = [t.text for t in code_tokens(macro.body)]
@@ -371,7 +259,10 @@ class _Mask:
         gone = before is not None and self.chars[before.start] == ord(" ")
         if before is not None and not gone and before.text not in (";", "}", "{", ">"):
             return False
-        if token.text in self.macros and self.macros[token.text].parameters is None:
+        if (
+            token.text in self.preprocessor.macros
+            and self.preprocessor.macros[token.text].parameters is None
+        ):
             return False
         if after is not None and after.text == "(":
             return not in_block and self._call_at_file_scope(code, at)
@@ -427,7 +318,7 @@ class _Mask:
         token = code[at]
         if at > 0 and code[at - 1].text not in (";", "{", "}", ")"):
             return
-        known = token.text in self.macros
+        known = token.text in self.preprocessor.macros
         if not (known or (token.text.isupper() and len(token.text) > 2)):
             return
         close = self.pairs.get(at + 1)
@@ -488,12 +379,6 @@ _TAKING = frozenset({
     "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__block_size__", "__align__",
     "alignas", "__attribute__", "__declspec", "__builtin_align__", "_Pragma", "__pragma",
 })  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    active: bool
-    taken: bool
 
 
 _INFIX = frozenset({"and", "or", "xor", "bitand", "bitor", "not_eq"})
