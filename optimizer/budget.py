@@ -131,10 +131,10 @@ class SearchSettings:
     seed: int = 0
     batch: int = 4
     limit: int = 64
-    exploit: int = 2
-    chase: int = 20
-    stall_boost: float = 3.0
-    exploration: float = 0.02
+    exploit: int = 3
+    chase: int = 28
+    stall_boost: float = 2.0
+    exploration: float = 0.3
     best_weight: float = 0.9
     widen: float = 4.0
     alpha: float = 0.5

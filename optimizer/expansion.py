@@ -168,7 +168,7 @@ class Expansion:
         """Fill a candidate's queue from policy and tuner, with fresh counters where it matters."""
         if not node.asked:
             step_up = math.log(self.settings.profile_step)
-            if self._profiles_left and (node.gain or 0.0) >= self._profiled_gain + step_up:
+            if self._profiles_left > 0 and (node.gain or 0.0) >= self._profiled_gain + step_up:
                 self.profile(node)
             self.find(node)
             if self.settings.tune:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FAILURE_DROP = 0.1
 # Rewards below this span are noise and are not stretched to fill the scale of the exploration.
 LEAST_SPAN = 0.1
-# What a policy is expected to come up with where it was not asked yet.
-UNASKED_PRIOR = 0.5
+# Prior of a child not made yet. Not the queue's own: a resumed search has not asked for that yet.
+FRESH_PRIOR = 0.5
 # A subtree has got on when its best rose by more than timing noise (1 % of a unit).
 PROGRESS = 0.01
 
@@ -206,9 +206,8 @@ class Tree:
     def _fresh(self, node: Node, scale: tuple[float, float]) -> float:
         """Return the same for a child not made yet: worth its parent until it is known better."""
         span, weight = scale
-        prior = max((waiting.proposal.prior for waiting in node.queue), default=UNASKED_PRIOR)
         value = (node.step.reward - self.root.step.reward) / span
-        return value + weight * prior / (1 + len(node.children) + node.budding)
+        return value + weight * FRESH_PRIOR / (1 + len(node.children) + node.budding)
 
     def _back_up(self, node: Node) -> None:
         reward, parent = node.step.reward, node.parent
