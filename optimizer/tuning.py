@@ -12,24 +12,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-from tree_sitter import Node
 
 from optimizer.boundary import violations
 from optimizer.functions import Function
+from optimizer.knobs import (
+    MOST_THREADS,
+    STATIC_SHARED_BYTES,
+    Knob,
+    Places,
+    alternatives,
+    numbers_threads,
+    origin,
+    pinned,
+    repeated,
+)
 from optimizer.launches import Constant, Extent
 from optimizer.launches import Launch as LaunchSite
+from optimizer.loader_knobs import loader_knobs
 from optimizer.model import Edit, Finding, Kernel, Launch
 from optimizer.source import Source
-from optimizer.syntax import Span, contains, field, span, walk
+from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import code_tokens, integer
 
-MOST_THREADS = 1024
-STATIC_SHARED_BYTES = 48 * 1024  # CUDA C++ Programming Guide, compute capabilities
-_LINES = (256, 128, 512, 64, 1024, 32)
-_SHAPES = ((32, 8), (16, 16), (64, 4), (32, 4), (32, 16), (32, 32), (128, 2), (16, 8))
-_CUBES = ((32, 4, 2), (32, 8, 1), (16, 8, 2), (8, 8, 4), (64, 4, 1))
 _PURPOSE = re.compile(
     r"tile|block|thread|unroll|items|per_?thread|coarse|factor|chunk|batch|wpt|stage|vec|ilp|rows_per"
     r"|tpb|^b[mnkxy]$|^t[mnxy]$|^bs$|^nt$|outputs_per",
@@ -42,20 +46,6 @@ _PROBLEM = re.compile(
 )
 _SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "double": 8, "float2": 8, "float4": 16,
           "unsigned int": 4, "long long": 8, "half": 2, "__half": 2, "int4": 16}  # fmt: skip
-
-_Places = dict[Span, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Knob:
-    """Literals to change (place to new number), in words, and how promising that is (0 best)."""
-
-    title: str
-    rationale: str
-    places: tuple[tuple[Span, int], ...]
-    rank: float
-    kernels: frozenset[str]
-    launch: Launch | None = None
 
 
 def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
@@ -71,7 +61,7 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
         *shapes,
         *(k for k in _constants(source) if k.places[0][0] not in shaped),
         *_unrolls(source),
-        *_loader(source, kernel),
+        *loader_knobs(source, kernel),
     ]
     knobs.sort(key=lambda k: k.rank - 2 * bool(subjects & k.kernels))
     seen: set[tuple[str, Launch | None]] = {(kernel.source, kernel.launch)}
@@ -120,7 +110,7 @@ def _shared_bytes(f: Function, source: Source) -> int:
 # -- block shapes of launches in the file --
 
 
-def _shapes(source: Source) -> Iterator[_Knob]:
+def _shapes(source: Source) -> Iterator[Knob]:
     done: set[tuple[tuple[Span, ...], str]] = set()
     for launch in source.launches:
         sizes = _sizes(launch.block)
@@ -130,7 +120,7 @@ def _shapes(source: Source) -> Iterator[_Knob]:
         if (literals, launch.kernel) in done or len(literals) != len(sizes):
             continue
         done.add((literals, launch.kernel))
-        for rank, shape in enumerate(_alternatives(sizes)):
+        for rank, shape in enumerate(alternatives(sizes)):
             places = _together(source, launch, shape)
             if places is None:
                 continue
@@ -138,7 +128,7 @@ def _shapes(source: Source) -> Iterator[_Knob]:
                 launch.kernel
             }
             was, now = "x".join(map(str, sizes)), "x".join(map(str, shape))
-            yield _Knob(
+            yield Knob(
                 f"Launch {launch.kernel} with blocks of {now} instead of {was} threads",
                 "Another block size changes occupancy, tail effects and cache use.",
                 tuple(places.items()),
@@ -164,21 +154,9 @@ def _sizes(block: tuple[Extent, ...] | None) -> tuple[int, ...] | None:
     return tuple(sizes) if 16 <= total <= MOST_THREADS else None
 
 
-def _alternatives(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return other shapes, likeliest first: near the present number of threads."""
-    if len(sizes) == 1:
-        near = [sizes[0] * 2, sizes[0] // 2]
-        listed = sorted(_LINES, key=lambda n: (n not in near, _LINES.index(n)))
-        return [(n,) for n in listed if n != sizes[0]]
-    shapes: tuple[tuple[int, ...], ...] = _SHAPES if len(sizes) == 2 else _CUBES
-    if len(sizes) == 2 and sizes[0] == sizes[1]:
-        shapes = (*shapes, (8, 8))
-    return [s for s in shapes if s != sizes]
-
-
-def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> _Places | None:
+def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> Places | None:
     """Return everything that changes with a launch's block, or None when it does not add up."""
-    places: _Places = {}
+    places: Places = {}
     block = launch.block or ()
     for extent, new in zip(block, shape, strict=False):
         if extent.literal is None or places.setdefault(extent.literal, new) != new:
@@ -198,9 +176,9 @@ def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> _Pl
     return places
 
 
-def _coupled(source: Source, launch: LaunchSite, known: _Places) -> _Places | None:
+def _coupled(source: Source, launch: LaunchSite, known: Places) -> Places | None:
     """Return numbers of one launch that repeat the block's, with what they become."""
-    found: _Places = {}
+    found: Places = {}
     changes: list[tuple[int, int, int]] = []
     for axis, extent in enumerate(launch.block or ()):
         if extent.literal in known and extent.value is not None:
@@ -208,8 +186,8 @@ def _coupled(source: Source, launch: LaunchSite, known: _Places) -> _Places | No
     host = source.function(launch.function)
     for axis, old, new in changes:
         if launch.grid is not None and axis < len(launch.grid):
-            grid = _origin(source, host, launch.grid[axis])
-            repeats = _repeats(source.text, grid, old, new) if grid is not None else {}
+            grid = origin(host, launch.grid[axis])
+            repeats = repeated(source.text, grid, old, new) if grid is not None else {}
             if any(found.setdefault(at, n) != n for at, n in repeats.items()):
                 return None
             if not repeats and not _follows(source, host, launch, axis, grid):
@@ -217,28 +195,17 @@ def _coupled(source: Source, launch: LaunchSite, known: _Places) -> _Places | No
     if len(changes) == 1:
         _, old, new = changes[0]
         if launch.shared_span is not None:
-            found.update(_repeats(source.text, launch.shared_span, old, new))
+            found.update(repeated(source.text, launch.shared_span, old, new))
         for argument in _template_spans(launch):
             if integer(source.text[argument[0] : argument[1]]) == old:
                 found[argument] = new
     function = source.function(launch.kernel)
     if function is None or not function.is_kernel or function.broken:
         return found if function is None else None
-    inside = _pinned(source, function, launch, changes, known)
+    inside = pinned(source, function, launch, changes, known)
     if inside is None:
         return None
     return {**found, **inside}
-
-
-def _origin(source: Source, host: Function | None, extent: Extent) -> Span | None:
-    """Return where a grid extent is computed: in the launch, or in the local it names."""
-    if host is None or not extent.text.isidentifier():
-        return extent.span
-    found = [v for v in host.variables.all if v.name == extent.text]
-    if len(found) != 1 or not found[0].settled or found[0].init is None:
-        return None
-    del source
-    return span(found[0].init)
 
 
 def _follows(
@@ -249,7 +216,7 @@ def _follows(
     It need not when threads of the kernel stride through their work.
     """
     function = source.function(launch.kernel)
-    if function is not None and function.is_kernel and not _numbers_threads(function):
+    if function is not None and function.is_kernel and not numbers_threads(function):
         return True
     names = {launch.block_variable, *(launch.block or ())[axis].defined} - {""}
     if grid is None or host is None:
@@ -273,25 +240,6 @@ def _follows(
     return False
 
 
-def _repeats(text: str, where: Span, old: int, new: int) -> _Places:
-    """Return the numbers in a span that stand for a block's extent: `+ 255) / 256`."""
-    found: _Places = {}
-    listed = code_tokens(text[where[0] : where[1]])
-    divides = any(
-        t.text == str(old) and i and listed[i - 1].text in ("/", "*", "-", "+", "(", ",")
-        for i, t in enumerate(listed)
-    )
-    for i, t in enumerate(listed):
-        value = integer(t.text) if t.kind == "number" else None
-        before = listed[i - 1].text if i else ""
-        at = (where[0] + t.start, where[0] + t.end)
-        if value == old:
-            found[at] = new
-        elif value == old - 1 and divides and old > 2 and before == "+":
-            found[at] = new - 1
-    return found
-
-
 def _template_spans(launch: LaunchSite) -> Iterator[Span]:
     callee = field(launch.node, "function")
     for node in walk(callee, "template_argument_list") if callee is not None else ():
@@ -299,96 +247,10 @@ def _template_spans(launch: LaunchSite) -> Iterator[Span]:
             yield span(child)
 
 
-def _pinned(
-    source: Source,
-    f: Function,
-    launch: LaunchSite,
-    changes: list[tuple[int, int, int]],
-    known: _Places,
-) -> _Places | None:
-    """Return literals in a kernel that repeat the block's extent; None when it is tied to it."""
-    found: _Places = {}
-    for axis, old, new in changes:
-        name = "xyz"[axis]
-        free = any(source.plain(n) == f"blockDim.{name}" for n in walk(f.body, "field_expression"))
-        literals = [
-            n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old and old > 2
-        ]
-        if any(_sizes_shared(n) for n in literals) or (literals and not free):
-            if not all(_sizes_shared(n) or _by_block(source, n) for n in literals):
-                return None
-            if any(found.setdefault(span(n), new) != new for n in literals):
-                return None
-        if not _named_alike(source, f, launch, old, known, free):
-            return None
-    if f.launch_bounds and not _bounds_fit(source, f, changes, known):
-        return None
-    return found
-
-
-def _sizes_shared(node: Node) -> bool:
-    at = node.parent
-    return at is not None and at.type == "array_declarator"
-
-
-def _by_block(source: Source, node: Node) -> bool:
-    """Return whether a literal multiplies blockIdx, bounds a loop or steps it."""
-    at = node.parent
-    if at is None:
-        return False
-    if at.type == "binary_expression":
-        loop = at.parent is not None and at.parent.type == "for_statement"
-        return loop or any(source.plain(n).startswith("blockIdx") for n in at.named_children)
-    return (
-        at.type == "assignment_expression"
-        and at.parent is not None
-        and (at.parent.type == "for_statement")
-    )
-
-
-def _named_alike(
-    source: Source, f: Function, launch: LaunchSite, old: int, known: _Places, free: bool
-) -> bool:
-    """Return whether constants the kernel uses for its block are the ones that change.
-
-    A kernel that numbers threads with another constant of the same value, or sizes shared arrays
-    with one, is tied to it.
-    """
-    used = {u.name for u in f.variables.free} & {c.name for c in source.constants}
-    for name in used:
-        constant = source.constant_of(name)
-        if constant is None or constant.value != old:
-            continue
-        if constant.value_span in known or any(contains(constant.value_span, k) for k in known):
-            continue
-        if not free or any(name in e for v in f.shared for e in v.extents):
-            return False
-    for t in f.templates:
-        tied = any(name.block == t.name for name in f.thread_ids)
-        if not t.is_type and tied and not launch.template:
-            return False
-    return True
-
-
-def _bounds_fit(
-    source: Source, f: Function, changes: list[tuple[int, int, int]], known: _Places
-) -> bool:
-    """Return whether `__launch_bounds__` allows the new block, or changes along with it."""
-    text = (f.launch_bounds or ("",))[0]
-    value = source.value(text)
-    constant = source.constant_of(text.rpartition("::")[2])
-    if constant is not None and constant.value_span in known:
-        return True
-    total = 1
-    for _, _, new in changes:
-        total *= new
-    return value is None or total <= value
-
-
 # -- constants and pragmas --
 
 
-def _constants(source: Source) -> Iterator[_Knob]:
+def _constants(source: Source) -> Iterator[Knob]:
     """Yield other values for constants that are named after a purpose and used on the device."""
     users = _users(source)
     for constant in source.constants:
@@ -396,7 +258,7 @@ def _constants(source: Source) -> Iterator[_Knob]:
             continue
         value = constant.value or 0
         for rank, new in enumerate(_neighbours(value)):
-            yield _Knob(
+            yield Knob(
                 f"Set {constant.name} to {new} instead of {value}",
                 "Trades parallelism, reuse and registers against each other.",
                 (((constant.value_span), new),),
@@ -443,7 +305,7 @@ def _neighbours(value: int) -> list[int]:
     return [n for n in dict.fromkeys(listed) if 1 <= n <= MOST_THREADS and n != value]
 
 
-def _unrolls(source: Source) -> Iterator[_Knob]:
+def _unrolls(source: Source) -> Iterator[Knob]:
     """Yield other factors for `#pragma unroll N`."""
     for f in source.functions:
         if not (f.is_kernel or "__device__" in f.qualifiers):
@@ -458,7 +320,7 @@ def _unrolls(source: Source) -> Iterator[_Knob]:
             for rank, new in enumerate(_neighbours(value)[:4]):
                 if loop.trips is not None and new > loop.trips:
                     continue
-                yield _Knob(
+                yield Knob(
                     f"Unroll the loop at line {loop.line} of {f.name} {new} times"
                     f" instead of {value}",
                     "Trades instruction overhead against registers and code size.",
@@ -466,109 +328,3 @@ def _unrolls(source: Source) -> Iterator[_Knob]:
                     rank + 3,
                     frozenset({f.name}),
                 )
-
-
-# -- launches by our loader --
-
-
-def _loader(source: Source, kernel: Kernel) -> Iterator[_Knob]:
-    """Yield other blocks for a kernel that the workload's own launch geometry starts."""
-    launch = kernel.launch
-    function = source.function(kernel.name)
-    if launch is None or not launch.tunable or function is None or function.broken:
-        return
-    sizes = [integer(b.strip()) for b in launch.block]
-    while len(sizes) > 1 and sizes[-1] == 1:
-        sizes.pop()
-    if any(s is None for s in sizes):
-        return
-    present = tuple(s or 0 for s in sizes)
-    for rank, shape in enumerate(_alternatives(present)):
-        found = _regeared(source, function, launch, present, shape)
-        if found is None:
-            continue
-        places, new = found
-        was, now = "x".join(map(str, present)), "x".join(map(str, shape))
-        yield _Knob(
-            f"Launch {function.name} with blocks of {now} instead of {was} threads",
-            "Another block size changes occupancy, tail effects and cache use.",
-            tuple(places.items()),
-            rank + (0.5 if len(present) > 1 else 0.0),
-            frozenset({function.name}),
-            new,
-        )
-
-
-def _regeared(
-    source: Source,
-    f: Function,
-    launch: Launch,
-    present: tuple[int, ...],
-    shape: tuple[int, ...],
-) -> tuple[_Places, Launch] | None:
-    """Return the new launch and what changes in the source along with it."""
-    places: _Places = {}
-    grid = list(launch.grid)
-    shared = launch.shared
-    total = 1
-    for axis, (old, new) in enumerate(zip(present, shape, strict=True)):
-        total *= new
-        tied = _tied(source, f, axis, old, new)
-        if tied is None:
-            if old == new:
-                continue
-            return None
-        for where, value in tied.items():
-            if places.setdefault(where, value) != value:
-                return None
-        if axis < len(grid):
-            grid[axis] = _rewritten(grid[axis], old, new)
-        if len(present) == 1:
-            shared = _rewritten(shared, old, new)
-    block = (*map(str, shape), *launch.block[len(shape) :])
-    changed = replace(launch, grid=tuple(grid), block=block, shared=shared)
-    if changed.grid == launch.grid and _numbers_threads(f):
-        return None
-    limit = source.value(f.launch_bounds[0]) if f.launch_bounds else None
-    if limit is not None and total > limit:
-        return None
-    return (places, changed) if total <= MOST_THREADS else None
-
-
-def _numbers_threads(f: Function) -> bool:
-    """Return whether each thread works on the element of its own number, without a stride."""
-    return bool(f.thread_ids) and not any(
-        lp.counted and lp.step is None and lp.step_node is not None for lp in f.loops
-    )
-
-
-def _rewritten(expression: str, old: int, new: int) -> str:
-    """Return an expression with the numbers that repeat a block's extent changed."""
-    where = (0, len(expression))
-    changes = sorted(_repeats(expression, where, old, new).items(), reverse=True)
-    for (start, end), value in changes:
-        expression = f"{expression[:start]}{value}{expression[end:]}"
-    return expression
-
-
-def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> _Places | None:
-    """Return constants and literals of a kernel that repeat a block extent; None if unclear."""
-    places: _Places = {}
-    name = f"blockDim.{'xyz'[axis]}"
-    free = any(source.plain(n) == name for n in walk(f.body, "field_expression"))
-    used = {u.name for u in f.variables.free}
-    constants = [c for c in source.constants if c.name in used and c.value == old]
-    sized = [c for c in constants if any(c.name in e for v in f.shared for e in v.extents)]
-    if not free or sized:
-        if len(constants) != 1:
-            return None if constants or not free else places
-        written = source.text[constants[0].value_span[0] : constants[0].value_span[1]]
-        if integer(written.strip("() ")) is None:
-            return None
-        places[constants[0].value_span] = new
-    literals = [n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old]
-    if literals and not constants and (not free or any(_sizes_shared(n) for n in literals)):
-        if old <= 2 or not all(_sizes_shared(n) or _by_block(source, n) for n in literals):
-            return None
-        places.update({span(n): new for n in literals})
-    return places

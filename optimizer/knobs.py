@@ -1,0 +1,169 @@
+"""What a change of block shape takes along: numbers that repeat it, constants that size by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.functions import Function
+from optimizer.launches import Extent
+from optimizer.launches import Launch as LaunchSite
+from optimizer.model import Launch
+from optimizer.source import Source
+from optimizer.syntax import Span, contains, span, walk
+from optimizer.tokens import code_tokens, integer
+
+MOST_THREADS = 1024
+STATIC_SHARED_BYTES = 48 * 1024  # CUDA C++ Programming Guide, compute capabilities
+_LINES = (256, 128, 512, 64, 1024, 32)
+_SHAPES = ((32, 8), (16, 16), (64, 4), (32, 4), (32, 16), (32, 32), (128, 2), (16, 8))
+_CUBES = ((32, 4, 2), (32, 8, 1), (16, 8, 2), (8, 8, 4), (64, 4, 1))
+Places = dict[Span, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """Literals to change (place to new number), in words, and how promising that is (0 best)."""
+
+    title: str
+    rationale: str
+    places: tuple[tuple[Span, int], ...]
+    rank: float
+    kernels: frozenset[str]
+    launch: Launch | None = None
+
+
+def alternatives(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return other shapes, likeliest first: near the present number of threads."""
+    if len(sizes) == 1:
+        near = [sizes[0] * 2, sizes[0] // 2]
+        listed = sorted(_LINES, key=lambda n: (n not in near, _LINES.index(n)))
+        return [(n,) for n in listed if n != sizes[0]]
+    shapes: tuple[tuple[int, ...], ...] = _SHAPES if len(sizes) == 2 else _CUBES
+    if len(sizes) == 2 and sizes[0] == sizes[1]:
+        shapes = (*shapes, (8, 8))
+    return [s for s in shapes if s != sizes]
+
+
+def origin(host: Function | None, extent: Extent) -> Span | None:
+    """Return where a grid extent is computed: in the launch, or in the local it names."""
+    if host is None or not extent.text.isidentifier():
+        return extent.span
+    found = [v for v in host.variables.all if v.name == extent.text]
+    if len(found) != 1 or not found[0].settled or found[0].init is None:
+        return None
+    return span(found[0].init)
+
+
+def repeated(text: str, where: Span, old: int, new: int) -> Places:
+    """Return the numbers in a span that stand for a block's extent: `+ 255) / 256`."""
+    found: Places = {}
+    listed = code_tokens(text[where[0] : where[1]])
+    divides = any(
+        t.text == str(old) and i and listed[i - 1].text in ("/", "*", "-", "+", "(", ",")
+        for i, t in enumerate(listed)
+    )
+    for i, t in enumerate(listed):
+        value = integer(t.text) if t.kind == "number" else None
+        before = listed[i - 1].text if i else ""
+        at = (where[0] + t.start, where[0] + t.end)
+        if value == old:
+            found[at] = new
+        elif value == old - 1 and divides and old > 2 and before == "+":
+            found[at] = new - 1
+    return found
+
+
+def numbers_threads(f: Function) -> bool:
+    """Return whether each thread works on the element of its own number, without a stride."""
+    return bool(f.thread_ids) and not any(
+        lp.counted and lp.step is None and lp.step_node is not None for lp in f.loops
+    )
+
+
+def pinned(
+    source: Source,
+    f: Function,
+    launch: LaunchSite,
+    changes: list[tuple[int, int, int]],
+    known: Places,
+) -> Places | None:
+    """Return literals in a kernel that repeat the block's extent; None when it is tied to it."""
+    found: Places = {}
+    for axis, old, new in changes:
+        name = "xyz"[axis]
+        free = any(source.plain(n) == f"blockDim.{name}" for n in walk(f.body, "field_expression"))
+        literals = [
+            n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old and old > 2
+        ]
+        if any(sizes_shared(n) for n in literals) or (literals and not free):
+            if not all(sizes_shared(n) or by_block(source, n) for n in literals):
+                return None
+            if any(found.setdefault(span(n), new) != new for n in literals):
+                return None
+        if not _named_alike(source, f, launch, old, known, free):
+            return None
+    if f.launch_bounds and not _bounds_fit(source, f, changes, known):
+        return None
+    return found
+
+
+def sizes_shared(node: Node) -> bool:
+    """Return whether a literal is the extent of an array."""
+    at = node.parent
+    return at is not None and at.type == "array_declarator"
+
+
+def by_block(source: Source, node: Node) -> bool:
+    """Return whether a literal multiplies blockIdx, bounds a loop or steps it."""
+    at = node.parent
+    if at is None:
+        return False
+    if at.type == "binary_expression":
+        loop = at.parent is not None and at.parent.type == "for_statement"
+        return loop or any(source.plain(n).startswith("blockIdx") for n in at.named_children)
+    return (
+        at.type == "assignment_expression"
+        and at.parent is not None
+        and (at.parent.type == "for_statement")
+    )
+
+
+def _named_alike(
+    source: Source, f: Function, launch: LaunchSite, old: int, known: Places, free: bool
+) -> bool:
+    """Return whether constants the kernel uses for its block are the ones that change.
+
+    A kernel that numbers threads with another constant of the same value, or sizes shared arrays
+    with one, is tied to it.
+    """
+    used = {u.name for u in f.variables.free} & {c.name for c in source.constants}
+    for name in used:
+        constant = source.constant_of(name)
+        if constant is None or constant.value != old:
+            continue
+        if constant.value_span in known or any(contains(constant.value_span, k) for k in known):
+            continue
+        if not free or any(name in e for v in f.shared for e in v.extents):
+            return False
+    for t in f.templates:
+        tied = any(name.block == t.name for name in f.thread_ids)
+        if not t.is_type and tied and not launch.template:
+            return False
+    return True
+
+
+def _bounds_fit(
+    source: Source, f: Function, changes: list[tuple[int, int, int]], known: Places
+) -> bool:
+    """Return whether `__launch_bounds__` allows the new block, or changes along with it."""
+    text = (f.launch_bounds or ("",))[0]
+    value = source.value(text)
+    constant = source.constant_of(text.rpartition("::")[2])
+    if constant is not None and constant.value_span in known:
+        return True
+    total = 1
+    for _, _, new in changes:
+        total *= new
+    return value is None or total <= value
