@@ -1,0 +1,93 @@
+"""Several neighbouring elements a thread."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.interfaces import RewriteRule
+from optimizer.model import Edit, Kernel, Launch
+from optimizer.rules.vectorize import vectorize
+from optimizer.testing import RewriteRuleContract
+from tests.optimizer.rules.host_threads import run
+
+GRID = Launch(("(n+127)/128",), ("128",), tunable=True)
+ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+HEAD = "__global__ void k(const float *x, float *y, int n) {\n"
+SAXPY = Kernel("k", HEAD + ID + "  if (i < n) y[i] = 2.f * x[i] + y[i];\n}\n", "k.cu", GRID)
+
+
+def edits(text: str, launch: Launch | None = GRID) -> list[Edit]:
+    return list(vectorize(Kernel("k", text, "k.cu", launch), []))
+
+
+class TestVectorize(RewriteRuleContract):
+    applies_to = (SAXPY,)
+
+    @pytest.fixture
+    def rule(self) -> RewriteRule:
+        return vectorize
+
+
+FORMS = {
+    "guard": ID + "  if (i < n) {\n    y[i] = 2.f * x[i] + y[i];\n  }\n",
+    "exit": ID
+    + "  if (i >= n) return;\n\n  float v = __ldg(&x[i]);  // mine\n  y[i] += 2.f * v;\n",
+    "bare": "\tunsigned int t = threadIdx.x + blockIdx.x * blockDim.x;\n\tif (t < n)\n\t\ty[t] = x[t] * 2 + y[t];\n",
+    "loop": "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n    y[i] = 2 * x[i] + y[i];\n",
+    "branch": ID + "  if (n > i) { float v = x[i]; if (v == 1e30f) v = 0; y[i] = y[i] + v + v; }\n",
+    "oneline": ID + "  if (i < n) y[i] += 2 * x[i];\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_results_stay_at_odd_sizes_and_odd_addresses(form: str, tmp_path: Path) -> None:
+    found = edits(HEAD + FORMS[form] + "}\n")
+    assert found
+    assert "float4" in found[0].source
+    main = """
+  for (int n : {0, 1, 3, 4, 5, 127, 130, 517}) for (int o : {0, 1}) {
+    std::vector<float> x(n + 9), y(n + 9); float *a = x.data() + o, *b = y.data() + o;
+    for (int i = 0; i < n; i++) { a[i] = i % 7; b[i] = i % 5; }
+    x.resize(n + o); y.resize(n + o); x.shrink_to_fit(); y.shrink_to_fit();
+    a = x.data() + o; b = y.data() + o;
+    launch(dim3((n + 127) / 128 / 4 + 1), dim3(128), [=] { k(a, b, n); });
+    for (int i = 0; i < n; i++) if (b[i] != i % 5 + 2.f * (i % 7)) { printf("%d at %d", n, i); return 1; }
+  }
+  puts("same");"""
+    assert run(found[0].source, main, tmp_path) == "same\n"
+
+
+def test_rows_of_an_image_are_moved_by_the_column() -> None:
+    text = (
+        "__global__ void k(const unsigned char* a, unsigned char* b, int w, int h) {\n"
+        "    int x = blockIdx.x * 16 + threadIdx.x;\n    int y = blockIdx.y * 16 + threadIdx.y;\n"
+        "    if (x >= w || y >= h) return;\n    int at = y * w + x;\n    b[at] = 255 - a[at];\n}\n"
+    )
+    found = edits(text, Launch(("(w+15)/16", "(h+15)/16"), ("16", "16"), tunable=True))
+    assert "if (first >= w || y >= h) return;" in found[0].source
+    assert "&b[(y * w + first)]" in found[0].source or "&b[y * w + first]" in found[0].source
+    assert found[0].launch is not None
+    assert found[0].launch.grid[1] == "(h+15)/16"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ID + "  if (i < n - 1) y[i] = x[i] + y[i + 1];\n",
+        ID + "  if (i < n) y[2 * i] = x[2 * i];\n",
+        ID + "  if (i < n) { if (x[i] > 0) y[i] = 1; }\n",
+        ID + "  y[i] = x[i];\n",
+        ID + "  if (i < n && threadIdx.x > 3) y[i] = x[i];\n",
+        ID
+        + "  __shared__ float s[128];\n  s[threadIdx.x] = x[i];\n  __syncthreads();\n  if (i < n) y[i] = s[0];\n",
+        "  int i = threadIdx.x;\n  if (i < n) y[i] = x[i];\n",
+    ],
+)
+def test_it_declines_what_is_not_elementwise(body: str) -> None:
+    assert not edits(HEAD + body + "}\n")
+
+
+def test_it_declines_a_launch_it_may_not_change() -> None:
+    assert not edits(SAXPY.source, Launch(GRID.grid, GRID.block, tunable=False))
