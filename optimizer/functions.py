@@ -10,11 +10,12 @@ from typing import Protocol
 from tree_sitter import Node
 
 from optimizer.accesses import Access, accesses, changed_names
-from optimizer.affine import BUILTINS, Expander, Polynomial
+from optimizer.affine import BUILTINS, Expander
 from optimizer.definitions import Parameter, Signature, TemplateParameter
+from optimizer.directives import Macro
 from optimizer.intrinsics import ATOMICS, BARRIERS, MATH, WARP, is_pure
 from optimizer.loops import Loop, loops
-from optimizer.masking import Macro
+from optimizer.polynomials import Polynomial
 from optimizer.syntax import (
     Span,
     Syntax,
@@ -58,6 +59,15 @@ class File(Protocol):
     @property
     def aliases(self) -> dict[str, str]:
         """Return the types that typedef and using name."""
+        ...
+
+    @property
+    def members(self) -> dict[str, dict[str, str]]:
+        """Return the types of the members of each struct, by their names."""
+        ...
+
+    def returned(self, name: str) -> str | None:
+        """Return the arithmetic type that a function of the file returns, else None."""
         ...
 
     @property
@@ -259,7 +269,9 @@ class Function:
     @cached_property
     def variables(self) -> Variables:
         """Return all variables and their uses."""
-        return Variables(self.file.syntax, self.signature, self.file.by_reference)
+        return Variables(
+            self.file.syntax, self.signature, self.file.by_reference, self.file.aliases
+        )
 
     def variable(self, name: str, at: Node | None = None) -> Variable | None:
         """Return the variable a name means at a node (or anywhere when it is the only one)."""
@@ -524,9 +536,9 @@ class Function:
         base = field(node, "argument")
         if base is not None and self.file.syntax.of(base) in BUILTINS:
             return "unsigned int"
-        outer = self.type_of(base)
-        stem = (outer or "").rstrip("1234*")
-        return _VECTORS.get(stem)
+        outer = (self.type_of(base) or "").removeprefix("struct ").rstrip("*")
+        found = self.file.members.get(outer, {}).get(self.file.syntax.of(field(node, "field")))
+        return found or _VECTORS.get(outer.rstrip("1234"))
 
     def _call_type(self, node: Node) -> str | None:
         name = self.file.syntax.plain(field(node, "function"))
@@ -539,9 +551,15 @@ class Function:
             if first is not None and first.type == "pointer_expression":
                 return self.type_of(field(first, "argument"))
             return base[:-1] if base is not None and base.endswith("*") else None
+        if name in ("min", "max") and arguments is not None and len(arguments.named_children) == 2:
+            return _wider(*(self.type_of(a) for a in arguments.named_children))
         if name in MATH:
-            return "float" if name.endswith("f") and name != "erf" else "double"
-        return name if name in ("float", "double", "int") else None
+            if name.endswith("f") and name != "erf":
+                return "float"
+            given = arguments.named_children if arguments is not None else []
+            kinds = {self.type_of(a) for a in given}  # C++ overloads the plain names
+            return "float" if kinds == {"float"} else "double"
+        return name if name in ("float", "double", "int") else self.file.returned(name)
 
     # -- effects ---------------------------------------------------------------------------------
 

@@ -78,14 +78,15 @@ from tree_sitter import Node
 
 from optimizer import spans
 from optimizer.definitions import declarations_of, signatures
+from optimizer.directives import Macro
 from optimizer.functions import Function
 from optimizer.intrinsics import by_value, is_pure
 from optimizer.launches import Constant, Launch, Launches, constants, mentions
-from optimizer.masking import Macro
 from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import code_tokens, evaluate
 
 _KEPT = 128
+_LINKS = 8  # typedefs of typedefs
 _lock = Lock()
 _sources: OrderedDict[str, Source] = OrderedDict()
 
@@ -271,9 +272,62 @@ class Source:
                 name, kind = field(node, "name"), field(node, "type")
             else:
                 name, kind = field(node, "declarator"), field(node, "type")
-            if name is not None and name.type == "type_identifier":
+            unnamed = kind is not None and field(kind, "body") is not None  # a struct defined here
+            if name is not None and name.type == "type_identifier" and not unnamed:
                 found.setdefault(self.of(name), self.plain(kind))
         return found
+
+    def resolved(self, kind: str) -> str:
+        """Return the type behind typedefs and type macros of the file."""
+        for _ in range(_LINKS):
+            kind = self.aliases.get(kind, kind)
+        return kind
+
+    @cached_property
+    def members(self) -> dict[str, dict[str, str]]:
+        """Return the types of the members of each struct, by their names, with stars behind.
+
+        Typedefs and type macros are resolved; arrays and bit fields are left out.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for node in walk(self.syntax.root, "struct_specifier"):
+            body = field(node, "body")
+            if body is None:
+                continue
+            listed: dict[str, str] = {}
+            for declared in body.named_children:
+                if declared.type != "field_declaration":
+                    continue
+                kind = self.plain(field(declared, "type"))
+                kind = self.resolved(kind)
+                for name in declared.children_by_field_name("declarator"):
+                    stars = ""
+                    at: Node | None = name
+                    while at is not None and at.type == "pointer_declarator":
+                        stars, at = f"{stars}*", field(at, "declarator")
+                    if at is not None and at.type == "field_identifier":
+                        listed[self.of(at)] = kind + stars
+            names = {self.of(field(node, "name"))}
+            if node.parent is not None and node.parent.type == "type_definition":
+                names |= {self.of(n) for n in node.parent.children_by_field_name("declarator")}
+            for each in names - {""}:
+                found.setdefault(each, listed)
+        return found
+
+    def returned(self, name: str) -> str | None:
+        """Return the arithmetic type that a function of the file returns, else None.
+
+        None also for templates and where functions of that name return different types.
+        """
+        kinds = {
+            "" if f.templates else self.resolved(f.signature.returns)
+            for f in self.functions
+            if f.name == name
+            and (declared := field(f.node, "declarator")) is not None
+            and declared.type == "function_declarator"
+        }
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        return kind if kind in _TYPE_WORDS else None
 
     @cached_property
     def macros_in_force(self) -> dict[str, Macro]:

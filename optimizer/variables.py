@@ -19,7 +19,7 @@ One walk binds each identifier to its declaration and says what is done there:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
@@ -35,6 +35,7 @@ _SCOPED = frozenset({
     "switch_statement", "lambda_expression", "catch_clause",
 })  # fmt: skip
 _DECLARING = ("parameter_declaration", "optional_parameter_declaration", "for_range_loop")
+_LINKS = 8  # typedefs of typedefs
 WRITES = frozenset({"write", "update", "address"})
 ELEMENT_WRITES = frozenset({"store", "modify", "atomic", "address", "pass"})
 
@@ -45,10 +46,12 @@ ByReference = Callable[[str, int], bool]
 class Variable:
     """A parameter, local, `__shared__` array or loop variable, with all its uses in order.
 
-    `type` is its declared type without stars and qualifiers like `__shared__`; `element` the same
-    without const and volatile. `depth` counts pointer stars, `extents` are the texts of the
-    array extents (`()` for none, `("",)` for `[]`). `space` is one of parameter, local, shared.
-    `scope` is the node in which the name is visible, `declarator` the node that declares it.
+    `type` is its declared type without stars and qualifiers like `__shared__`; `written` the same
+    without const and volatile, `element` that with typedefs and type macros of the file resolved
+    (`float` for `real` after `typedef float real;`): judge by `element`, declare with `written`.
+    `depth` counts pointer stars, `extents` are the texts of the array extents (`()` for
+    none, `("",)` for `[]`). `space` is one of parameter, local, shared. `scope` is the
+    node in which the name is visible, `declarator` the node that declares it.
     """
 
     name: str
@@ -66,14 +69,25 @@ class Variable:
     restrict: bool = False
     volatile: bool = False
     uses: list[Use] = dataclass_field(default_factory=list)
+    aliases: Mapping[str, str] = dataclass_field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Variable {self.type} {self.name}>"
 
     @property
+    def written(self) -> str:
+        """Return the type of an element or value as the text names it, without const: `real`."""
+        return " ".join(w for w in self.type.split() if w not in _LOOSE)
+
+    @property
     def element(self) -> str:
         """Return the type of an element or value without const and volatile: `float`."""
-        return " ".join(w for w in self.type.split() if w not in _LOOSE)
+        name = self.written
+        for _ in range(_LINKS):
+            if name not in self.aliases:
+                break
+            name = self.aliases[name].removeprefix("const ")
+        return name
 
     @property
     def is_pointer(self) -> bool:
@@ -133,9 +147,17 @@ _LOOSE = frozenset({"const", "volatile", "static", "extern", "register", "conste
 class Variables:
     """All variables of a function. Look up by name and place, or by identifier node."""
 
-    def __init__(self, syntax: Syntax, signature: Signature, by_reference: ByReference) -> None:
+    def __init__(
+        self,
+        syntax: Syntax,
+        signature: Signature,
+        by_reference: ByReference,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self._syntax = syntax
         self._by_reference = by_reference
+        own = {t.name for t in signature.templates}  # a template parameter hides the file's name
+        self._aliases = {k: v for k, v in (aliases or {}).items() if k not in own}
         self._bound: dict[int, Use] = {}
         self._sorted: tuple[list[int], list[Use]] | None = None
         self.all: list[Variable] = []
@@ -153,6 +175,7 @@ class Variables:
                 p.name, p.type.split(" *")[0].split(" [")[0].removesuffix("&").strip(),
                 p.depth, (), "parameter", p.node, p.node, name, None, signature.body,
                 p.reference, p.const, p.restrict, "volatile" in p.type.split(),
+                aliases=self._aliases,
             )  # fmt: skip
             if arrays and "(" in p.type:
                 variable.type = p.element
@@ -265,7 +288,7 @@ class Variables:
         variable = Variable(
             self._syntax.of(name), text, depth, tuple(reversed(extents)), space, node, declarator,
             name, init, self._scopes[-1][0], reference, "const" in text.split(),
-            volatile="volatile" in text.split(),
+            volatile="volatile" in text.split(), aliases=self._aliases,
         )  # fmt: skip
         self.all.append(variable)
         self._scopes[-1][1][variable.name] = variable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
@@ -13,8 +14,9 @@ from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, field, span, walk
 
 _NAME = "float-literals"
-# Functions whose float form is the name with an `f` behind it; CUDA overloads the plain names for
-# float arguments in C++, so that a plain name is slow only where an argument is double.
+# Functions whose float form is the name with an `f` behind it. CUDA overloads the plain names for
+# float arguments in C++, so that a plain name is slow only where an argument is double or, with
+# two arguments, where one is an integer: that makes the call one of double.
 _FORMS = frozenset({
     "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2",
     "log", "log2", "log10", "log1p", "expm1", "pow", "sqrt", "rsqrt", "cbrt", "fabs", "fmin",
@@ -54,7 +56,7 @@ def float_literals(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit
 
 
 def _of_function(source: Source, fn: Function) -> Iterator[Replacement]:
-    if fn.signature.returns.split()[-1:] == ["double"]:
+    if source.resolved(fn.signature.returns).split()[-1:] == ["double"]:
         return
     narrow = _NARROW | _narrow_structs(source)
     wide = {v.name for v in fn.variables.all if v.element not in narrow}
@@ -63,7 +65,7 @@ def _of_function(source: Source, fn: Function) -> Iterator[Replacement]:
         if not _names(source, whole) & wide and not _double_cast(source, whole):
             yield (node.end_byte, node.end_byte, "f")
     for node in walk(fn.body, "identifier"):
-        if source.of(node) in _DOUBLE_MACROS and not _is_cast(node):
+        if _double_macro(source, source.of(node)) and not _is_cast(node):
             whole = _expression(node)
             if not _names(source, whole) & wide and not _double_cast(source, whole):
                 yield (node.start_byte, node.start_byte, "(float)")
@@ -79,7 +81,22 @@ def _float_only(source: Source, fn: Function, call: Call, wide: set[str]) -> boo
     if _names(source, whole) & wide or _double_cast(source, whole):
         return False
     types = {fn.type_of(a) for a in call.arguments}
-    return "float" in types or any(_has_double_literal(fn, a) for a in call.arguments)
+    if call.name == "fabs" or types == {"float"} or len(call.arguments) == 1:
+        return False  # the overload for float is taken once the literals are float
+    mixed = bool(types & _WHOLE) and ("float" in types or _literals(fn, call))
+    return mixed and None not in types
+
+
+def _literals(fn: Function, call: Call) -> bool:
+    return any(_has_double_literal(fn, a) for a in call.arguments)
+
+
+def _double_macro(source: Source, name: str) -> bool:
+    """Return whether a name stands for a double number: `M_PI`, `#define EPS 1e-6`."""
+    macro = source.macros_in_force.get(name)
+    if macro is None or macro.parameters is not None:
+        return name in _DOUBLE_MACROS
+    return bool(_NUMBER.fullmatch(macro.body.strip().strip("()")))
 
 
 def _is_cast(node: Node) -> bool:
@@ -93,7 +110,9 @@ def _narrow_structs(source: Source) -> frozenset[str]:
         body = field(node, "body")
         if body is None:
             continue
-        types = {source.plain(field(d, "type")) for d in walk(body, "field_declaration")}
+        types = {
+            source.resolved(source.plain(field(d, "type"))) for d in walk(body, "field_declaration")
+        }
         if not types <= _NARROW:
             continue
         names = {source.of(field(node, "name"))}
@@ -120,6 +139,7 @@ def _expression(node: Node) -> Node:
     return found
 
 
+_NUMBER = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?")
 # Types that lose nothing when the constants beside them are float. A typedef may be double.
 _NARROW = frozenset({
     "float", "float2", "float3", "float4", "half", "__half", "int", "unsigned", "unsigned int",
@@ -127,6 +147,7 @@ _NARROW = frozenset({
     "int32_t", "uint32_t", "uint8_t", "int8_t", "int16_t", "uint16_t", "uint", "uchar", "int2",
     "dim3", "long long", "unsigned long long", "int64_t", "uint64_t", "unsigned long",
 })  # fmt: skip
+_WHOLE = frozenset({"int", "unsigned", "unsigned int", "long", "short", "char"})
 _DOUBLE_MACROS = frozenset({
     "M_PI", "M_PI_2", "M_PI_4", "M_E", "M_SQRT2", "M_SQRT1_2", "M_LN2", "M_LN10", "M_1_PI",
     "M_2_PI", "M_2_SQRTPI", "M_LOG2E", "M_LOG10E",

@@ -417,3 +417,21 @@ def test_includes_are_resolved_within_the_root(tmp_path: Path) -> None:
     source = Source('#include "a.h"\n#include <cstdio>\n#include "none.h"\n')
     assert source.includes == ("a.h", "none.h")
     assert source.resolve_includes("src/main.cu", tmp_path).keys() == {"src/a.h", "b.h"}
+
+
+def test_a_type_of_the_file_is_judged_by_what_it_stands_for_and_declared_as_written() -> None:
+    text = (
+        "#define REAL float\ntypedef REAL real;\ntypedef struct { real x; int *links; } Body;\n"
+        "__device__ real weight(real d) { return d; }\n"
+        "__global__ void k(const real *a, Body *b, int n) {\n"
+        "  REAL s = exp(a[0]);\n  s += b[n].x + weight(s) + max(s, a[1]);\n}\n"
+    )
+    fn = Source(text).kernels[0]
+    a, s = fn.variable("a"), fn.variable("s")
+    assert a is not None
+    assert s is not None
+    assert (a.element, a.written, s.element, s.written) == ("float", "real", "float", "REAL")
+    assert fn.type_of(s.init) == "float"
+    sides = fn.variables.nodes("binary_expression", "call_expression")
+    assert {fn.type_of(n) for n in sides} == {"float"}
+    assert Source(text).members["Body"] == {"x": "float", "links": "int*"}
