@@ -480,7 +480,8 @@ class _Outliner:
         if {"static", "extern", "register"} & set(v.type.split()):
             return False
         words = [t.text for t in code_tokens(self.source.of(v.declaration))]
-        if v.init is not None and not self._computes(words[words.index(v.name) + 1 :]):
+        behind = words[words.index(v.name) + 1 :] if v.name in words else None
+        if behind is None or not self._computes(behind):
             return False
         return arithmetic(words, _CALLS | {"=", "auto"}, loose=True)
 
