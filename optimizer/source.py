@@ -62,6 +62,14 @@ Questions, answered::
     statement of a node?             fn.statement(node)
     device functions called?         src.function("helper")
 
+Traps. `loop.counted` holds for `while (i < n) { ...; i += s; }`, too (`loop.kind` is "while"; then
+the update is the last statement of the body). A polynomial names a changed variable with a mark
+(`i'1`): equal marks are equal values within one iteration, others may differ. `access.index` of a
+`cast` counts elements of the cast type. `fn.accesses` sees direct uses only: what a device function
+does with a pointer it is passed shows as a `Use` with role `pass`. Of `#if` groups you see one
+branch. Macros that look like loops (`FOR_EACH(i, n) { ... }`) leave their variable in
+`fn.unknown_names`.
+
 A finding's `subject` is a kernel name: `src.function(finding.subject)`.
 """
 
@@ -85,7 +93,7 @@ from optimizer.launches import Constant, Launch, Launches, constants, mentions
 from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import code_tokens, evaluate
 
-_KEPT = 128
+_KEPT = 64
 _LINKS = 8  # typedefs of typedefs
 _lock = Lock()
 _sources: OrderedDict[str, Source] = OrderedDict()
