@@ -73,7 +73,9 @@ def _rewrite(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacemen
                 line = f"if (threadIdx.x > 0) {update.variable.name} = {neutral};"
                 yield source.insert_before(loop.node, line)
         lines = _joined(source, fn, loop, sums, taken)
-        yield source.insert_after(loop.node, "\n".join(lines))
+        margin = source.indent(loop.node)
+        at = loop.node.end_byte
+        yield (at, at, "".join(f"\n{margin}{line}" for line in lines))
     for statement in plan.guarded:
         yield (statement.start_byte, statement.start_byte, "if (threadIdx.x == 0) ")
 
