@@ -69,16 +69,9 @@ def _apart(source: Source, fn: Function, pointers: list[Parameter]) -> bool:
 
 
 def _only_read(fn: Function, parameter: Parameter) -> bool:
-    """Return whether every use of a pointer is a load through it, by itself or a local of it."""
+    """Return whether every use of a pointer is a load through it."""
     touched = [a for a in fn.accesses if a.root == parameter.name]
     variable = fn.variables.named(parameter.name)
     if variable is None or variable.address_taken or any(a.kind != "read" for a in touched):
         return False
-    return (
-        all(u.role in ("load", "read") for u in variable.uses)
-        and all(
-            u.role == "load" or any(a.root == parameter.name for a in fn.accesses)
-            for u in variable.uses
-        )
-        and not any(u.role == "read" for u in variable.uses)
-    )
+    return all(use.role == "load" for use in variable.uses)
