@@ -185,6 +185,8 @@ def _guarded(fn: Function, lanes: Sequence[Loop]) -> tuple[Node, ...] | None:
         statement = access.statement
         if statement is None or statement.type != "expression_statement":
             return None
+        if statement.parent is None or field(statement.parent, "alternative") is not None:
+            return None  # a test put in front would take the `else`
         inner = statement.named_children[0] if statement.named_children else None
         if inner is None or inner.type not in (
             "assignment_expression", "update_expression", "call_expression",
