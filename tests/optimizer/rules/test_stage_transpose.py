@@ -1,0 +1,104 @@
+"""Transpositions staged through shared memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.interfaces import RewriteRule
+from optimizer.model import Edit, Kernel
+from optimizer.rules.stage_transpose import stage_transpose
+from optimizer.testing import RewriteRuleContract
+from tests.optimizer.rules.host_threads import run
+
+HEAD = "__global__ void k(const float *in, float *out, int w, int h) {\n"
+XY = "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = threadIdx.y + blockIdx.y * blockDim.y;\n"
+GO = (
+    "}\nvoid go(float *a, float *b, int w, int h) {\n  dim3 block(16, 16);\n"
+    "  k<<<dim3((w + 15) / 16, (h + 15) / 16), block>>>(a, b, w, h);\n}\n"
+)
+FLAT = "}\nvoid go(float *a, float *b, int w, int h) {\n  k<<<(w * h + 63) / 64, 64>>>(a, b, w, h);\n}\n"
+ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+FORMS = {
+    "write": (XY + "  if (x < w && y < h)\n    out[x * h + y] = in[y * w + x];\n", GO),
+    "read": (
+        "  const int y = blockIdx.x * 16 + threadIdx.x, x = 0;\n".replace(", x = 0", "")
+        + "  const int x = blockIdx.y * 16 + threadIdx.y;\n  if (x >= w || y >= h) return;\n"
+        "  int to = x * h + y;\n  out[to] = in[y * w + x];\n",
+        GO.replace("(w + 15) / 16, (h + 15) / 16", "(h + 15) / 16, (w + 15) / 16"),
+    ),
+    "flat": (
+        ID
+        + "  if (i >= w * h) return;\n  int y = i % h;\n  int x = i / h;\n  out[i] = in[y * w + x];\n",
+        FLAT,
+    ),
+    "flat scatter": (
+        ID
+        + "  if (i < w * h) {\n    int x = i % w;\n    int y = i / w;\n    out[x * h + y] = in[i];\n  }\n",
+        FLAT,
+    ),
+}
+BASIC = Kernel("k", HEAD + FORMS["write"][0] + GO, "k.cu")
+
+
+def edits(body: str, tail: str) -> list[Edit]:
+    return list(stage_transpose(Kernel("k", HEAD + body + tail, "k.cu"), []))
+
+
+class TestStageTranspose(RewriteRuleContract):
+    applies_to = (BASIC,)
+
+    @pytest.fixture
+    def rule(self) -> RewriteRule:
+        return stage_transpose
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_odd_shapes_are_transposed_to_the_last_element(form: str, tmp_path: Path) -> None:
+    body, tail = FORMS[form]
+    (edit,) = edits(body, tail)
+    geometry = {
+        "write": "dim3((w + 15) / 16, (h + 15) / 16), dim3(16, 16)",
+        "read": "dim3((h + 15) / 16, (w + 15) / 16), dim3(16, 16)",
+    }.get(form, "dim3((w * h + 63) / 64), dim3(64)")
+    main = f"""
+  int shapes[][2] = {{{{1, 1}}, {{17, 5}}, {{33, 40}}, {{3, 70}}}};
+  for (auto &s : shapes) {{
+    int w = s[0], h = s[1]; std::vector<float> in(w * h), out(w * h, -1.f);
+    for (int i = 0; i < w * h; i++) in[i] = i;
+    float *a = in.data(), *b = out.data();
+    launch({geometry}, [=] {{ k(a, b, w, h); }});
+    for (int y = 0; y < h; y++) for (int x = 0; x < w; x++)
+      if (b[x * h + y] != a[y * w + x]) {{ printf("%d %d of %d %d", x, y, w, h); return 1; }}
+  }}
+  puts("same");"""
+    assert run(edit.source.partition("void go")[0], main, tmp_path) == "same\n"
+
+
+def test_a_number_of_elements_that_is_no_whole_product_is_tested_again() -> None:
+    head = "__global__ void k(const float *in, float *out, int total, int c, int p) {\n"
+    body = (
+        ID
+        + "  if (i < total) {\n    int a = i % c;\n    int b = i / c % p;\n    int n = i / (c * p);\n"
+    )
+    text = head + body + "    out[(n * c + a) * p + b] = in[i];\n  }\n}\n"
+    text += "void go(float *a, float *b, int t, int c, int p) { k<<<(t + 255) / 256, 256>>>(a, b, t, c, p); }\n"
+    (edit,) = stage_transpose(Kernel("k", text, "k.cu"), [])
+    assert "&& i < total" in edit.source
+
+
+@pytest.mark.parametrize(
+    ("body", "tail"),
+    [
+        (XY + "  if (x < w && y < h) out[y * w + x] = in[y * w + x];\n", GO),
+        (XY + "  if (x < w && y < h) out[x * h + y] = 1;\n", GO),
+        (XY + "  if (x < w && y < h) out[x * h + y] += in[y * w + x];\n", GO),
+        (XY + "  if (x < w) out[x * h + y] = in[y * w + x];\n", GO),
+        (XY + "  if (x < w && y < h) out[x * h + y] = in[y * w + x];\n", GO.replace("16, 16)", "32, 8)")),
+        (ID + "  if (i < w * h) {\n    int x = i % w;\n    int y = i / w % 7;\n    out[x * h + y] = in[i];\n  }\n", FLAT),
+        (ID + "  if (i < w * h) {\n    int x = i % w;\n    int y = i / h;\n    out[x * h + y] = in[i];\n  }\n", FLAT),
+    ],
+)  # fmt: skip
+def test_it_declines_what_is_no_transposition(body: str, tail: str) -> None:
+    assert not edits(body, tail)
