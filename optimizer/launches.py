@@ -158,11 +158,12 @@ class Launches:
     # -- geometry --------------------------------------------------------------------------------
 
     def _extents(self, node: Node) -> tuple[tuple[Extent, ...] | None, str]:
-        if node.type == "identifier":
-            variable = self._variables.named(self._syntax.of(node), node)
-            if variable is not None and variable.element == "dim3":
-                return self._dim3(variable, node), variable.name
         listed = self._listed(node)
+        named = listed[0] if listed is not None and len(listed) == 1 else node  # dim3(grid)
+        if named.type == "identifier":
+            variable = self._variables.named(self._syntax.of(named), named)
+            if variable is not None and variable.element == "dim3":
+                return self._dim3(variable, named), variable.name
         if listed is not None:
             return tuple(self.extent(c) for c in listed), ""
         return (self.extent(node),), ""

@@ -144,6 +144,8 @@ def _independent(source: Source, fn: Function, loop: Loop) -> bool:
         for u in v.changes
     ):
         return False
+    if any(not lp.depth and lp.node != loop.node and lp.trips is None for lp in fn.loops):
+        return False  # each part would do that one, too
     inside = [a for a in fn.accesses if contains(loop.node, a.node)]
     written = [a for a in inside if a.writes]
     if not written or any(a.writes and a not in written for a in fn.accesses):

@@ -149,7 +149,7 @@ def _opening(
 ) -> tuple[ThreadId | None, Guard | None] | None:
     """Return the test of the threads that have work; None when barriers cannot be put in."""
     parent = loop.node.parent
-    guards = [g for g in fn.guards if g.node.start_byte < loop.node.start_byte]
+    guards = [g for g in fn.guards if g.exits and g.node.start_byte < loop.node.start_byte]
     returns = list(walk(fn.body, "return_statement"))
     if len(guards) > 1 or parent is None or parent.type != "compound_statement":
         return None

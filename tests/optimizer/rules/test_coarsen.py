@@ -70,6 +70,11 @@ def test_a_square_grid_gives_its_rows_to_threads() -> None:
     assert "dim3 grid((w + 7) / 8, ((n + 7) / 8 + 3) / 4);" in text
 
 
+def test_a_copied_dim3_is_divided_by_its_extent() -> None:
+    run = "void run(float *a, float *b, float *o, int w, int n) {\n  dim3 g((n + 63) / 64);\n  k<<<dim3(g), 64>>>(a, b, o, w, n);\n}\n"
+    assert "dim3 g(((n + 63) / 64 + 3) / 4);" in edits(EARLY.replace(RUN, run))[0].source
+
+
 def test_a_fixed_launch_of_a_workload_is_left_alone() -> None:
     text = EARLY.removesuffix(RUN)
     fixed = Launch(("(n+63)/64",), ("64",))

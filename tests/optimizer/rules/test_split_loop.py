@@ -82,6 +82,7 @@ def test_a_sum_over_what_all_threads_read_goes_to_lanes() -> None:
         "  o[i] = 1;\n  for (int j = 1; j < m; j++) o[j * n + i] = a[i];\n",  # writes outside
         "  for (int j = blockIdx.y; j < m; j++) o[j * n + i] = a[i];\n",
         "  for (int j = 0; j < m; j++) o[(j / 2) * n + i] = a[i];\n",  # two to an element
+        "  float s = 0;\n  for (int j = 0; j < m; j++) s = s * 0.5f + a[j];\n  for (int j = 0; j < m; j++) o[j * n + i] = s;\n",
         "  for (int j = 0; j < m; j++) atomicAdd(&o[j * n + i], a[i]);\n",
         "  float s = 0;\n  for (int j = 0; j < n; j++) s = s * 0.5f + a[j];\n  o[i] = s;\n",
     ],

@@ -68,6 +68,11 @@ def test_all_threads_stay_for_the_barriers_and_only_some_store() -> None:
     assert "if (j == i) continue;  // not itself" in edit.source
 
 
+def test_other_tests_before_the_loop_do_not_matter() -> None:
+    text = INSIDE.replace("int where = 0;", "int where = 0;\n\t\tif (m > 3) best = 1e20f;")
+    assert len(edits(text)) == 1
+
+
 def test_work_under_a_test_is_brought_out_of_it() -> None:
     (edit,) = edits(INSIDE)
     assert "\tint tid = threadIdx.x" in edit.source
