@@ -1,4 +1,4 @@
-"""Stage a transposition through shared memory: neighbours both where it reads and where it writes."""
+"""Stage a transposition through shared memory, so that it reads and writes side by side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.accesses import Access
-from optimizer.affine import Polynomial, number
+from optimizer.polynomial import Polynomial, number
 from optimizer.functions import Function, Guard
 from optimizer.geometry import block_extents, is_flat
 from optimizer.model import Edit, Finding, Kernel
