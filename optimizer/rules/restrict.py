@@ -1,59 +1,77 @@
-"""Promise that pointers do not overlap, so that loads may move and use the read-only path."""
+"""Promise the compiler that pointer parameters do not overlap, where every launch shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from optimizer.aliasing import apart
+from optimizer.definitions import Parameter, declarations_of
 from optimizer.functions import Function
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
-from optimizer.variables import Variable
+from optimizer.spans import Replacement
 
 _NAME = "restrict"
 
 
 def restrict(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
-    """Add `__restrict__` to a kernel's pointers where every launch passes different buffers.
+    """Add `__restrict__` to pointer parameters, and const to those that are only read.
 
-    Legal when no pointer that is written can share memory with another one. Types stay, as
-    `__restrict__` is not part of a signature.
+    Loads may then move above stores and go through the read-only path. Legal when no launch in
+    the file passes one buffer twice where one of the two is written; a pointer that is stored or
+    handed on keeps the function as it is.
     """
     del findings
     source = Source(kernel.source)
     for fn in source.kernels:
-        if fn.broken or fn.conditional or fn.has_asm:
+        if fn.broken or fn.has_asm:
             continue
-        bare = _bare(source, fn)
-        if bare is None or not bare:
-            continue
-        names = ", ".join(f"`{v.name}`" for v in bare)
-        yield Edit(
-            f"declare the pointers of `{fn.name}` `__restrict__`",
-            source.replace(
-                (v.name_node.start_byte, v.name_node.start_byte, "__restrict__ ") for v in bare
-            ),
-            f"rule:{_NAME}",
-            f"Launches pass separate buffers for {names} (line {fn.line}); without the promise"
-            " each store makes the compiler load again what it already has.",
-            _NAME,
-            1.03,
-        )
+        edits = _promises(source, fn)
+        if edits:
+            yield Edit(
+                f"promise that the pointers of `{fn.name}` do not overlap",
+                source.replace(sorted(edits)),
+                f"rule:{_NAME}",
+                "No launch in this file passes one buffer twice; the compiler may then keep loaded"
+                " values across stores and use the read-only cache.",
+                _NAME,
+                1.05,
+            )
 
 
-def _bare(source: Source, fn: Function) -> list[Variable] | None:
-    """Return the pointers without the promise; None when two of them may overlap."""
-    pointers = [v for v in fn.variables.all if v.space == "parameter" and v.is_pointer]
-    if len(pointers) < 2 or any(v.volatile or "volatile" in v.type for v in pointers):
-        return None
-    if any(v.depth != 1 or v.is_array for v in pointers):
-        return None
-    written = {a.root for a in fn.accesses if a.writes}
-    written |= {u.name for v in pointers for u in v.uses if u.writes}
-    if not written:
-        return None
-    for i, one in enumerate(pointers):
-        for other in pointers[i + 1 :]:
-            if {one.name, other.name} & written and not apart(source, fn, one, other):
-                return None
-    return [v for v in pointers if not v.restrict]
+def _promises(source: Source, fn: Function) -> list[Replacement]:
+    pointers = [p for p in fn.parameters if p.depth == 1 and p.star is not None and p.name]
+    open_ones = [p for p in pointers if not p.restrict]
+    if len(pointers) < 2 or not open_ones or not _apart(source, fn, pointers):
+        return []
+    alone = not list(declarations_of(source.syntax, fn.name))
+    edits: list[Replacement] = []
+    for p in open_ones:
+        at = p.star or 0
+        spaced = source.text[at : at + 1] in (" ", "\t", "\n")
+        edits.append((at, at, "__restrict__" if spaced else "__restrict__ "))
+        if alone and not p.const and _only_read(fn, p):
+            edits.append((p.span[0], p.span[0], "const "))
+    return edits
+
+
+def _apart(source: Source, fn: Function, pointers: list[Parameter]) -> bool:
+    for one, other in combinations(pointers, 2):
+        a, b = fn.variables.named(one.name), fn.variables.named(other.name)
+        if a is None or b is None:
+            return False
+        if _only_read(fn, one) and _only_read(fn, other):
+            continue  # two ways to read one buffer are no conflict
+        if not apart(source, fn, a, b):
+            return False
+    return True
+
+
+def _only_read(fn: Function, parameter: Parameter) -> bool:
+    """Return whether every use of a pointer is a load through it."""
+    touched = [a for a in fn.accesses if a.root == parameter.name]
+    variable = fn.variables.named(parameter.name)
+    if variable is None or variable.address_taken or any(a.kind != "read" for a in touched):
+        return False
+    return all(use.role == "load" for use in variable.uses)
