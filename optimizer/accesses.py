@@ -34,7 +34,8 @@ class Access:
     (`p[i].x`), `indices` the index nodes written there (none for `*p`). `index` is the element
     number from the start of `root` as a polynomial, None when not understood; for arrays with
     several extents it is the row-major number where the inner extents are known. `cast` is the
-    element type of a cast (`float4` in `((float4*)p)[i]`); the index then counts those.
+    element type of a cast (`float4` in `((float4*)p)[i]`); the index then counts those. For
+    `m.data[i]` of a struct `m` the name is `m`, the root `m.data`, the space unknown.
     """
 
     name: str
@@ -104,7 +105,9 @@ class _Reader:
         expander: Expander,
         loops: Sequence[Loop],
         spaces: dict[str, str],
+        members: dict[str, dict[str, str]] | None = None,
     ) -> None:
+        self.members = members or {}
         self.syntax = syntax
         self.variables = variables
         self.expander = expander
@@ -115,8 +118,10 @@ class _Reader:
     def read(self, use: Use) -> Access | None:
         kind = _ROLES.get(use.role)
         variable = use.variable
-        if kind is None or (variable is not None and not _is_memory(variable)):
+        if kind is None:
             return None
+        if variable is not None and not _is_memory(variable):
+            return self._member(use, variable, kind)
         if variable is None and use.name not in self.spaces:
             return None
         if use.place == use.node and use.role == "address":
@@ -139,6 +144,25 @@ class _Reader:
             use.name, root, variable, kind, self._space(top, root),
             variable.element if variable is not None else "", place, indices, index, around,
             self.syntax.line(use.node), statement(use.node), cast,
+        )  # fmt: skip
+
+    def _member(self, use: Use, variable: Variable, kind: str) -> Access | None:
+        """Read `m.data[i]`: an element behind a pointer that a struct holds."""
+        at = use.node
+        while at.parent is not None and at.parent.type == "field_expression":
+            at = at.parent
+        top = at.parent
+        if at.id == use.node.id or top is None or top.type != "subscript_expression":
+            return None
+        found = subscript(top)
+        index = self.expander.expand(found) if found is not None else None
+        name = self.syntax.plain(at)
+        stars = self.members.get(variable.element, {}).get(name.partition(".")[2], "")
+        return Access(
+            use.name, name, variable, kind, "unknown", stars.removesuffix("*"), use.place,
+            (found,) if found is not None else (), index if use.place.id == top.id else None,
+            tuple(lp for lp in self.loops if contains(lp.body, use.node)),
+            self.syntax.line(use.node), statement(use.node),
         )  # fmt: skip
 
     def _space(self, variable: Variable | None, root: str) -> str:
@@ -262,10 +286,10 @@ class _Reader:
             sign = 1 if operator(node) == "+" else -1
             return left[0], left[1] + value.scaled(sign)
         if node.type == "pointer_expression" and operator(node) == "&":
-            inner = stripped(field(node, "argument"))
-            if inner is not None and inner.type == "subscript_expression":
-                base_node = field(inner, "argument")
-                value = self.expander.expand(subscript(inner))
+            place = stripped(field(node, "argument"))
+            if place is not None and place.type == "subscript_expression":
+                base_node = field(place, "argument")
+                value = self.expander.expand(subscript(place))
                 if base_node is not None and base_node.type == "identifier" and value is not None:
                     return base_node, value
         return None
@@ -292,9 +316,13 @@ def accesses(
     expander: Expander,
     loops: Sequence[Loop],
     spaces: dict[str, str],
+    members: dict[str, dict[str, str]] | None = None,
 ) -> Iterator[Access]:
-    """Yield the accesses of a function in order; `spaces` maps module arrays to their space."""
-    reader = _Reader(syntax, variables, expander, loops, spaces)
+    """Yield the accesses of a function in order; `spaces` maps module arrays to their space.
+
+    `members` tells the types of the members of structs.
+    """
+    reader = _Reader(syntax, variables, expander, loops, spaces, members)
     uses = [u for v in variables.all for u in v.uses]
     uses.extend(variables.free)
     for use in sorted(uses, key=lambda u: u.node.start_byte):

@@ -302,7 +302,14 @@ class Function:
     def accesses(self) -> tuple[Access, ...]:
         """Return every array element that is read or written, in order."""
         return tuple(
-            accesses(self.file.syntax, self.variables, self._expander, self.loops, self.file.spaces)
+            accesses(
+                self.file.syntax,
+                self.variables,
+                self._expander,
+                self.loops,
+                self.file.spaces,
+                self.file.members,
+            )
         )
 
     def accesses_in(self, node: Node) -> tuple[Access, ...]:

@@ -110,7 +110,11 @@ def _texts(launch: launches.Launch, *, named: bool) -> list[str]:
     given = launch.grid or ()
     if named:
         name = launch.grid_variable
-        return [f"{name}.x", *(f"{name}.{a}" if len(given) > 1 else "1" for a in "yz")]
+        more = [extent.value != 1 for extent in given[1:]] + [False, False]
+        return [
+            f"{name}.x",
+            *(f"{name}.{a}" if m else "1" for a, m in zip("yz", more, strict=False)),
+        ]
     texts = [e.text for e in given]
     return texts + ["1"] * (3 - len(texts))
 

@@ -38,7 +38,8 @@ def updates(
     Recognised: `s += e`, `s -= e`, `s *= e`, `s = s + e`, `s = e + s`, `s = fmaxf(s, e)`,
     `s = e > s ? e : s`, `if (e > s) s = e;`. `e` does not read `s`.
     """
-    if variable.element not in _NUMBERS or variable.depth or variable.extents:
+    generic = any(t.is_type and t.name == variable.element for t in fn.templates)
+    if not (variable.element in _NUMBERS or generic) or variable.depth or variable.extents:
         return None
     found: list[Update] = []
     uses = [u.node for u in variable.uses if contains(within, u.node)]
@@ -179,12 +180,13 @@ def identity(update: Update) -> str | None:
 def combine(update: Update, other: str) -> str:
     """Return the statement that joins a scalar with another one's value.
 
-    Floats use `fmaxf` and `fmax`, which drop a NaN like `if (e > s)` does.
+    Floats use `fmaxf` and `fmax`, which drop a NaN like `if (e > s)` does; a template's type uses
+    the overloads of `max`.
     """
     name, operation = update.variable.name, update.operation
     if operation in ("+", "*"):
         return f"{name} {operation}= {other};"
-    suffix = {"f": "f", "": ""}.get(_NUMBERS[update.variable.element])
+    suffix = {"f": "f", "": ""}.get(_NUMBERS.get(update.variable.element, "i"))
     function = operation if suffix is None else f"f{operation}{suffix}"
     return f"{name} = {function}({name}, {other});"
 

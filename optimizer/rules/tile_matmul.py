@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from optimizer.accesses import Access
+from optimizer.aliasing import apart
 from optimizer.functions import Function, ThreadId
 from optimizer.geometry import Change, block_extents, regrid
 from optimizer.loops import Loop
@@ -15,7 +17,8 @@ from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import updates
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace
-from optimizer.syntax import contains, field, operator, span, walk
+from optimizer.syntax import contains, field, operator, span, stripped, walk
+from optimizer.tokens import code_tokens
 from optimizer.variables import Variable
 
 _NAME = "tile-matmul"
@@ -25,13 +28,23 @@ _SHAPES = ((8, 8), (4, 16), (2, 32))
 _SHARED = 48 << 10
 _BYTES = {
     "float": 4, "double": 8, "int": 4, "unsigned int": 4, "unsigned": 4, "half": 2, "__half": 2,
-    "char": 1, "unsigned char": 1, "short": 2, "long long": 8,
+    "char": 1, "unsigned char": 1, "short": 2, "long long": 8, "long": 8, "__nv_bfloat16": 2,
+    "unsigned long": 8, "unsigned long long": 8, "int8_t": 1, "uint8_t": 1, "int32_t": 4,
 }  # fmt: skip
+_WIDEST = 8  # bytes of a template's type
+_ZERO_OF = re.compile(
+    r"(?:static_cast<\w+>|\(\w+\)|\b[A-Za-z]\w*)\((0(?:\.0*)?[fF]?)\)|\(\w+\)(?=0)"
+)
+Block = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """`total += a * b` in a loop over the common dimension; `slow` numbers rows, `fast` columns."""
+    """`total += a * b` in a loop over the common dimension; `slow` numbers rows, `fast` columns.
+
+    `lefts` and `rights` are the places in the sum where an element of each operand is used,
+    `before` and `after` what is done once for each result.
+    """
 
     fn: Function
     loop: Loop
@@ -39,11 +52,23 @@ class _Product:
     statement: Node
     left: Access
     right: Access
+    lefts: tuple[Node, ...]
+    rights: tuple[Node, ...]
     slow: ThreadId
     fast: ThreadId
     limits: tuple[str, str]
     before: tuple[Node, ...]
     after: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The statements of a kernel and the extents (by name) within which threads do them."""
+
+    before: tuple[Node, ...]
+    loop: Loop
+    after: tuple[Node, ...]
+    limits: dict[str, str]
 
 
 def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -52,7 +77,7 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     Each block loads tiles of both operands once into shared memory and each thread computes a
     small square of results, so that a loaded element is used many times. Legal for a sum of
     products in which one factor does not depend on the row and the other not on the column, with
-    both tested against their extents. Sums keep their order.
+    both tested against their extents or covered by the grid exactly. Sums keep their order.
     """
     del findings
     source = Source(kernel.source)
@@ -60,7 +85,7 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         if fn.broken or fn.shared or fn.barriers or fn.has_asm or fn.has_goto or fn.conditional:
             continue
         block = block_extents(kernel, source, fn)
-        product = _product(source, fn) if block is not None else None
+        product = _product(kernel, source, fn, block) if block is not None else None
         if product is None or block is None or block[2] != 1 or min(block[:2]) < 4:
             continue
         for results, depth in _SHAPES:
@@ -72,44 +97,117 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 # -- legality ------------------------------------------------------------------------------------
 
 
-def _product(source: Source, fn: Function) -> _Product | None:
+def _product(kernel: Kernel, source: Source, fn: Function, block: Block) -> _Product | None:
     ids = {t.axis: t for t in fn.thread_ids}
-    if len(fn.thread_ids) != 2 or set(ids) != {"x", "y"}:
+    if len(fn.thread_ids) != 2 or set(ids) != {"x", "y"} or len(fn.loops) != 1:
         return None
-    guards = [g for g in fn.guards if g.bounds is not None]
-    if len(guards) != 1 or guards[0].bounds is None or len(guards[0].bounds) != 2:
-        return None
-    guard = guards[0]
-    bounds = guard.bounds or ()
-    limits = {name: source.of(node) for name, sign, node in bounds if sign == "<"}
-    if set(limits) != {t.variable.name for t in ids.values()}:
-        return None
-    top = list(fn.body.named_children)
-    if guard.exits:
-        work = [n for n in top if n.start_byte > guard.node.end_byte]
-        before = [n for n in top if n.end_byte <= guard.node.start_byte]
-    else:
-        if not contains(guard.node, guard.body) or top[-1].end_byte != guard.node.end_byte:
+    for axis, number in ids.items():
+        across = block["xyz".index(axis)]
+        if number.block != f"blockDim.{axis}" and source.value(number.block) != across:
             return None
-        work = list(guard.body.named_children)
-        before = [n for n in top if n.end_byte <= guard.node.start_byte]
-    for loop in fn.loops:
-        if loop.depth or not any(n.id == loop.node.id for n in work):
+    names = {t.variable.name for t in ids.values()}
+    work = _work(fn)
+    if work is None or (work.limits and set(work.limits) != names):
+        return None
+    limits = work.limits or _covered(kernel, source, fn, ids, block)
+    found = _sum(source, fn, work.loop, ids) if limits is not None else None
+    if found is None or limits is None:
+        return None
+    total, statement, left, right, slow, fast = found
+    product = _Product(
+        fn, work.loop, total, statement, left, right,
+        _places(fn, statement, left), _places(fn, statement, right), slow, fast,
+        (limits[slow.variable.name], limits[fast.variable.name]), work.before, work.after,
+    )  # fmt: skip
+    return product if _movable(source, product) else None
+
+
+def _work(fn: Function) -> _Work | None:
+    """Read a body: tests of the extents, what stands before the one loop, and what behind."""
+    listed = [n for n in fn.body.named_children if n.type != "comment"]
+    guards = {g.node.id: g for g in fn.guards}
+    found: list[Node] = []
+    limits: dict[str, str] = {}
+    for node in listed:
+        guard = guards.get(node.id)
+        if guard is None:
+            found.append(node)
             continue
-        at = next(i for i, n in enumerate(work) if n.id == loop.node.id)
-        found = _sum(source, fn, loop, ids)
-        if found is None:
+        if guard.bounds is None or any(sign != "<" for _, sign, _ in guard.bounds):
             return None
-        total, statement, left, right, slow, fast = found
-        declared = [*before, *work[:at]]
-        if not all(n.type == "declaration" for n in declared) or len(fn.loops) != 1:
+        limits |= {name: fn.file.syntax.of(bound) for name, _, bound in guard.bounds}
+        if not guard.exits:
+            # What follows such a test is done by all threads, but only those inside the extents
+            # can have an element of their own to store to.
+            found += [n for n in guard.body.named_children if n.type != "comment"]
+    loop = fn.loops[0]
+    at = next((i for i, n in enumerate(found) if n.id == loop.node.id), None)
+    if at is None:
+        return None
+    return _Work(tuple(found[:at]), loop, tuple(found[at + 1 :]), limits)
+
+
+def _covered(
+    kernel: Kernel, source: Source, fn: Function, ids: dict[str, ThreadId], block: Block
+) -> dict[str, str] | None:
+    """Return the extents that the grid covers, as the kernel can name them; None if it cannot.
+
+    For a kernel without tests: its launch says how many rows and columns there are.
+    """
+    del kernel
+    found: set[tuple[str, str]] = set()
+    for launch in source.launches_of(fn.name):
+        given = {
+            source.plain(argument): parameter.name
+            for argument, parameter in zip(launch.arguments, fn.parameters, strict=False)
+        }
+        if launch.grid is None:
             return None
-        return _Product(
-            fn, loop, total, statement, left, right, slow, fast,
-            (limits[slow.variable.name], limits[fast.variable.name]),
-            tuple(declared), tuple(work[at + 1 :]),
-        )  # fmt: skip
-    return None
+        texts = []
+        for axis in "xy":
+            at = "xyz".index(axis)
+            extent = launch.grid[at] if at < len(launch.grid) else None
+            named = extent and _named(source, extent.text, given, launch.block_variable, block)
+            if not named:
+                return None
+            texts.append(
+                f"({named}) * {block[at]}" if not named.isdigit() else str(int(named) * block[at])
+            )
+        found.add((texts[0], texts[1]))
+    if len(found) != 1:
+        return None
+    return dict(zip((ids["x"].variable.name, ids["y"].variable.name), found.pop(), strict=True))
+
+
+def _named(
+    source: Source, text: str, given: dict[str, str], threads: str, block: Block
+) -> str | None:
+    """Return an extent of the grid in the words of the kernel's parameters."""
+    known = source.value(text)
+    if known is not None:
+        return str(known)
+    words = [t.text for t in code_tokens(text)]
+    written = ""
+    at = 0
+    while at < len(words):
+        word, following = words[at], words[at + 1 : at + 3]
+        if threads and word == threads and following[:1] == ["."] and following[1] in "xyz":
+            written += str(block["xyz".index(following[1])])
+            at += 3
+            continue
+        if word.isidentifier():
+            own = given.get(word)
+            if own is None and source.constant(word) is None:
+                return None
+            word = own or word
+        elif not (word.isdigit() or word in ("+", "-", "*", "/", "(", ")", ".")):
+            return None
+        written += word
+        at += 1
+        if word == "." and at < len(words):  # a member keeps its name
+            written += words[at]
+            at += 1
+    return written
 
 
 def _sum(
@@ -119,31 +217,63 @@ def _sum(
         return None
     if source.plain(loop.start) != "0" or loop.leaves_early or loop.bound is None:
         return None
+    if loop.variable is None or any(
+        u.node.start_byte > loop.node.end_byte for u in loop.variable.uses
+    ):
+        return None
     changed = [
         v
         for v in fn.variables.all
         if not contains(loop.node, v.name_node)
+        and v is not loop.variable
         and any(contains(loop.node, u.node) for u in v.changes)
     ]
-    if len(changed) != 1 or len(loop.body_statements()) != 1:
+    statements = [n for n in loop.body_statements() if n.type != "comment"]
+    if len(changed) != 1 or not statements:
         return None
     total = changed[0]
     found = updates(source, fn, total, loop.node)
     if not found or len(found) != 1 or found[0].operation != "+":
         return None
-    if found[0].node.parent is None or found[0].node.parent.id != loop.body_statements()[0].id:
+    if found[0].node.parent is None or found[0].node.parent.id != statements[-1].id:
         return None  # under a condition
-    if total.init is None or source.plain(total.init).rstrip("fF") not in ("0", "0.", "0.0", ".0"):
-        return None
-    if any(contains(loop.node, u.node) is False and u.node.start_byte < loop.node.start_byte
-           for u in total.changes if not contains(total.declaration, u.node)):  # fmt: skip
-        return None
     reads = [a for a in fn.accesses if contains(loop.node, a.node)]
-    if len(reads) != 2 or any(a.kind != "read" or a.space != "global" for a in reads):
+    if len(reads) != 2 or any(a.kind != "read" or not _in_memory(a) for a in reads):
         return None
-    if not all(_factor(source, found[0].node, a.node) for a in reads):
+    if len(statements) != 1 and not all(_copy(fn, n, reads) for n in statements[:-1]):
         return None
+    for access in reads:
+        places = _places(fn, found[0].node, access)
+        if len(places) != 1 or not _factor(source, found[0].node, places[0]):
+            return None
     return _operands(fn, loop, reads, ids, total, found[0].node)
+
+
+def _in_memory(access: Access) -> bool:
+    """Return whether an element is the caller's: of a pointer, or of one in a struct."""
+    return access.space == "global" or (access.space == "unknown" and "." in access.root)
+
+
+def _copy(fn: Function, node: Node, reads: list[Access]) -> bool:
+    """Return whether a statement is `float a = A[i];`."""
+    inside = [v for v in fn.variables.all if contains(node, v.name_node)]
+    return (
+        node.type == "declaration"
+        and len(inside) == 1
+        and inside[0].settled
+        and inside[0].init is not None
+        and any(a.node.id == inside[0].init.id for a in reads)
+    )
+
+
+def _places(fn: Function, statement: Node, access: Access) -> tuple[Node, ...]:
+    """Return where a sum uses an element: the access itself, or a local that holds it."""
+    if contains(statement, access.node):
+        return (access.node,)
+    for variable in fn.variables.all:
+        if variable.init is not None and variable.init.id == access.node.id:
+            return tuple(u.node for u in variable.uses if contains(statement, u.node))
+    return ()
 
 
 def _operands(
@@ -156,10 +286,11 @@ def _operands(
 ) -> tuple[Variable, Node, Access, Access, ThreadId, ThreadId] | None:
     """Tell which operand belongs to the rows and which to the columns, by what they depend on."""
     axes = []
+    templates = {t.name for t in fn.templates}
     for access in reads:
-        if access.index is None or access.element not in _BYTES or access.cast:
+        if access.index is None or access.cast or not access.index.depends_on(loop.name):
             return None
-        if not access.index.depends_on(loop.name):
+        if access.element not in _BYTES and access.element not in templates:
             return None
         on = {axis for axis in "xy" if access.index.depends_on(f"threadIdx.{axis}")}
         if len(on) != 1:
@@ -176,6 +307,52 @@ def _operands(
     slow = "x" if fast == "y" else "y"
     left, right = reads[axes.index(slow)], reads[axes.index(fast)]
     return total, statement, left, right, ids[slow], ids[fast]
+
+
+def _movable(source: Source, p: _Product) -> bool:
+    """Return whether what stands before the loop can be done behind it, result by result."""
+    for node in p.before:
+        if node.type == "declaration":
+            continue
+        inner = node.named_children[0] if node.type == "expression_statement" else None
+        if inner is None or inner.type not in ("assignment_expression", "update_expression"):
+            return False
+        for access in p.fn.accesses:
+            if not access.writes or not contains(node, access.node):
+                continue
+            if access.variable is None or not all(
+                operand.variable is not None
+                and apart(source, p.fn, access.variable, operand.variable)
+                for operand in (p.left, p.right)
+            ):
+                return False
+        written = {u.name for u in p.fn.variables.within(node) if u.role in ("write", "update")}
+        if written - {p.total.name}:
+            return False
+    return True
+
+
+def _starts_at_zero(source: Source, p: _Product) -> tuple[bool, list[Node]] | None:
+    """Return whether the sum starts at zero, and the statements that only say so; None if unset."""
+    setting: list[Node] = []
+    value: Node | None = p.total.init
+    for use in p.total.changes:
+        if use.node.start_byte > p.loop.node.start_byte:
+            continue
+        if contains(p.total.declaration, use.node):
+            continue
+        outer = use.node.parent
+        if use.role != "write" or outer is None or outer.parent not in p.before:
+            return (False, []) if p.total.init is not None or setting else None
+        value = field(outer, "right")
+        setting.append(outer.parent)
+    if value is None:
+        return None
+    text = source.plain(stripped(value)).replace(" ", "")
+    text = _ZERO_OF.sub(r"\1", text).rstrip("fFuUlL")
+    if text not in ("0", "0.", "0.0", ".0", "{}", "{0}", "0.00"):
+        return (False, [])
+    return (True, setting)
 
 
 def _factor(source: Source, statement: Node, node: Node) -> bool:
@@ -212,7 +389,7 @@ def _edit(
     kernel: Kernel,
     source: Source,
     product: _Product,
-    block: tuple[int, int, int],
+    block: Block,
     results: int,
     depth: int,
 ) -> Edit | None:
@@ -220,7 +397,8 @@ def _edit(
     across = {"x": block[0], "y": block[1]}
     rows, columns = across[product.slow.axis] * results, across[product.fast.axis] * results
     bytes_ = depth * (
-        (rows + 1) * _BYTES[product.left.element] + columns * _BYTES[product.right.element]
+        (rows + 1) * _BYTES.get(product.left.element, _WIDEST)
+        + columns * _BYTES.get(product.right.element, _WIDEST)
     )
     threads = block[0] * block[1]
     if bytes_ > _SHARED or threads > 1024 or threads * results * results > 65536 // 2:
@@ -256,25 +434,25 @@ def _fewer(factor: int) -> Change:
 def _body(
     source: Source, p: _Product, across: dict[str, int], results: int, depth: int
 ) -> str | None:
-    kept = _prologue(source, p)
-    if kept is None or p.loop.bound is None:
+    parts = _parts(source, p)
+    if parts is None or p.loop.bound is None:
         return None
     margin = source.indent(p.fn.body.named_children[0]) or "    "
     unit = "\t" if margin.startswith("\t") else margin if len(margin) in (2, 3, 4) else "    "
-    slow, fast, k = p.slow.variable, p.fast.variable, p.loop.name
+    slow, fast = p.slow.variable, p.fast.variable
     names = _names(source, p)
     wide, tall = across[p.fast.axis], across[p.slow.axis]
     threads = wide * tall
     slow_limit, fast_limit = p.limits
     bound = source.of(p.loop.bound)
     a, b = source.of(p.left.node), source.of(p.right.node)
-    index = p.loop.variable.type if p.loop.variable is not None else "int"
+    index = p.loop.variable.written if p.loop.variable is not None else "int"
     inner = _replaced(
         source,
         p.statement,
         [
-            (*span(p.left.node), names["a_i"]),
-            (*span(p.right.node), names["b_j"]),
+            *((*span(n), names["a_i"]) for n in p.lefts),
+            *((*span(n), names["b_j"]) for n in p.rights),
             *(
                 (*span(u.node), f"{names['sums']}[{names['i']}][{names['j']}]")
                 for u in p.total.uses
@@ -286,31 +464,31 @@ def _body(
     e, i, j, q = (names[key] for key in "eijq")
     kr, kc, kd, tid, sums = (names[key] for key in ("rows", "cols", "depth", "tid", "sums"))
     row0, col0, k0, ty, tx = (names[key] for key in ("row0", "col0", "k0", "ty", "tx"))
-    const = "const " if _only_read(p) else ""
+    left, right = _element(p.left), _element(p.right)
     head = f"constexpr int {kr} = {tall * results}, {kc} = {wide * results}, {kd} = {depth};"
     start = f"blockIdx.{p.slow.axis} * {kr}, {col0} = blockIdx.{p.fast.axis} * {kc};"
     lines = [
-        *(source.of(n) for n in kept),
+        *(source.of(n) for n in parts.top),
         head,
-        f"__shared__ {p.left.element} {names['as']}[{kd}][{kr} + 1];",
-        f"__shared__ {p.right.element} {names['bs']}[{kd}][{kc}];",
+        f"__shared__ {left} {names['as']}[{kd}][{kr} + 1];",
+        f"__shared__ {right} {names['bs']}[{kd}][{kc}];",
         f"const int {tid} = threadIdx.y * {across['x']} + threadIdx.x;",
         f"const int {ty} = {tid} / {wide}, {tx} = {tid} % {wide};",
         f"const int {row0} = {start}",
-        f"{total.element} {sums}[{results}][{results}] = {{}};",
+        f"{total.written} {sums}[{results}][{results}] = {{}};",
         "",
         f"for ({index} {k0} = 0; {k0} < {bound}; {k0} += {kd}) {{",
         f">for (int {e} = {tid}; {e} < {kr} * {kd}; {e} += {threads}) {{",
-        *_load(p, names, "left", slow, k, slow_limit, bound, a),
+        *_load(source, p, names, "left", slow, slow_limit, bound, a, parts.lefts),
         ">}",
         f">for (int {e} = {tid}; {e} < {kd} * {kc}; {e} += {threads}) {{",
-        *_load(p, names, "right", fast, k, fast_limit, bound, b),
+        *_load(source, p, names, "right", fast, fast_limit, bound, b, parts.rights),
         ">}",
         ">__syncthreads();",
         ">#pragma unroll",
         f">for (int {q} = 0; {q} < {kd}; ++{q}) {{",
-        f">>{p.left.element} {names['a']}[{results}];",
-        f">>{p.right.element} {names['b']}[{results}];",
+        f">>{left} {names['a']}[{results}];",
+        f">>{right} {names['b']}[{results}];",
         ">>#pragma unroll",
         f">>for (int {i} = 0; {i} < {results}; ++{i}) {{",
         f">>>{names['a']}[{i}] = {names['as']}[{q}][{ty} + {i} * {tall}];",
@@ -329,11 +507,10 @@ def _body(
         f"for (int {i} = 0; {i} < {results}; ++{i}) {{",
         ">#pragma unroll",
         f">for (int {j} = 0; {j} < {results}; ++{j}) {{",
-        f">>const {slow.type} {slow.name} = {row0} + {ty} + {i} * {tall};",
-        f">>const {fast.type} {fast.name} = {col0} + {tx} + {j} * {wide};",
-        f">>{const}{total.element} {total.name} = {sums}[{i}][{j}];",
+        f">>const {slow.written} {slow.name} = {row0} + {ty} + {i} * {tall};",
+        f">>const {fast.written} {fast.name} = {col0} + {tx} + {j} * {wide};",
         f">>if ({slow.name} < {slow_limit} && {fast.name} < {fast_limit}) {{",
-        *(f">>>{line}" for line in _epilogue(source, p)),
+        *(f">>>{line}" for line in _epilogue(source, p, parts, f"{sums}[{i}][{j}]")),
         ">>}",
         ">}",
         "}",
@@ -348,14 +525,15 @@ def _replaced(source: Source, node: Node, edits: Sequence[Replacement]) -> str:
 
 
 def _load(
+    source: Source,
     p: _Product,
     names: dict[str, str],
     side: str,
     variable: Variable,
-    k: str,
     limit: str,
     bound: str,
     text: str,
+    declared: Sequence[Node],
 ) -> list[str]:
     """Return the lines that load one element of a tile, neighbours by neighbouring threads."""
     access = p.left if side == "left" else p.right
@@ -369,50 +547,123 @@ def _load(
     place, at = f"{e} % {inner}", f"{e} / {inner}"
     if by_k:
         place, at = at, place
-    step = p.loop.variable.type if p.loop.variable is not None else "int"
+    step = p.loop.variable.written if p.loop.variable is not None else "int"
+    k = p.loop.name
     test = f"{variable.name} < {limit} && {k} < {bound}"
     return [
         f">>const int {names['r']} = {place}, {names['q']} = {at};",
-        f">>const {variable.type} {variable.name} = {base} + {names['r']};",
+        f">>const {variable.written} {variable.name} = {base} + {names['r']};",
         f">>const {step} {k} = {names['k0']} + {names['q']};",
-        f">>{tile}[{names['q']}][{names['r']}] = {test} ? {text} : {access.element}(0);",
+        *(f">>{source.of(n)}" for n in declared),
+        f">>{tile}[{names['q']}][{names['r']}] = {test} ? {text} : {_element(access)}(0);",
     ]
 
 
-def _only_read(p: _Product) -> bool:
-    return not any(u.writes and u.node.start_byte > p.loop.node.end_byte for u in p.total.uses)
+def _element(access: Access) -> str:
+    variable = access.variable
+    known = variable is not None and (variable.is_pointer or variable.is_array)
+    return variable.written if variable is not None and known else access.element
 
 
-def _prologue(source: Source, p: _Product) -> list[Node] | None:
-    """Return the declarations that the new body needs; None when one depends on row or column."""
-    own = {p.slow.variable.name, p.fast.variable.name, p.total.name}
-    others = [
-        n
-        for n in p.before
-        if not any(contains(n, v.name_node) for v in (p.slow.variable, p.fast.variable, p.total))
-    ]
-    texts = [source.of(p.left.node), source.of(p.right.node), *p.limits]
-    needed = {
-        source.of(n)
-        for root in (p.left.node, p.right.node, *p.after, p.statement)
-        for n in walk(root, "identifier")
-    } | {word for text in texts for word in text.replace("*", " ").split()}
-    kept: list[Node] = []
-    for node in reversed(others):
-        declared = {v.name for v in p.fn.variables.all if contains(node, v.name_node)}
-        if not declared & needed:
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Where the statements before the loop go: to the top, to the loads, to each result.
+
+    `zero` tells that the sum starts at nothing but zero.
+    """
+
+    top: tuple[Node, ...]
+    lefts: tuple[Node, ...]
+    rights: tuple[Node, ...]
+    each: tuple[Node, ...]
+    zero: bool
+
+
+def _parts(source: Source, p: _Product) -> _Parts | None:
+    """Sort the statements before the loop; None when one of them needs what is gone."""
+    fn = p.fn
+    rows, columns = p.slow.variable, p.fast.variable
+    start = _starts_at_zero(source, p)
+    if start is None:
+        return None
+    zero, setting = start
+    dropped = {n.id for n in setting}
+    own = {rows.name, columns.name}
+    for variable in (rows, columns, *((p.total,) if zero else ())):
+        if variable.space == "parameter":
+            return None
+        dropped.add(variable.declaration.id)
+        names = {v.name for v in fn.variables.all if contains(variable.declaration, v.name_node)}
+        if not names <= own | {p.total.name, p.loop.name}:
+            return None
+    kept = [n for n in p.before if n.id not in dropped]
+    declares = {n.id: {v.name for v in fn.variables.all if contains(n, v.name_node)} for n in kept}
+    threads = {
+        v.name
+        for v in fn.variables.all
+        if v.name not in own
+        and not contains(p.loop.node, v.name_node)
+        and any(_of_thread(source, n) for n in (v.init,) if n is not None)
+    }
+    groups: dict[str, list[Node]] = {"left": [], "right": [], "each": [], "top": []}
+    demands: dict[str, set[str]] = {
+        "left": _words(source, p.left.node),
+        "right": _words(source, p.right.node),
+        "each": set().union(
+            *(_words(source, n) for n in p.after),
+            *(_words(source, n) for n in kept if n.type != "declaration"),
+            set() if zero else {p.total.name},
+        ),
+        "top": {t.text for limit in p.limits for t in code_tokens(limit)}
+        | {
+            source.of(n)
+            for n in walk(p.statement, "identifier")
+            if not any(contains(place, n) for place in (*p.lefts, *p.rights))
+        }
+        - {p.total.name}
+        | (_words(source, p.loop.bound) if p.loop.bound is not None else set()),
+    }
+    for node in reversed(kept):
+        words = _words(source, node)
+        varies = bool(words & (own | threads)) or _of_thread(source, node)
+        if node.type != "declaration":
+            groups["each"].insert(0, node)
             continue
-        used = {source.of(n) for n in walk(node, "identifier")}
-        if used & own:
+        wanted = [g for g in groups if declares[node.id] & demands[g]]
+        if not wanted:
+            continue
+        stays = varies or p.total.name in declares[node.id] or _changes_later(fn, node, p)
+        if stays and ("top" in wanted or _of_thread(source, node) or words & threads):
             return None
-        needed |= used
-        kept.insert(0, node)
-    both = [n for n in p.before if n not in others]
-    for node in both:  # `int row = ..., col = ...;` declares nothing else
-        names = {v.name for v in p.fn.variables.all if contains(node, v.name_node)}
-        if not names <= own:
-            return None
-    return kept
+        for group in wanted if stays else ["top"]:
+            groups[group].insert(0, node)
+            demands[group] |= words
+    gone = {"threadIdx", "blockIdx", "blockDim", "gridDim"} | threads
+    if any(demand & gone for demand in demands.values()):
+        return None
+    if demands["left"] & {columns.name} or demands["right"] & {rows.name}:
+        return None
+    return _Parts(
+        tuple(groups["top"]), tuple(groups["left"]), tuple(groups["right"]),
+        tuple(groups["each"]), zero,
+    )  # fmt: skip
+
+
+def _words(source: Source, node: Node) -> set[str]:
+    return {source.of(n) for n in walk(node, "identifier")}
+
+
+def _of_thread(source: Source, node: Node) -> bool:
+    return bool(_words(source, node) & {"threadIdx", "blockIdx"})
+
+
+def _changes_later(fn: Function, node: Node, p: _Product) -> bool:
+    """Return whether a local declared here is changed for each result."""
+    return any(
+        v.changes and v is not p.loop.variable
+        for v in fn.variables.all
+        if contains(node, v.name_node)
+    )
 
 
 def _names(source: Source, p: _Product) -> dict[str, str]:
@@ -429,12 +680,25 @@ def _names(source: Source, p: _Product) -> dict[str, str]:
     return found
 
 
-def _epilogue(source: Source, p: _Product) -> list[str]:
+def _epilogue(source: Source, p: _Product, parts: _Parts, result: str) -> list[str]:
+    """Return the lines that are done with each result."""
+    name = p.total.name
     found: list[str] = []
+    for node in parts.each:
+        found += _lines(source, node)
+    if parts.zero:
+        changed = any(u.writes and u.node.start_byte > p.loop.node.end_byte for u in p.total.uses)
+        found.append(f"{'' if changed else 'const '}{p.total.written} {name} = {result};")
+    else:
+        found.append(f"{name} += {result};")
     for node in p.after:
-        margin = source.indent(node)
-        found += [line.removeprefix(margin) for line in source.of(node).splitlines()]
+        found += _lines(source, node)
     return found
+
+
+def _lines(source: Source, node: Node) -> list[str]:
+    margin = source.indent(node)
+    return [line.removeprefix(margin) for line in source.of(node).splitlines()]
 
 
 def _indented(line: str, margin: str, unit: str) -> str:
