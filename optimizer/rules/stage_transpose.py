@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.accesses import Access
-from optimizer.polynomial import Polynomial, number
+from optimizer.polynomials import Polynomial
 from optimizer.functions import Function, Guard
 from optimizer.geometry import block_extents, is_flat
 from optimizer.model import Edit, Finding, Kernel
+from optimizer.rules.digits import Digit, quotient
+from optimizer.rules.digits import digits as digits_of
 from optimizer.source import Source
 from optimizer.syntax import contains, field, operator, stripped, walk
 from optimizer.variables import Variable
@@ -37,16 +39,6 @@ class _Body:
     reads: tuple[Access, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Digit:
-    """A local that is `number / place % extent`; without an extent for the highest."""
-
-    variable: Variable
-    place: Polynomial
-    extent: Polynomial | None
-    atom: str
-
-
 def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Read a tile along one axis and write it along the other, through padded shared memory.
 
@@ -62,7 +54,7 @@ def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edi
         if fn.conditional or fn.loops or fn.atomics or fn.unknown_calls or fn.unknown_names:
             continue
         block = block_extents(kernel, source, fn)
-        body = _body(source, fn) if block is not None else None
+        body = _body(fn) if block is not None else None
         if body is None or block is None:
             continue
         if is_flat(kernel, source, fn) and block[0] >= _TILE:
@@ -86,7 +78,7 @@ def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edi
         )
 
 
-def _body(source: Source, fn: Function) -> _Body | None:
+def _body(fn: Function) -> _Body | None:
     guards = [g for g in fn.guards if g.bounds is not None]
     returns = list(walk(fn.body, "return_statement"))
     if len(guards) != 1 or len(returns) != int(guards[0].exits):
@@ -144,7 +136,7 @@ def _flat(source: Source, fn: Function, body: _Body) -> str | None:
     if len(ids) != 1 or len(bounds) != 1 or bounds[0][0] != ids[0].variable.name:
         return None
     own = ids[0].variable
-    digits = _digits(fn, own)
+    digits = digits_of(fn, own)
     if digits is None or len(digits) < 2:
         return None
     numbers = {d.variable.name for d in digits} | {own.name}
@@ -168,75 +160,7 @@ def _flat(source: Source, fn: Function, body: _Body) -> str | None:
     return _flat_text(source, fn, body, own, digits, second, kept, inward=inward)
 
 
-def _digits(fn: Function, own: Variable) -> list[_Digit] | None:
-    """Return the digits of a number, lowest first; None when they leave any of it out."""
-    found: list[_Digit] = []
-    for variable in fn.variables.all:
-        if variable is own or variable.space == "parameter" or variable.init is None:
-            continue
-        parts = _part(fn, variable.init, own)
-        value = fn.affine(variable.init)
-        if parts is None or value is None or len(value.terms) != 1 or len(value.atoms) != 1:
-            continue
-        found.append(_Digit(variable, *parts, next(iter(value.atoms))))
-    place = number(1)
-    ordered: list[_Digit] = []
-    while True:
-        following = [d for d in found if d.place.same(place)]
-        if len(following) != 1:
-            return None
-        ordered.append(following[0])
-        extent = following[0].extent
-        if extent is None:
-            break
-        if len(extent.terms) != 1 or any(not a.isidentifier() for a in extent.atoms):
-            return None
-        place = place * extent
-    return ordered if len(ordered) == len(found) else None
-
-
-def _part(
-    fn: Function, node: Node | None, own: Variable
-) -> tuple[Polynomial, Polynomial | None] | None:
-    """Read an expression as `number / place % extent`."""
-    node = stripped(node)
-    if node is None:
-        return None
-    if node.type == "identifier":
-        variable = fn.variables.of(node)
-        if variable is own:
-            return number(1), None
-        if variable is None or not variable.settled or variable.space == "parameter":
-            return None
-        return _part(fn, variable.init, own)
-    if node.type != "binary_expression" or operator(node) not in ("/", "%"):
-        return None
-    left, right = _part(fn, field(node, "left"), own), fn.affine(field(node, "right"))
-    if left is None or right is None or len(right.terms) != 1:
-        return None
-    place, extent = left
-    if operator(node) == "%":
-        return (place, right) if extent is None else None
-    if extent is not None:
-        extent = _quotient(extent, right)
-        if extent is None:
-            return None
-    return place * right, extent
-
-
-def _quotient(one: Polynomial, other: Polynomial) -> Polynomial | None:
-    if len(one.terms) != 1 or len(other.terms) != 1:
-        return None
-    (top, a), (bottom, b) = next(iter(one.terms.items())), next(iter(other.terms.items()))
-    rest = list(top)
-    for atom in bottom:
-        if atom not in rest:
-            return None
-        rest.remove(atom)
-    return Polynomial({tuple(rest): a // b}, one.opaque) if a % b == 0 else None
-
-
-def _partner(digits: Sequence[_Digit], index: Polynomial) -> _Digit | None:
+def _partner(digits: Sequence[Digit], index: Polynomial) -> Digit | None:
     """Return the digit that moves an index by one, where the lowest digit moves it by more."""
     low = index.coefficient(digits[0].atom)
     if low is None or low.constant in (0, 1, -1):
@@ -265,8 +189,8 @@ def _kept(source: Source, fn: Function, body: _Body, numbers: set[str]) -> list[
 
 
 def _flat_text(
-    source: Source, fn: Function, body: _Body, own: Variable, digits: Sequence[_Digit],
-    second: _Digit, kept: Sequence[Node], *, inward: bool,
+    source: Source, fn: Function, body: _Body, own: Variable, digits: Sequence[Digit],
+    second: Digit, kept: Sequence[Node], *, inward: bool,
 ) -> str:  # fmt: skip
     taken = [v.name for v in fn.variables.all]
     name = {
@@ -347,7 +271,7 @@ def _flat_text(
 
 def _divides(total: Polynomial, place: Polynomial) -> bool:
     return all(
-        _quotient(Polynomial({m: f}, total.opaque), place) is not None
+        quotient(Polynomial({m: f}, total.opaque), place) is not None
         for m, f in total.terms.items()
     )
 
