@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.accesses import Access
-from optimizer.polynomials import Polynomial
 from optimizer.functions import Function, Guard
 from optimizer.geometry import block_extents, is_flat
 from optimizer.model import Edit, Finding, Kernel
+from optimizer.polynomials import Polynomial
 from optimizer.rules.digits import Digit, quotient
 from optimizer.rules.digits import digits as digits_of
 from optimizer.source import Source
-from optimizer.syntax import contains, field, operator, stripped, walk
+from optimizer.syntax import contains, field, operator, walk
 from optimizer.variables import Variable
 
 _NAME = "stage-transpose"
@@ -229,8 +229,10 @@ def _flat_text(
         f"const {kind} {name['a']} = ({texts[first.variable.name]} + {size} - 1) / {size};",
         f"const {kind} {name['b']} = ({texts[second.variable.name]} + {size} - 1) / {size};",
         f"const {kind} {name['tiles']} = {count};",
-        f"for ({kind} {name['t']} = blockIdx.x; {name['t']} < {name['tiles']};"
-        f" {name['t']} += gridDim.x) {{",
+        (
+            f"for ({kind} {name['t']} = blockIdx.x; {name['t']} < {name['tiles']};"
+            f" {name['t']} += gridDim.x) {{"
+        ),
     ]
     if others:
         rest = name["rest"]
