@@ -89,8 +89,10 @@ def shuffle_reduce(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit
 
 def _tree(source: Source, fn: Function, loop: Loop, block: int) -> tuple[_Array, ...]:
     """Return the arrays that a loop folds; none when it is something else."""
-    if loop.depth or not loop.counted or loop.variable is None or not source.in_block(loop.node):
+    if loop.depth or not loop.counted or loop.variable is None or loop.node.parent != fn.body:
         return ()
+    if any(n.start_byte < loop.node.start_byte for n in walk(fn.body, "return_statement")):
+        return ()  # a shuffle needs every lane
     if not _halving(source, loop, block) and not _doubling(source, loop, block):
         return ()
     statements = [n for n in loop.body_statements() if n.type != "comment"]
@@ -326,26 +328,7 @@ def _rewrite(
             lines.append(f"{array.variable.element} {name} = {own};")
     else:
         for name, array in zip(names, arrays, strict=True):
-            for at in clean.stores:
-                if array.variable.name != source.of(at).partition("[")[0].strip():
-                    continue
-                inner = at.named_children[0]
-                left = field(inner, "left")
-                if left is not None:
-                    edits.append((*span(left), f"{array.variable.element} {name}"))
-            for access in clean.reads:
-                if access.variable is array.variable:
-                    edits.append((*span(access.node), name))
-            declaration = array.variable.declaration
-            if len([v for v in fn.variables.all if v.declaration == declaration]) == 1:
-                low = line_start(source.text, declaration.start_byte)
-                lead = source.text[low : declaration.start_byte].split()
-                if lead in (["__shared__"], ["__shared__", "volatile"]):
-                    high = line_end(source.text, declaration.end_byte)
-                    behind = source.text[declaration.end_byte : high].strip()
-                    edits.append((low, declaration.end_byte if behind else high, ""))
-                elif not lead and source.of(declaration).startswith("__shared__"):
-                    edits.append((*source.statement_span(declaration), ""))
+            edits += _in_registers(source, fn, clean, array, name)
         edits.append((*source.statement_span(clean.barrier), ""))
     lines += _folding(source, taken, arrays, names, step, block)
     if clean is None:
@@ -353,8 +336,7 @@ def _rewrite(
             f"{a.variable.name}[0] = {n};" for a, n in zip(arrays, names, strict=True)
         )
         lines += [
-            f"if (threadIdx.x == 0) {stores}" if len(arrays) == 1
-            else f"if (threadIdx.x == 0) {{ {stores} }}",
+            f"if (threadIdx.x == 0) {stores if len(arrays) == 1 else f'{{ {stores} }}'}",
             "__syncthreads();",
         ]  # fmt: skip
     edits.append((*span(loop.node), f"\n{margin}".join(lines)))
@@ -367,6 +349,28 @@ def _rewrite(
         if alone and len(outside.declaration.named_children) == 2:
             edits.append((*source.statement_span(outside.declaration), ""))
     return sorted((e for e in edits if e[0] != e[1] or e[2]), key=lambda e: (e[0], e[1]))
+
+
+def _in_registers(
+    source: Source, fn: Function, clean: _Clean, array: _Array, name: str
+) -> Iterator[Replacement]:
+    """Yield the edits that keep a thread's value in a variable instead of a shared array."""
+    for at in clean.stores:
+        left = field(at.named_children[0], "left")
+        if left is not None and source.of(left).partition("[")[0].strip() == array.variable.name:
+            yield (*span(left), f"{array.variable.element} {name}")
+    yield from ((*span(a.node), name) for a in clean.reads if a.variable is array.variable)
+    declaration = array.variable.declaration
+    if len([v for v in fn.variables.all if v.declaration == declaration]) > 1:
+        return
+    low = line_start(source.text, declaration.start_byte)
+    lead = source.text[low : declaration.start_byte].split()
+    if lead == ["__shared__"]:
+        high = line_end(source.text, declaration.end_byte)
+        behind = source.text[declaration.end_byte : high].strip()
+        yield (low, declaration.end_byte if behind else high, "")
+    elif not lead and source.of(declaration).startswith("__shared__"):
+        yield (*source.statement_span(declaration), "")
 
 
 def _folding(

@@ -95,6 +95,8 @@ def test_two_arrays_are_folded_together_by_their_own_operations() -> None:
     "body",
     [
         OWN + FEED + TREES["halving"] + "  y[t] = s[t];\n",
+        OWN + "  if (i >= n) return;\n" + FEED + TREES["halving"] + LAST,
+        OWN + FEED + "  if (n > 3) {\n" + TREES["halving"] + "  }\n" + LAST,
         OWN + FEED + TREES["halving"].replace("BS / 2", "BS / 4") + LAST,
         OWN + FEED + TREES["halving"].replace("o > 0", "o > 32") + LAST,
         OWN + FEED + TREES["halving"].replace("s[t] +=", "s[t] -=") + LAST,
