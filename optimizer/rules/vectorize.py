@@ -230,6 +230,8 @@ def _movable(source: Source, fn: Function, work: _Work, access: Access) -> bool:
         return False
     if variable.element not in _SIZES or variable.volatile or variable.depth != 1:
         return False
+    if any(u.role in ("pass", "alias", "address") for u in variable.uses):
+        return False
     if "volatile" in variable.type or access.cast or not variable.settled:
         return False
     if access.kind not in ("read", "write", "update") or len(access.indices) != 1:

@@ -82,6 +82,7 @@ def test_rows_of_an_image_are_moved_by_the_column() -> None:
         ID + "  if (i < n && threadIdx.x > 3) y[i] = x[i];\n",
         ID
         + "  __shared__ float s[128];\n  s[threadIdx.x] = x[i];\n  __syncthreads();\n  if (i < n) y[i] = s[0];\n",
+        ID + "  if (i < n) { y[i] = x[i]; helper(y, i); }\n",
         "  int i = threadIdx.x;\n  if (i < n) y[i] = x[i];\n",
     ],
 )
