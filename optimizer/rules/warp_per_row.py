@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from optimizer.accesses import Access
 from optimizer.functions import Function, ThreadId
-from optimizer.geometry import block_extents, is_flat, regrid, times
+from optimizer.geometry import Geometry, block_extents, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import Update, combine, identity, updates
@@ -25,12 +25,16 @@ _BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
 
 @dataclass(frozen=True, slots=True)
 class RowPlan:
-    """Which loops the lanes share, and which scalars are combined behind which loop."""
+    """Which loops the lanes share, and which scalars are combined behind which loop.
+
+    `stepped` is the loop in which a thread takes row after row, a whole grid apart.
+    """
 
     row: ThreadId
     lanes: tuple[Loop, ...]
     sums: tuple[tuple[Loop, tuple[Update, ...]], ...]
     guarded: tuple[Node, ...]
+    stepped: Loop | None = None
 
 
 def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -46,10 +50,13 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
             continue
         block = block_extents(kernel, source, fn)
-        if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
+        if block is None or block[0] % _WARP or block[1:] != (1, 1):
             continue
-        plan = plan_rows(source, fn)
-        geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
+        plan = plan_rows(source, fn, stepped=True)
+        if plan is not None and plan.stepped is not None and _grid_is_number(source, fn):
+            geometry: Geometry | None = Geometry()
+        else:
+            geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
         if plan is None or geometry is None:
             continue
         edits = [*by_lanes(source, fn, plan), *geometry.edits]
@@ -66,15 +73,27 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         )
 
 
+def _grid_is_number(source: Source, fn: Function) -> bool:
+    """Return whether all grids have a size of their own, whatever the rows."""
+    found = source.launches_of(fn.name)
+    return bool(found) and all(lc.grid and lc.grid[0].value is not None for lc in found)
+
+
 # -- legality ------------------------------------------------------------------------------------
 
 
-def plan_rows(source: Source, fn: Function, *, same: bool = False) -> RowPlan | None:
+def plan_rows(
+    source: Source, fn: Function, *, same: bool = False, stepped: bool = False
+) -> RowPlan | None:
     """Return how threads can share the loops of a row; None when that is not legal.
 
     With `same` the loops are those whose elements all threads read alike (all pairs of bodies).
+    Threads that take row after row count only with `stepped`. Blocks must be one-dimensional.
     """
     row = _row(source, fn)
+    around = _stepped(source, fn) if row is None and stepped else None
+    if around is not None and around.variable is not None:
+        row = ThreadId(around.variable, "x", "blockDim.x")
     if row is None:
         return None
     lanes = tuple(_lane_loops(fn, same=same))
@@ -92,7 +111,10 @@ def plan_rows(source: Source, fn: Function, *, same: bool = False) -> RowPlan | 
     guarded = _guarded(fn, lanes)
     if guarded is None or not _memory_is_safe(fn, lanes):
         return None
-    return RowPlan(row, lanes, tuple((lp, tuple(us)) for lp, us in sums.values()), guarded)
+    if around is not None and any(not contains(around.body, lp.node) for lp in lanes):
+        return None
+    joined = tuple((lp, tuple(us)) for lp, us in sums.values())
+    return RowPlan(row, lanes, joined, guarded, around)
 
 
 def _row(source: Source, fn: Function) -> ThreadId | None:
@@ -101,10 +123,48 @@ def _row(source: Source, fn: Function) -> ThreadId | None:
     if len(ids) != 1 or ids[0].variable.init is None or not ids[0].variable.settled:
         return None
     init = ids[0].variable.init
-    for node in walk(fn.body, "identifier"):
-        if source.of(node) in _BUILTINS and not contains(init, node):
-            return None
+    if any(not contains(init, node) for node in _own(source, fn)):
+        return None
     return ids[0] if source.in_block(ids[0].variable.declaration) else None
+
+
+def _own(source: Source, fn: Function) -> Iterator[Node]:
+    """Yield where a kernel asks for a thread's number along x, or for extents along x."""
+    for node in walk(fn.body, "identifier"):
+        outer = node.parent
+        along = source.of(outer).rpartition(".")[2] if outer is not None else ""
+        if source.of(node) in _BUILTINS and along not in ("y", "z"):
+            yield node
+
+
+def _stepped(source: Source, fn: Function) -> Loop | None:
+    """Return the loop in which each thread takes rows a grid apart, if all else is in there."""
+    found = [lp for lp in fn.loops if lp.depth == 0 and not lp.leaves_early and lp.counted]
+    if len(found) != 1 or found[0].relation not in ("<", "<="):
+        return None
+    loop = found[0]
+    start, step = fn.affine(loop.start), fn.affine(loop.step_node)
+    if start is None or step is None or loop.start is None or loop.step_node is None:
+        return None
+    if loop.variable is None or not contains(loop.node, loop.variable.name_node):
+        return None
+    first = {("threadIdx.x",): 1, ("blockDim.x", "blockIdx.x"): 1}
+    if dict(start.terms) != first or dict(step.terms) != {("blockDim.x", "gridDim.x"): 1}:
+        return None
+    if not source.in_block(loop.node):
+        return None
+    places = [loop.start, loop.step_node]
+    for node in list(places):  # locals that are used for nothing else
+        for name in walk(node, "identifier"):
+            variable = fn.variables.of(name)
+            if variable is None or variable.init is None or variable.space == "parameter":
+                continue
+            if not all(any(contains(p, u.node) for p in places[:2]) for u in variable.uses):
+                return None
+            places.append(variable.init)
+    if any(not any(contains(p, node) for p in places) for node in _own(source, fn)):
+        return None
+    return loop
 
 
 def _lane_loops(fn: Function, *, same: bool) -> Iterator[Loop]:
@@ -146,15 +206,43 @@ def _splits(loop: Loop) -> bool:
         and loop.relation in ("<", "<=", "!=")
         and not loop.leaves_early
         and loop.variable is not None
-        and contains(loop.node, loop.variable.name_node)  # not seen behind the loop
+        and _counts_only(loop.variable)
         and (loop.trips is None or loop.trips >= _WARP // 2)
         and loop.relation != "!="
     )
 
 
+def _counts_only(variable: Variable) -> bool:
+    """Return whether a variable is seen in `for` loops only, each of which starts it anew."""
+    at: list[Node] = []
+    for use in variable.uses:
+        if contains(variable.declaration, use.node):
+            continue
+        outer = next((a for a in ancestors(use.node) if _starts(a, variable)), None)
+        if outer is None:
+            return False
+        at.append(outer)
+    if not at:
+        return False
+    declared = variable.declaration.parent
+    inside = declared is not None and declared.type == "for_statement"
+    return inside or variable.init is None
+
+
+def _starts(loop: Node, variable: Variable) -> bool:
+    initializer = field(loop, "initializer") if loop.type == "for_statement" else None
+    if initializer is None:
+        return False
+    if contains(initializer, variable.name_node):
+        return True
+    return any(u.role == "write" and contains(initializer, u.node) for u in variable.changes)
+
+
 def _outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
     for variable in fn.variables.all:
         if contains(loop.node, variable.name_node) or variable.is_array:
+            continue
+        if _counts_only(variable):
             continue
         if any(contains(loop.node, u.node) for u in variable.changes):
             yield variable
@@ -257,11 +345,17 @@ def by_lanes(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacemen
     """Yield the edits that give each row to the lanes of a warp; the grid is not among them."""
     variable = plan.row.variable
     lane = source.fresh_name("lane", *(v.name for v in fn.variables.all))
-    init = variable.init
+    init = variable.init if plan.stepped is None else plan.stepped.start
     if init is None:
         return
     yield (*span(init), f"({source.of(init)}) / {_WARP}")
-    yield source.insert_after(variable.declaration, f"int {lane} = threadIdx.x % {_WARP};")
+    first = f"int {lane} = threadIdx.x % {_WARP};"
+    if plan.stepped is None or plan.stepped.step_node is None:
+        yield source.insert_after(variable.declaration, first)
+    else:
+        step = plan.stepped.step_node
+        yield (*span(step), f"{source.of(step)} / {_WARP}")
+        yield source.insert_before(plan.stepped.node, first)
     for loop in plan.lanes:
         if loop.start is None:
             return

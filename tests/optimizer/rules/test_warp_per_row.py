@@ -74,6 +74,51 @@ def test_an_independent_map_over_the_row_needs_no_shuffle() -> None:
     assert "__shfl" not in text
 
 
+STRIDED = (
+    "  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += blockDim.x * gridDim.x) {\n"
+    "    float s = 0;\n    for (int j = p[row]; j < p[row + 1]; j++) s += a[j];\n    o[row] = s;\n  }\n"
+)
+
+
+def test_rows_a_grid_apart_are_stepped_through_by_warps() -> None:
+    (edit,) = edits(STRIDED, row="")
+    assert "for (int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32; row < rows;" in edit.source
+    assert "row += blockDim.x * gridDim.x / 32) {" in edit.source
+    assert "  int lane = threadIdx.x % 32;\n  for (int row" in edit.source
+    assert "<<<(r + 127) / 128 * 32, threads>>>" in edit.source
+    (fixed,) = edits(STRIDED, row="", run=RUN.replace("(r + 127) / 128", "256"))
+    assert "<<<256, threads>>>" in fixed.source
+
+
+def test_rows_a_grid_apart_may_be_counted_by_locals() -> None:
+    named = STRIDED.replace("row = blockIdx.x * blockDim.x + threadIdx.x", "row = tid")
+    named = named.replace("row += blockDim.x * gridDim.x", "row += stride")
+    row = "  int tid = blockIdx.x * blockDim.x + threadIdx.x;\n  int stride = gridDim.x * blockDim.x;\n"
+    (edit,) = edits(named, row=row)
+    assert "for (int row = (tid) / 32; row < rows; row += stride / 32) {" in edit.source
+    assert not edits(named.replace("s += a[j]", "s += a[j + tid]"), row=row)
+
+
+def test_a_counter_declared_outside_the_loops_is_no_result() -> None:
+    text = only(
+        "  int j;\n  float s = 0, t = 0;\n  for (j = 0; j < cols; j++) s += a[row * cols + j];\n"
+        "  for (j = 0; j < cols; j++) t += a[row * cols + j] * s;\n  o[row] = t;\n"
+    )
+    assert text.count("for (j = lane; j < cols; j += 32)") == 2
+    assert not edits(
+        "  int j;\n  float s = 0;\n  for (j = 0; j < cols; j++) s += a[row * cols + j];\n  o[row] = s * j;\n"
+    )
+
+
+def test_rows_of_several_matrices_may_lie_along_the_grids_y() -> None:
+    (edit,) = edits(
+        "  const float *m = &a[(size_t)blockIdx.y * rows * cols + (size_t)row * cols];\n  float s = 0;\n"
+        "  for (int j = 0; j < cols; ++j) s += m[j];\n  o[blockIdx.y * rows + row] = s;\n",
+        run=RUN.replace("(r + 127) / 128", "dim3(r / 128, 8)"),
+    )
+    assert "dim3(r / 128 * 32, 8)" in edit.source
+
+
 def test_a_workloads_launch_changes_only_where_the_caller_may() -> None:
     grid = Launch(("(rows+127)/128",), ("128",), tunable=True)
     (edit,) = edits(SUM, run="", launch=grid)
@@ -116,7 +161,7 @@ def test_what_is_no_reduction_or_map_is_left_alone(body: str) -> None:
     [
         RUN.replace("128;", "100;"),
         RUN.replace("int threads = 128;", "int threads = r;"),
-        RUN.replace("(r + 127) / 128", "dim3(r / 128, 2)"),
+        RUN.replace("threads = 128;", "threads = 32;").replace(", threads", ", dim3(32, 2)"),
         "",
     ],
 )
