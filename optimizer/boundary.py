@@ -54,6 +54,7 @@ _CONTINUED = re.compile(r"(\S?)[ \t]*\\[ \t]*\r?\n\s*(\S?)")
 _MOST = 12
 
 
+@lru_cache(maxsize=256)  # the search asks before it spends a job, the evaluator for itself
 def violations(original: str, candidate: str, *, allow_host: bool = False) -> tuple[str, ...]:
     """Return what a candidate changes beyond its boundary, a sentence each; empty when inside.
 

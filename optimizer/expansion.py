@@ -85,6 +85,7 @@ class Expansion:
         for node in leaders(self.tree):
             if not node.asked:
                 self._ask(node)
+            self._ask_tuner(node)
             taken: Counter[str] = Counter()
             while len(batch) < size and node.tunes:
                 waiting = self.tree.take(node.tunes, taken)
@@ -150,14 +151,30 @@ class Expansion:
     def _next(self, node: Node, taken: Counter[str]) -> Candidate | None:
         if not node.asked:
             self._ask(node)
-        for _ in range(2):
+        while True:
             while node.queue:
                 waiting = self.tree.take(node.queue, taken)
                 if waiting.digest not in self.seen:
                     return self._candidate(node, waiting)
-            self._ask(node)
-        self.tree.exhaust(node)
-        return None
+            if not self._refill(node):
+                self.tree.exhaust(node)
+                return None
+
+    def _refill(self, node: Node) -> bool:
+        """Ask the policy again, then the tuner; False when neither has more to say."""
+        self._ask(node)
+        if not node.queue:
+            self._ask_tuner(node)
+            node.queue, node.tunes = node.tunes, []
+        return bool(node.queue)
+
+    def _ask_tuner(self, node: Node) -> None:
+        """Fill a candidate's list of constants to try, once."""
+        if self.settings.tune and not node.tuned:
+            node.tuned = True
+            edits = self._tune(node.step.kernel, node.step.findings)
+            prior = self.settings.tune_prior
+            node.tunes = self._waiting(node, [Proposal(edit, prior) for edit in edits])
 
     def _candidate(self, node: Node, waiting: Waiting) -> Candidate:
         self.seen.add(waiting.digest)
@@ -165,17 +182,12 @@ class Expansion:
         return Candidate(node, waiting.proposal, kernel, waiting.digest)
 
     def _ask(self, node: Node) -> None:
-        """Fill a candidate's queue from policy and tuner, with fresh counters where it matters."""
+        """Fill a candidate's queue from the policy, with fresh counters where it matters."""
         if not node.asked:
             step_up = math.log(self.settings.profile_step)
             if self._profiles_left > 0 and (node.gain or 0.0) >= self._profiled_gain + step_up:
                 self.profile(node)
             self.find(node)
-            if self.settings.tune:
-                edits = self._tune(node.step.kernel, node.step.findings)
-                prior = self.settings.tune_prior
-                node.tunes = self._waiting(node, [Proposal(edit, prior) for edit in edits])
-                node.queue.extend(node.tunes)
         node.asked = True
         if node.dry:
             return

@@ -33,11 +33,13 @@ def chooser(strategy: Strategy, seed: int) -> Choose:
 def mcts(tree: Tree) -> Node | None:
     """Follow PUCT; when only given-up subtrees are left, take them up again.
 
-    The first `exploit` of a batch go to the best candidate itself while it still gets on: edits
-    that pay mostly pay together, and a chain of them is found only as deep as it is built.
+    The first `exploit` of a batch go to the best candidate itself while it still gets on, fewer
+    (`hold`) after: edits that pay mostly pay together, and a chain of them is found only as deep
+    as it is built.
     """
     top, settings = tree.top, tree.settings
-    if tree.root.pending < settings.exploit and top.expandable and top.stale < settings.chase:
+    share = settings.exploit if top.stale < settings.chase else settings.hold
+    if tree.root.pending < share and top.expandable:
         return top
     found = tree.select()
     if found is None and tree.root.pending == 0 and tree.reopen():

@@ -64,6 +64,7 @@ class Node:
     closed: bool = False
     children: list[Node] = field(default_factory=list)
     asked: bool = False
+    tuned: bool = False
     queue: list[Waiting] = field(default_factory=list)
     tunes: list[Waiting] = field(default_factory=list)
 

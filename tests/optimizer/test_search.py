@@ -170,7 +170,7 @@ def test_more_machines_change_the_time_and_not_the_tree(width: int) -> None:
     narrow = LandscapeEvaluator(SCENE, 1)
     run(tools(evaluator=narrow))
     assert most_at_once(narrow) == 4
-    assert most_at_once(evaluator) >= min(max(width, 4), 10)
+    assert most_at_once(evaluator) >= min(max(width, 4), 8)
 
 
 def most_at_once(evaluator: LandscapeEvaluator) -> int:
