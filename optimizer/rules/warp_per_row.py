@@ -109,7 +109,7 @@ def plan_rows(
             known = sums.setdefault(place.node.id, (place, []))[1]
             known += [u for u in found[:1] if u.variable not in {k.variable for k in known}]
     guarded = _guarded(fn, lanes)
-    if guarded is None or not _memory_is_safe(fn, lanes):
+    if guarded is None or not _memory_is_safe(fn, lanes, guarded, [lp for lp, _ in sums.values()]):
         return None
     if around is not None and any(not contains(around.body, lp.node) for lp in lanes):
         return None
@@ -286,8 +286,13 @@ def _guarded(fn: Function, lanes: Sequence[Loop]) -> tuple[Node, ...] | None:
     return tuple(found.values())
 
 
-def _memory_is_safe(fn: Function, lanes: Sequence[Loop]) -> bool:
-    """Return whether no lane reads what another lane wrote, and no two write one element."""
+def _memory_is_safe(
+    fn: Function, lanes: Sequence[Loop], guarded: Sequence[Node], joins: Sequence[Loop]
+) -> bool:
+    """Return whether no lane reads what another lane wrote, and no two write one element.
+
+    Behind the loops of `joins` all lanes have met.
+    """
     written: dict[str, list[Access]] = {}
     for access in fn.accesses:
         if access.space == "local":
@@ -302,9 +307,31 @@ def _memory_is_safe(fn: Function, lanes: Sequence[Loop]) -> bool:
         for writer in written.get(access.root, []):
             if writer.kind == "atomic" and access.kind == "atomic":
                 continue
+            if _by_first(guarded, writer) and (
+                _by_first(guarded, access) or _earlier(access, writer, joins)
+            ):
+                continue
             if not _same_lane(fn, lanes, writer, access):
                 return False
     return True
+
+
+def _by_first(guarded: Sequence[Node], access: Access) -> bool:
+    """Return whether one lane alone does an access."""
+    return any(contains(statement, access.node) for statement in guarded)
+
+
+def _earlier(access: Access, writer: Access, joins: Sequence[Loop]) -> bool:
+    """Return whether all lanes have read an element before one of them writes it."""
+    return (
+        not access.writes
+        and not any(lp.node.id == other.node.id for lp in access.loops for other in writer.loops)
+        and any(
+            access.node.end_byte <= lp.node.start_byte
+            and lp.node.end_byte <= writer.node.start_byte
+            for lp in joins
+        )
+    )
 
 
 def _same_lane(fn: Function, lanes: Sequence[Loop], one: Access, other: Access) -> bool:

@@ -110,6 +110,18 @@ def test_a_counter_declared_outside_the_loops_is_no_result() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  float s = o[row];\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s;\n",
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s + 2 * o[row];\n",
+        "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] += s;\n",
+    ],
+)
+def test_the_result_may_be_read_before_lane_zero_writes_it(body: str) -> None:
+    assert "if (lane == 0) o[row]" in only(body)
+
+
 def test_rows_of_several_matrices_may_lie_along_the_grids_y() -> None:
     (edit,) = edits(
         "  const float *m = &a[(size_t)blockIdx.y * rows * cols + (size_t)row * cols];\n  float s = 0;\n"
@@ -150,6 +162,9 @@ def test_a_workloads_launch_changes_only_where_the_caller_may() -> None:
             "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += o[row * cols + cols - 1 - j];\n  o[row * cols] = s;\n"
         ),
         "  __shared__ float t[128];\n" + SUM,
+        # every lane reads what lane 0 wrote
+        SUM
+        + "  float t = o[row];\n  for (int j = 0; j < cols; ++j) o[rows + row * cols + j] = t;\n",
     ],
 )
 def test_what_is_no_reduction_or_map_is_left_alone(body: str) -> None:
