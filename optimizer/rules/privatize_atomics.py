@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from optimizer.accesses import Access
+from optimizer.allocations import allocated
 from optimizer.functions import Call, Function
 from optimizer.geometry import Change, Geometry, block_extents, is_flat, regrid
 from optimizer.model import Edit, Finding, Kernel
@@ -25,13 +27,12 @@ _FEWER_BLOCKS = (32, 8)
 
 @dataclass(frozen=True, slots=True)
 class _Atomic:
-    """`atomicAdd(&array[index], value);` as a statement; `place` is what is added to."""
+    """`atomicAdd(place, value);` as a statement; `place` is `&array[index]` or `array + index`."""
 
     call: Call
+    access: Access
     element: str
     place: str
-    target: Node
-    index: Node | None
     value: Node
 
 
@@ -48,12 +49,11 @@ def privatize_atomics(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[E
         if fn.broken or fn.has_asm or fn.has_goto or fn.barriers or fn.conditional:
             continue
         found = [_atomic(source, fn, call) for call in fn.atomics]
-        if not found or any(a is None for a in found):
-            continue
         atomics = [a for a in found if a is not None]
-        if all(_uniform(fn, a) for a in atomics):
-            yield from _sums(kernel, source, fn, atomics)
-        elif len(atomics) == 1:
+        alike = [a for a in atomics if _uniform(fn, a) and _only_added(fn, a, atomics)]
+        if alike:
+            yield from _sums(kernel, source, fn, alike)
+        elif len(found) == len(atomics) == 1:
             yield from _bins(kernel, source, fn, atomics[0])
 
 
@@ -68,23 +68,49 @@ def _atomic(source: Source, fn: Function, call: Call) -> _Atomic | None:
     access = found[0]
     if access.space != "global" or len(access.indices) > 1:
         return None
-    index = access.indices[0] if access.indices else None
     place = source.of(call.arguments[0])
-    return _Atomic(call, access.element, place, access.node, index, call.arguments[1])
+    return _Atomic(call, access, access.element, place, call.arguments[1])
 
 
 def _uniform(fn: Function, atomic: _Atomic) -> bool:
-    """Return whether all threads of a block add to one place that can be named at the end."""
-    address = stripped(atomic.call.arguments[0])
-    if address is None:
+    """Return whether all threads of a block add to one place that can be named at the end.
+
+    Locals in its address must be seen there: those of the body, in front of any test.
+    """
+    address = atomic.call.arguments[0]
+    root = atomic.access.variable
+    if root is None or atomic.access.root != root.name or not root.settled:
         return False
-    if atomic.index is not None:
-        names = [fn.variables.of(n) for n in walk(atomic.index, "identifier")]
-        return fn.uniform(atomic.index) and all(v is None or v.space == "parameter" for v in names)
-    if operator(address) == "&":
+    if any(True for _ in walk(address, "call_expression", "update_expression")):
         return False
-    variable = fn.variables.of(address) if address.type == "identifier" else None
-    return variable is not None and variable.space == "parameter" and variable.settled
+    first = min((g.node.start_byte for g in fn.guards), default=fn.body.end_byte)
+    for node in walk(address, "identifier"):
+        variable = fn.variables.of(node)
+        if variable is root or variable is None:
+            continue
+        if variable.is_pointer or variable.is_array or not variable.settled:
+            return False
+        seen = variable.scope.id == fn.body.id and variable.declaration.end_byte <= first
+        if variable.space != "parameter" and not seen:
+            return False
+    indices = [*atomic.access.indices, *_offsets(fn, address)]
+    return all(fn.uniform(index) for index in indices)
+
+
+def _offsets(fn: Function, address: Node) -> Iterator[Node]:
+    """Yield what is added to a pointer in `p + i`."""
+    node = stripped(address)
+    while node is not None and node.type == "binary_expression":
+        sides = [field(node, side) for side in ("left", "right")]
+        pointers = [s for s in sides if s is not None and (fn.type_of(s) or "").endswith("*")]
+        yield from (s for s in sides if s is not None and s not in pointers)
+        node = stripped(pointers[0]) if len(pointers) == 1 else None
+
+
+def _only_added(fn: Function, atomic: _Atomic, atomics: list[_Atomic]) -> bool:
+    """Return whether a kernel does nothing else with the array of an atomic."""
+    mine = {a.access.node.id for a in atomics}
+    return all(a.root != atomic.access.root or a.node.id in mine for a in fn.accesses)
 
 
 # -- one place -----------------------------------------------------------------------------------
@@ -182,12 +208,15 @@ def _linear(block: tuple[int, int, int] | None) -> str:
 
 
 def _bins(kernel: Kernel, source: Source, fn: Function, atomic: _Atomic) -> Iterator[Edit]:
-    count = _bin_count(source, fn, atomic)
-    array = field(atomic.target, "argument")
-    if count is None or array is None or atomic.index is None or count > _MOST_BINS:
+    variable = atomic.access.variable
+    if variable is None or variable.space != "parameter" or atomic.access.root != variable.name:
         return
-    variable = fn.variables.of(array) if array.type == "identifier" else None
-    if variable is None or variable.space != "parameter":
+    count = _bin_count(source, fn, atomic) or allocated(source, fn, variable)
+    array = next(
+        (n for n in walk(atomic.call.arguments[0], "identifier") if fn.variables.of(n) is variable),
+        None,
+    )
+    if count is None or array is None or not 1 < count <= _MOST_BINS:
         return
     if any(u.node.id != array.id for u in variable.uses if u.role != "declare"):
         return  # the counts are read or written elsewhere in the kernel
@@ -239,7 +268,9 @@ def _private(
 
 def _bin_count(source: Source, fn: Function, atomic: _Atomic) -> int | None:
     """Return how many bins an index can name, by its type, a modulus or a mask."""
-    node = stripped(atomic.index)
+    if len(atomic.access.indices) != 1:
+        return None
+    node = stripped(atomic.access.indices[0])
     for _ in range(6):
         if node is None:
             return None

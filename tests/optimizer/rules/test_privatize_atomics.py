@@ -46,6 +46,34 @@ def test_two_addresses_get_a_sum_each() -> None:
     assert "int block_sum1 = 0;" in text
 
 
+def test_other_atomics_may_stay_beside_those_on_one_address() -> None:
+    text = only("  if (i < n) { atomicAdd(out, a[i]); atomicAdd(&h[i], 1); }\n")
+    assert "block_sum += a[i]; atomicAdd(&h[i], 1);" in text
+
+
+def test_one_place_of_each_block_may_be_named_by_locals() -> None:
+    text = only(
+        "  int g = blockIdx.x;\n  for (; i < n; i += 256) atomicAdd(out + 4 * g + 1, a[i]);\n"
+    )
+    assert "atomicAdd(out + 4 * g + 1, block_sum);" in text
+
+
+@pytest.mark.parametrize("address", ["&h[(int)a[i]]", "h + (int)a[i]"])
+@pytest.mark.parametrize("size", ["64 * sizeof(int)", "sizeof(count) * BINS", "256"])
+def test_the_host_tells_how_many_bins_there_are(address: str, size: str) -> None:
+    head = "typedef int count;\n#define BINS 64\n"
+    run = (
+        "int main() {\n  float *a, *o; unsigned char *s; int *d_h, n = 9;\n"
+        f"  cudaMalloc((void **)&d_h, {size});\n  k<<<(n + 255) / 256, 256>>>(a, s, o, d_h, n);\n}}\n"
+    )
+    body = ID + f"  if (i < n) atomicAdd({address}, 1);\n}}\n"
+    found = list(privatize_atomics(Kernel("k", head + HEAD + body + run), []))
+    assert "__shared__ int block_h[64];" in found[-1].source
+    assert address.replace("h", "block_h", 1) in found[-1].source
+    unknown = run.replace(size, "n * sizeof(int)")
+    assert not list(privatize_atomics(Kernel("k", head + HEAD + body + unknown), []))
+
+
 def test_bins_of_a_byte_are_kept_by_the_block_with_fewer_blocks_first() -> None:
     found = edits("  if (i < n) {\n    atomicAdd(&h[s[i]], 1);\n  }\n")
     assert [e.title.partition("own")[2] for e in found] == [
@@ -68,6 +96,8 @@ def test_bins_of_a_byte_are_kept_by_the_block_with_fewer_blocks_first() -> None:
         "  if (i < n) { if (a[i] < 0) return; atomicAdd(out, a[i]); }\n",  # returns inside
         "  if (i < n) { atomicAdd(&h[s[i]], 1); out[i] = h[0]; }\n",  # counts are read
         "  if (i < n) atomicAdd(out, a[i]);\n  __syncthreads();\n",
+        "  if (i < n) { atomicAdd(out, a[i]); h[i] = (int)out[0]; }\n",  # the sum is read
+        "  if (i < n) { int g = blockIdx.x; atomicAdd(out + g, a[i]); }\n",  # unseen at the end
     ],
 )
 def test_what_cannot_be_joined_is_left_alone(body: str) -> None:
