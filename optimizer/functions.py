@@ -560,6 +560,14 @@ class Function:
             return base[:-1] if base is not None and base.endswith("*") else None
         if name in ("min", "max") and arguments is not None and len(arguments.named_children) == 2:
             return _wider(*(self.type_of(a) for a in arguments.named_children))
+        if (
+            name.startswith("__shfl")
+            and arguments is not None
+            and len(arguments.named_children) > 1
+        ):
+            return self.type_of(arguments.named_children[1])
+        if name in _TO_FLOAT or (name.startswith("__") and name.endswith("f") and name[2:] in MATH):
+            return "float"
         if name in MATH:
             if name.endswith("f") and name != "erf":
                 return "float"
@@ -812,6 +820,11 @@ _VECTORS = {
     "float": "float", "double": "double", "int": "int", "uint": "unsigned int",
     "short": "short", "uchar": "unsigned char", "char": "char", "dim": "unsigned int",
 }  # fmt: skip
+_TO_FLOAT = frozenset({
+    "__fdividef", "__half2float", "__bfloat162float", "__int2float_rn", "__uint2float_rn",
+    "__frcp_rn", "__fsqrt_rn", "__frsqrt_rn", "__fdiv_rn", "__fmaf_rn", "__fmul_rn", "__fadd_rn",
+    "__int_as_float", "__uint_as_float", "__saturatef", "__double2float_rn",
+})  # fmt: skip
 _KNOWN = frozenset({
     "warpSize", "NULL", "nullptr", "true", "false", "INFINITY", "NAN", "FLT_MAX", "FLT_MIN",
     "INT_MAX", "INT_MIN", "DBL_MAX", "FLT_EPSILON", "M_PI", "UINT_MAX", "CUDART_INF_F", "std",

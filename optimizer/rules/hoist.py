@@ -35,6 +35,7 @@ def hoist(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             continue
         yield from _loads(source, fn)
         yield from _reciprocals(source, fn)
+        yield from _inverses(source, fn)
 
 
 # -- loads ---------------------------------------------------------------------------------------
@@ -204,6 +205,63 @@ def _reciprocals(source: Source, fn: Function) -> Iterator[Edit]:
             _NAME,
             1.2,
         )
+
+
+def _inverses(source: Source, fn: Function) -> Iterator[Edit]:
+    """Yield an edit that inverts, before a loop, what the loop divides by: `o[j] / sum`."""
+    groups: dict[tuple[int, str], list[tuple[Node, Node, Node]]] = {}
+    loops: dict[int, Loop] = {}
+    for node in fn.divisions:
+        left, right = field(node, "left"), field(node, "right")
+        if operator(node) not in ("/", "/=") or left is None or right is None:
+            continue
+        kind = fn.type_of(left) if operator(node) == "/=" else fn.type_of(node)
+        divisor = stripped(right)
+        if kind not in _FLOATS or fn.type_of(right) != kind or divisor is None:
+            continue
+        if divisor.type == "number_literal" or _shared(source, fn, right):
+            continue
+        loop = next((lp for lp in fn.loops_around(node) if _steady(source, fn, lp, divisor)), None)
+        if loop is not None:
+            loops[loop.node.id] = loop
+            groups.setdefault((loop.node.id, source.plain(divisor)), []).append((node, left, right))
+    edits: list[Replacement] = []
+    taken: list[str] = []
+    for (at, _), found in groups.items():
+        right = found[0][2]
+        kind = fn.type_of(right) or "float"
+        name = source.fresh_name(f"inv_{_word(source, right)}", *taken)
+        taken.append(name)
+        one = "1.0" if kind == "double" else "1.0f"
+        line = f"const {kind} {name} = {one} / {source.of(right)};"
+        edits.append(source.insert_before(loops[at].node, line))
+        for node, left, divisor in found:
+            sign = " *= " if operator(node) == "/=" else " * "
+            edits += [(left.end_byte, divisor.start_byte, sign), (*span(divisor), name)]
+    if edits:
+        lines = ", ".join(
+            str(source.line(node)) for found in groups.values() for node, _, _ in found
+        )
+        yield Edit(
+            "divide once before the loop",
+            source.replace(_merged(edits)),
+            f"rule:{_NAME}",
+            f"Line {lines}: the divisor does not change in the loop; an exact division costs about"
+            " ten instructions, a product one.",
+            _NAME,
+            1.15,
+        )
+
+
+def _steady(source: Source, fn: Function, loop: Loop, divisor: Node) -> bool:
+    """Return whether a divisor of scalars keeps its value in a loop and is known before it."""
+    return (
+        source.in_block(loop.node)
+        and not any(True for _ in walk(divisor, "subscript_expression", "pointer_expression"))
+        and not any(True for _ in walk(divisor, "field_expression", "call_expression"))
+        and fn.is_invariant(divisor, loop)
+        and not fn.has_goto
+    )
 
 
 def _indent(source: Source, fn: Function) -> str:

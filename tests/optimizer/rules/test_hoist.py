@@ -42,6 +42,24 @@ def test_a_divisor_used_twice_is_inverted_once() -> None:
     assert "d[i] = d[i] * inv_h + d[i + n] * inv_h;" in text
 
 
+def test_what_a_loop_divides_by_is_inverted_before_it() -> None:
+    (text,) = edits(
+        "  float sum = 0;\n  for (int j = 0; j < n; j++) sum += a[j];\n"
+        "  for (int j = 0; j < n; j++) {\n    o[j] = __expf(a[j]) / sum;\n    o[j + n] /= sum;\n  }\n"
+    )
+    assert "  const float inv_sum = 1.0f / sum;\n  for (int j = 0; j < n; j++) {\n" in text
+    assert "o[j] = __expf(a[j]) * inv_sum;\n    o[j + n] *= inv_sum;" in text
+    assert not [e for e in hoist(Kernel("k", text), []) if e.title.startswith("divide")]
+
+
+def test_a_divisor_is_inverted_in_front_of_the_outermost_loop_that_keeps_it() -> None:
+    (text,) = edits(
+        "  for (int q = 0; q < n; q++) {\n    float w = a[q] + 1;\n"
+        "    for (int j = 0; j < n; j++)\n      for (int m = 0; m < n; m++) d[j] += a[m] / w;\n  }\n"
+    )
+    assert "    const float inv_w = 1.0f / w;\n    for (int j = 0; j < n; j++)" in text
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -52,6 +70,8 @@ def test_a_divisor_used_twice_is_inverted_once() -> None:
         "  for (int j = 0; j < n; j++) d[j] = o[j] / n;\n",  # the store is double, o is not aliased
         "  o[i] = a[i] / s;\n",  # once only
         "  for (int j = 0; j < n; j++) o[j] = j / n;\n",  # integer division
+        "  float t = s; for (int j = 0; j < n; j++) { t += 1; d[j] = a[j] / t; }\n",  # changes
+        "  for (int j = 0; j < n; j++) { float t = a[j]; d[j] = s / t; }\n",  # another in each
     ],
 )
 def test_what_changes_or_may_not_happen_stays(body: str) -> None:
