@@ -124,7 +124,7 @@ RECORDED = sorted(path.parent.name for path in EXAMPLES.glob("*/recording.jsonl.
 def test_a_recording_is_of_the_example_as_it_is_now(name: str) -> None:
     kernel, workload = described(name)
     replay = ReplayDispatcher(EXAMPLES / name / "recording.jsonl.gz")
-    replay.dispatch([Job(kernel, kernel, workload, effort=Effort.SCREEN)])
+    replay.dispatch([Job(kernel, kernel, workload, effort=Effort.RACE)])
     assert replay.missing == 0, "the example changed after it was recorded: record it again"
     assert replay.header.gpu
     assert replay.header.date
