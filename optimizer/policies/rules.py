@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # per row, a thread-0 loop) nearly always pays where it fits, one that always fits seldom does.
 BASE_PRIOR: Mapping[str, float] = {
     "warp-per-row": 0.80,
+    "block-per-row": 0.60,
     "tile-matmul": 0.80,
     "stage-transpose": 0.75,
     "register-accumulator": 0.65,
@@ -31,6 +32,8 @@ BASE_PRIOR: Mapping[str, float] = {
     "split-loop": 0.55,
     "tile-halo": 0.50,
     "hoist": 0.50,
+    "power-product": 0.50,
+    "tile-broadcast": 0.50,
     "coarsen": 0.50,
     "vectorize": 0.50,
     "local-array": 0.45,

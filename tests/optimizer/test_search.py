@@ -234,6 +234,17 @@ def test_the_next_best_is_offered_when_the_best_does_not_hold() -> None:
     assert any("was not confirmed: same" in note for note in found.notes)
 
 
+def test_only_what_screening_cannot_tell_from_the_best_is_raced() -> None:
+    world = Scripted({"a": 3.0, "b": 2.95, "c": 1.5})
+    found = scripted(world)
+    raced = [source for source, effort in world.asked if effort is Effort.RACE and source]
+    assert raced == ["a", "b"]
+    assert found.best.kernel.source == "a"
+    alone = Scripted({"a": 3.0, "b": 1.5})
+    scripted(alone)
+    assert [s for s, effort in alone.asked if effort is Effort.RACE and s] == []
+
+
 def test_nothing_is_offered_below_the_least_speedup() -> None:
     found = scripted(Scripted({"a": 1.02, "b": 0.7}))
     assert found.winner is None
