@@ -31,6 +31,7 @@ _BYTES = {
     "char": 1, "unsigned char": 1, "short": 2, "long long": 8, "long": 8, "__nv_bfloat16": 2,
     "unsigned long": 8, "unsigned long long": 8, "int8_t": 1, "uint8_t": 1, "int32_t": 4,
 }  # fmt: skip
+_BROKEN = re.compile(r"\s*\n\s*")
 _WIDEST = 8  # bytes of a template's type
 _ZERO_OF = re.compile(
     r"(?:static_cast<\w+>|\(\w+\)|\b[A-Za-z]\w*)\((0(?:\.0*)?[fF]?)\)|\(\w+\)(?=0)"
@@ -498,7 +499,7 @@ def _body(
         f">>for (int {i} = 0; {i} < {results}; ++{i})",
         ">>>#pragma unroll",
         f">>>for (int {j} = 0; {j} < {results}; ++{j})",
-        f">>>>{inner};",
+        f">>>>{_BROKEN.sub(' ', inner)};",
         ">}",
         ">__syncthreads();",
         "}",
@@ -596,6 +597,10 @@ def _parts(source: Source, p: _Product) -> _Parts | None:
         names = {v.name for v in fn.variables.all if contains(variable.declaration, v.name_node)}
         if not names <= own | {p.total.name, p.loop.name}:
             return None
+    counter = p.loop.variable
+    if counter is not None and not contains(p.loop.node, counter.name_node):
+        alone = [v for v in fn.variables.all if contains(counter.declaration, v.name_node)]
+        dropped |= {counter.declaration.id} if len(alone) == 1 else set()
     kept = [n for n in p.before if n.id not in dropped]
     declares = {n.id: {v.name for v in fn.variables.all if contains(n, v.name_node)} for n in kept}
     threads = {

@@ -40,6 +40,11 @@ def test_three_sizes_of_tile_are_offered_with_their_grids() -> None:
     assert "dim3 grid(((n + 15) / 16 + 7) / 8, ((m + 15) / 16 + 7) / 8);" in found[0].source
 
 
+def test_a_counter_declared_for_the_loop_goes_with_it() -> None:
+    text = edits(GUARDED.replace("for (int p = 0", "int p;\n    for (p = 0"))[0].source
+    assert "int p;" not in text
+
+
 def test_the_statements_behind_the_loop_are_kept_as_they_are() -> None:
     text = edits(GUARDED)[0].source
     assert "C[row * n + col] = alpha * s + C[row * n + col];" in text
