@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,9 @@ _START = (
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
 MOST_RESTARTS = 6
+# Answers of other workloads and seeds that may stay on disk: a search asks for one seed again and
+# again and for each confirmation's once.
+MOST_KEPT, MOST_KEPT_BYTES = 6, 2 << 30
 
 Build = Callable[[str, Json], Json | None]
 
@@ -72,7 +77,7 @@ class Oracle:
 
     def __init__(self, scratch: Path, gpu: int, build: Build) -> None:
         self._scratch, self._gpu, self._build = scratch, gpu, build
-        self._kept: dict[str, tuple[Answers, Json | None]] = {}
+        self._kept: OrderedDict[str, tuple[Answers, Json | None]] = OrderedDict()
 
     def answers(
         self, job: JobSpec, request: Json, wanted: Sequence[Combination], seconds: float
@@ -82,9 +87,11 @@ class Oracle:
         Raises `BaselineFailure` when a declared case is not among them.
         """
         if job.key not in self._kept:
+            self._evict()
             folder = self._scratch / f"answers-{job.key}"
             folder.mkdir(parents=True, exist_ok=True)
             self._kept[job.key] = (Answers(job.work, folder), self._promoted(job, request))
+        self._kept.move_to_end(job.key)
         answers, twin = self._kept[job.key]
         missing = [
             c for c in wanted if c.key not in answers.described and c.key not in answers.dropped
@@ -97,6 +104,19 @@ class Oracle:
             remedy = answers.remedies.get(key) or "mend the kernel or its cases"
             raise BaselineFailure(f"{case}: {answers.dropped[key]}", remedy)
         return answers
+
+    def _evict(self) -> None:
+        """Delete the answers asked for longest ago, until a new set may be made."""
+        sizes = {
+            key: sum(file.stat().st_size for file in answers.folder.iterdir())
+            for key, (answers, _) in self._kept.items()
+        }
+        while self._kept and (
+            len(self._kept) >= MOST_KEPT or sum(sizes.values()) > MOST_KEPT_BYTES
+        ):
+            key, (answers, _) = self._kept.popitem(last=False)
+            del sizes[key]
+            shutil.rmtree(answers.folder, ignore_errors=True)
 
     def _promoted(self, job: JobSpec, request: Json) -> Json | None:
         """Compile the original in double precision; None where that is not mechanical."""

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,6 +176,7 @@ class EntryProcess:
         for stream in (child.stdin, child.stdout):
             if stream is not None:
                 stream.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def session(self, job: JobSpec, request: Json) -> RemoteSession:
         """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`."""

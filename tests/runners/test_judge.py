@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from runners import spec
+from runners.answers import MOST_KEPT
 from runners.fault import Fault
 from runners.judge import Judge, compulsory_us
 from runners.spec import Json, Launch
@@ -270,3 +271,11 @@ def test_the_floor_counts_what_the_cache_keeps() -> None:
     assert compulsory_us(1 << 30, facts) == pytest.approx((1 << 30) / 4.8e6, rel=0.06)
     assert compulsory_us(1 << 20, facts) < 0.05
     assert compulsory_us(1 << 30, {"l2_bytes": 1}) == 0.0
+
+
+def test_answers_of_old_seeds_are_deleted(judge: Judge, tmp_path: Path) -> None:
+    """Every seed has answers of its own on disk; a long session keeps the last few."""
+    for seed in range(MOST_KEPT + 3):
+        assert _verdict(judge, SCALE, seed=seed)["status"] == "correct"
+    assert len(list(tmp_path.glob("answers-*"))) == MOST_KEPT
+    assert _verdict(judge, SCALE, seed=0)["status"] == "correct"
