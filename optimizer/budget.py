@@ -13,6 +13,10 @@ LARGEST_RESERVE = 0.25
 # A confirmation is a fresh process (0.6 s), more input families and the full stop rule: it took
 # about this many times what the first evaluation of the same kernel took.
 CONFIRMATION_COST = 4.0
+# One evaluation in this many is kept for making the winner shorter, up to as many as most
+# winners have edits.
+SHORTENING_SHARE = 16
+SHORTENING_MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class Meter:
     spent: Callable[[], float] = float
     evaluations: int = 0
     reserve_seconds: float = 0.0
+    reserve_evaluations: int = 0
     started: float = field(init=False)
     already_usd: float = field(init=False)
 
@@ -71,7 +76,7 @@ class Meter:
     @property
     def left(self) -> int:
         """Return how many candidates may still be evaluated."""
-        return max(0, self.budget.evaluations - self.evaluations)
+        return max(0, self.budget.evaluations - self.evaluations - self.reserve_evaluations)
 
     @property
     def share_left(self) -> float:
@@ -86,6 +91,10 @@ class Meter:
         """Keep back time for confirming, judged by how long the first evaluation took."""
         most = LARGEST_RESERVE * 60.0 * self.budget.minutes
         self.reserve_seconds = min(most, CONFIRMATION_COST * evaluation_seconds)
+
+    def keep_for_shortening(self) -> None:
+        """Keep back evaluations to try the winner without some of its edits."""
+        self.reserve_evaluations = min(SHORTENING_MOST, self.budget.evaluations // SHORTENING_SHARE)
 
     def exceeded(self) -> Stopped | None:
         """Return the rule that says stop, if one does."""
@@ -125,7 +134,8 @@ class SearchSettings:
     gains seen anywhere change priors. `patience` tries without progress close a subtree.
     `tune_share` of the budget is kept for constants, which get `tune_prior` and before wait until
     the policy has no more to say. A candidate is profiled when it is `profile_step` times as fast
-    as the last one that was, `profiles` times at most.
+    as the last one that was, `profiles` times at most. `shorten` tries the winner without the
+    edits that brought nothing.
     """
 
     strategy: Strategy = Strategy.MCTS
@@ -155,6 +165,7 @@ class SearchSettings:
     profile_step: float = 1.1
     finalists: int = 4
     confirmations: int = 3
+    shorten: bool = True
     least_headroom: float = 1.03
 
 

@@ -48,14 +48,14 @@ class Finals:
         self.tree, self.evaluator, self.workload = tree, evaluator, workload
         self.meter, self.settings, self.accept = meter, settings, workload.accept
 
-    def decide(self, aa: Measurement | None, *, hurry: bool = False) -> Final:
-        """Return who is offered; `hurry` skips the race and tries the best screened one alone."""
+    def ranked(self, *, hurry: bool = False) -> list[Step]:
+        """Return who might be offered, best first; `hurry` returns the best screened one alone."""
         steps = [node.step for node in self.tree.nodes]
         best = contenders(steps, self.accept, 1 if hurry else self.settings.finalists)
         close = near_the_first(best)
         if len(close) > 1 and not self.meter.overtime:
             best = [*self.race(close), *best[len(close) :]]
-        return self.confirm(best[: self.settings.confirmations], aa)
+        return best
 
     def race(self, best: Sequence[Step]) -> list[Step]:
         """Return the contenders timed under the full stop rule, best lower bound first."""
@@ -70,8 +70,9 @@ class Finals:
             raced.append(node.step)
         return list(by_lower_bound(raced, self.accept))
 
-    def confirm(self, raced: Sequence[Step], aa: Measurement | None) -> Final:
+    def confirm(self, ranked: Sequence[Step], aa: Measurement | None) -> Final:
         """Measure the best in a fresh process, and the next best when that does not hold."""
+        raced = ranked[: self.settings.confirmations]
         if not raced:
             return Final()
         accept = stricter(self.accept, len(raced), bias(aa, self.accept))

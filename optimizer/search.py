@@ -21,10 +21,11 @@ from optimizer.finals import Final, Finals
 from optimizer.ledger import Ledger
 from optimizer.model import Effort, Environment, Kernel, Status, Step, Trajectory, Verdict, Workload
 from optimizer.reward import CompositeReward, changed_lines, extras
+from optimizer.shortening import Shortening
 from optimizer.significance import interval, no_difference, speedup
 from optimizer.strategies import chooser
 from optimizer.tools import Event, Stage, Tools, ignore
-from optimizer.tree import Tree
+from optimizer.tree import Node, Tree
 
 if TYPE_CHECKING:
     from optimizer.model import Measurement
@@ -116,6 +117,8 @@ class _Run:
             first = replace(resume.baseline, kernel=self.kernel)
             self.aa, self.notes = resume.aa, list(resume.notes)
         self.meter.evaluations += 1
+        if self.settings.shorten:
+            self.meter.keep_for_shortening()
         self.tree = Tree(first, self.settings, self.ledger)
         self.expansion = Expansion(
             self.tree, self.tools, self.settings, self.workload, self.on_event
@@ -167,65 +170,74 @@ class _Run:
 
     def evaluate(self, batch: Sequence[Candidate]) -> None:
         """Get the verdicts of a batch, judge and reward them, and grow the tree by them."""
-        baseline = self.tree.root.step
         for candidate, verdict in self.expansion.verdicts(batch, self.meter.left):
-            edit, parent = candidate.proposal.edit, candidate.parent.step
-            opinion = self.tools.judge(parent, parent.findings, edit, verdict)
-            reward = self.reward(verdict, baseline.verdict)
-            if verdict.status is Status.CORRECT:
-                reward += extras(opinion.score, changed_lines(baseline.kernel, candidate.kernel))
-            step = Step(
-                number=len(self.tree.nodes),
-                parent=parent.number,
-                edit=edit,
-                kernel=candidate.kernel,
-                verdict=verdict,
-                reward=reward,
-                prior=candidate.proposal.prior,
-                judge=opinion.score,
-                judge_reason=opinion.reason,
-                same_as=self.twin(verdict),
-                at_seconds=self.meter.seconds,
-                usd=self.meter.usd - self.usd_booked,
-            )
-            self.usd_booked += step.usd
-            self.grow(step)
-            self.on_step(step)
+            self.judge(candidate, candidate.parent.step, verdict)
+
+    def judge(self, candidate: Candidate, parent: Step, verdict: Verdict) -> Node:
+        """Judge and reward one verdict and grow the tree by it, below `parent`."""
+        baseline, edit = self.tree.root.step, candidate.proposal.edit
+        opinion = self.tools.judge(parent, parent.findings, edit, verdict)
+        reward = self.reward(verdict, baseline.verdict)
+        if verdict.status is Status.CORRECT:
+            reward += extras(opinion.score, changed_lines(baseline.kernel, candidate.kernel))
+        step = Step(
+            number=len(self.tree.nodes),
+            parent=parent.number,
+            edit=edit,
+            kernel=candidate.kernel,
+            verdict=verdict,
+            reward=reward,
+            prior=candidate.proposal.prior,
+            judge=opinion.score,
+            judge_reason=opinion.reason,
+            same_as=self.twin(verdict),
+            at_seconds=self.meter.seconds,
+            usd=self.meter.usd - self.usd_booked,
+        )
+        self.usd_booked += step.usd
+        node = self.grow(step)
+        self.on_step(step)
+        return node
 
     def twin(self, verdict: Verdict) -> int | None:
         """Return the first step with the same machine code."""
         known = verdict.status is Status.CORRECT and verdict.machine_code
         return self.codes.get(verdict.machine_code) if known else None
 
-    def grow(self, step: Step) -> None:
+    def grow(self, step: Step) -> Node:
         """Hang a step into the tree and learn from it."""
         parent, verdict = self.tree.nodes[step.parent or 0], step.verdict
         fast = speedup(verdict.measurement) if verdict.status is Status.CORRECT else None
         gain = math.log(fast) if fast else None
         headroom = self.tools.headroom(verdict) if gain is not None else None
         spent = headroom is not None and headroom < self.settings.least_headroom
-        self.tree.add(parent, step, gain, leaf=spent and self.settings.prune)
+        node = self.tree.add(parent, step, gain, leaf=spent and self.settings.prune)
         self.expansion.seen.add(step.kernel.digest)
         self.meter.evaluations += verdict.status not in FREE
         if gain is not None and verdict.machine_code:
             self.codes.setdefault(verdict.machine_code, step.number)
         if step.edit is not None and verdict.status is not Status.NOT_RECORDED:
             self.ledger.note(step.edit, None if gain is None else gain - (parent.gain or 0.0))
+        return node
 
     def finish(self, stopped: Stopped) -> Final:
-        """Race and confirm; after Ctrl-C confirm the best alone, unless there is a second one."""
+        """Race, shorten, confirm; after Ctrl-C confirm the best alone, unless there is a second."""
         last = Finals(self.tree, self.tools.evaluator, self.workload, self.meter, self.settings)
         last.on_event = self.on_event
+        hurry = stopped is Stopped.INTERRUPTED
         try:
-            final = last.decide(self.aa, hurry=stopped is Stopped.INTERRUPTED)
+            ranked = last.ranked(hurry=hurry)
+            if ranked and self.settings.shorten and not hurry:
+                shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
+                ranked = shortening.shortened(ranked)
+            final = last.confirm(ranked, self.aa)
         except KeyboardInterrupt:
             return Final(notes=("the best candidate was not confirmed: interrupted",))
         except RunnerError as error:
             return Final(notes=(f"the best candidate was not confirmed: {error.message}",))
         if final.winner is not None:
             winner = self.tree.nodes[final.winner]
-            hurried = stopped is Stopped.INTERRUPTED or self.meter.overtime
-            if self.settings.profile and self.tools.profile and not hurried:
+            if self.settings.profile and self.tools.profile and not (hurry or self.meter.overtime):
                 self.expansion.explain(winner)
             self.expansion.find(winner)
         return final

@@ -63,6 +63,7 @@ class Stage(StrEnum):
     SEARCHING = "searching"
     TUNING = "tuning constants"
     RACING = "racing the best"
+    SHORTENING = "leaving out edits that brought nothing"
     CONFIRMING = "confirming in a fresh process"
 
 
