@@ -7,6 +7,9 @@
     - NoDeviceError      no usable GPU, compiler or profiler
     - SandboxError       nothing isolates untrusted code here
   + ProposalError        a policy could not answer
+    - ModelError         the language model, or the way to it, failed
+      . PromptTooLong    the prompt does not fit the model's context
+      . BudgetSpent      the money, tokens or calls for a model are used up
 """
 
 from __future__ import annotations
@@ -57,3 +60,15 @@ class SandboxError(RunnerError):
 
 class ProposalError(OptimlError):
     """A policy could not answer."""
+
+
+class ModelError(ProposalError):
+    """A language model could not be reached, or did not answer."""
+
+
+class PromptTooLong(ModelError):  # noqa: N818 - said as what it is
+    """The prompt does not fit the model's context; a shorter one may."""
+
+
+class BudgetSpent(ModelError):  # noqa: N818 - said as what it is
+    """What may be spent on a model is used up; nothing was sent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from optimizer.dialogue import Answer, Message, Schema
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Step, Verdict, Workload
 
 
@@ -47,4 +48,24 @@ class RewardFunction(Protocol):
 
     def __call__(self, verdict: Verdict, baseline: Verdict) -> float:
         """Return the worth of a candidate."""
+        ...
+
+
+class Model(Protocol):
+    """A language model: text in, text out. It is never offered a tool, a file or an address."""
+
+    @property
+    def name(self) -> str:
+        """Return what the model is called, for authors of edits, prices and logs."""
+        ...
+
+    def ask(
+        self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
+    ) -> Answer:
+        """Return the answer, of at most `limit` tokens; may be called from several threads.
+
+        The server holds the answer to `schema` where it can; where it cannot the text may be
+        anything, so say the shape in the messages, too, and read it with `dialogue.json_in`.
+        Raise `ModelError`: `PromptTooLong` asks for a shorter one, `BudgetSpent` for no more.
+        """
         ...
