@@ -44,6 +44,8 @@ class Settings:
     `sandbox` off runs the compiler and the kernels unconfined, for code that is one's own.
     `nvcc` and `ncu` name the programs; empty means to look for them. `cache` keeps what outlives
     a run: peaks of each device and the search memory, which `memory` switches off.
+    `github_url` is the API's address; `github_app_key` is the App's private key in PEM, or the
+    file that holds it.
     """
 
     policy: str = "mixed"
@@ -64,6 +66,9 @@ class Settings:
     api_key: str = dataclasses.field(default="", repr=False)
     api_url: str = ""
     github_token: str = dataclasses.field(default="", repr=False)
+    github_url: str = "https://api.github.com"
+    github_app_id: str = ""
+    github_app_key: str = dataclasses.field(default="", repr=False)
     path: str = dataclasses.field(default="", repr=False)
 
     @property

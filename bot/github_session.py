@@ -1,0 +1,602 @@
+"""Requests to GitHub as an App or with a token: renewed, paced, repeated only where that is safe.
+
+Sources: docs.github.com, "Rate limits for the REST API", "Best practices for using the REST API",
+"Generating a JSON Web Token (JWT) for a GitHub App".
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import email.utils
+import json
+import random
+import re
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qs, quote, urljoin, urlsplit
+
+import httpx
+import jwt
+
+from bot.github_errors import (
+    Denied,
+    GithubError,
+    Missing,
+    RateLimited,
+    Refused,
+    Stale,
+    Unreachable,
+)
+from bot.interfaces import Reply
+from bot.settings import Settings
+from optimizer.errors import ConfigError
+
+PUBLIC = "https://api.github.com"
+VERSION = "2022-11-28"
+_ATTEMPTS = 4  # of a read, or of a write that may be repeated
+_PAGE = 100
+_LARGEST = 128 << 20  # bytes of one answer: GitHub's blobs end at 100 MB, base64 in JSON
+_MARGIN = 120.0  # seconds before its end at which a token is renewed
+_WRITES, _WINDOW = 75, 60.0  # GitHub takes 80 content-creating requests a minute
+_LONGEST_WAIT = 20.0  # seconds a call waits for a rate limit before it gives up
+_SECONDARY_WAIT = 60.0  # what GitHub asks for when it gives no figure
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+_READS = frozenset({"GET", "HEAD"})
+_MOVED = frozenset({301, 302, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Who we are: the App's id (or client id) and its private key in PEM."""
+
+    id: str
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How time passes for a session; tests put their own clock here."""
+
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random
+    timeout: float = 20.0
+    longest_wait: float = _LONGEST_WAIT
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What this GitHub can do. `version` is that of GitHub Enterprise Server, else empty."""
+
+    version: str = ""
+    dispatch_inputs: int = 25
+    run_details: bool = True
+
+    @property
+    def is_server(self) -> bool:
+        """Tell whether this is a GitHub Enterprise Server."""
+        return bool(self.version)
+
+
+@dataclass(slots=True)
+class _Token:
+    text: str
+    ends: float
+
+
+REAL = Patience()
+
+
+class GithubSession:
+    """An `Api`. Safe to use from several threads; a context manager, for it holds connections."""
+
+    def __init__(
+        self,
+        url: str = PUBLIC,
+        *,
+        app: App | None = None,
+        token: str = "",
+        patience: Patience = REAL,
+    ) -> None:
+        """Speak to GitHub at `url` as an App, or with a token. Raise `ConfigError` for neither."""
+        if (app is None) == (not token):
+            raise ConfigError(
+                "there is no way to sign in to GitHub",
+                "set OPTIML_GITHUB_APP_ID and OPTIML_GITHUB_APP_KEY for an App, or GITHUB_TOKEN",
+            )
+        self.url = url.rstrip("/")
+        if urlsplit(self.url).scheme not in {"http", "https"}:
+            raise ConfigError(f"{url!r} is no address of an API", f"it is {PUBLIC} by default")
+        self.app = app
+        self._token = token
+        self._signer = None if app is None else _signer(app)
+        self._patience = patience
+        self._client = httpx.Client(
+            timeout=patience.timeout,
+            headers={
+                "Accept": "application/vnd.github+json",
+                "X-GitHub-Api-Version": VERSION,
+                "User-Agent": "optiml-bot",
+            },
+        )
+        self._lock = threading.Lock()
+        self._skew = 0.0
+        self._installations: dict[str, int] = {}
+        self._tokens: dict[int, _Token] = {}
+        self._writes: deque[float] = deque(maxlen=_WRITES)
+        self._capabilities: Capabilities | None = None
+        self._author: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    # -- what callers use --------------------------------------------------------------------------
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        repository: str = "",
+        body: Mapping[str, Any] | None = None,
+        query: Mapping[str, str | int] | None = None,
+        repeat: bool | None = None,
+    ) -> Reply:
+        """Send a request and return the answer; see `bot.interfaces.Api`."""
+        may_repeat = method in _READS if repeat is None else repeat
+        answer = self._sent(method, path, repository, may_repeat, body, query)
+        data = None
+        if answer.content:
+            try:
+                data = json.loads(answer.content)
+            except ValueError as error:
+                raise Unreachable(
+                    f"GitHub answered {method} {path} with something that is not JSON",
+                    "a proxy may have answered in its place",
+                    status=answer.status_code,
+                ) from error
+        return Reply(answer.status_code, data, {k.lower(): v for k, v in answer.headers.items()})
+
+    def pages(
+        self,
+        path: str,
+        *,
+        repository: str = "",
+        query: Mapping[str, str | int] | None = None,
+        key: str = "",
+        limit: int = 30,
+    ) -> Iterator[Any]:
+        """Yield the entries of a list, page after page; `key` names it where it is wrapped.
+
+        At most `limit` pages of 100 entries are read.
+        """
+        asked: dict[str, str | int] = {**(query or {}), "per_page": _PAGE}
+        for _ in range(limit):
+            reply = self.request("GET", path, repository=repository, query=asked)
+            yield from reply.data[key] if key else reply.data
+            following = _next(reply.headers.get("link", ""))
+            if not following:
+                return
+            asked |= following
+
+    def download(self, path: str, *, repository: str, limit: int) -> bytes:
+        """Return what a path redirects to; see `bot.interfaces.Api`.
+
+        The redirection lives a minute and goes to a storage that must not see our token.
+        """
+        trouble: GithubError | None = None
+        for attempt in range(_ATTEMPTS):
+            self._wait_before(attempt)
+            answer = self._sent("GET", path, repository, True, None, None, stop_at_redirect=True)  # noqa: FBT003
+            if answer.status_code not in _MOVED:
+                return _limited(answer.content, limit, path)
+            place = urljoin(self.url + path, answer.headers.get("location", ""))
+            if urlsplit(place).scheme not in {"https", urlsplit(self.url).scheme}:
+                raise Refused(f"GitHub sends {path} to {urlsplit(place).scheme!r}, not to HTTPS")
+            try:
+                return self._fetched(place, limit, path)
+            except Unreachable as error:
+                trouble = error
+        raise trouble or Unreachable(f"{path} could not be downloaded")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Return what this GitHub can do, asked once; github.com is known without asking."""
+        if self._capabilities is None:
+            if self.url == PUBLIC:
+                self._capabilities = Capabilities()
+            else:
+                data = self.request("GET", "/meta", repository="").data or {}
+                version = str(data.get("installed_version") or "")
+                self._capabilities = (
+                    Capabilities(version, 10, run_details=False) if version else Capabilities()
+                )
+        return self._capabilities
+
+    @property
+    def author(self) -> int:
+        """Return the numeric id under which our comments appear, asked once."""
+        if self._author is None:
+            self._author = self._asked_author()
+        return self._author
+
+    def know(self, repository: str, installation: int) -> None:
+        """Take from a webhook which installation a repository belongs to; saves a request."""
+        self._installations[repository.lower()] = installation
+
+    def forget(self, repository: str) -> None:
+        """Drop what is known of a repository whose installation went."""
+        number = self._installations.pop(repository.lower(), None)
+        if number is not None:
+            self._tokens.pop(number, None)
+
+    def installation(self, repository: str) -> int:
+        """Return the installation a repository belongs to. Raise `Denied` when there is none."""
+        known = self._installations.get(repository.lower())
+        if known is None:
+            try:
+                found = self.request("GET", f"{at(repository)}/installation")
+            except Missing as error:
+                raise Denied(
+                    f"the App is not installed on {repository}",
+                    "install it there: the App's public page, Install",
+                    status=404,
+                ) from error
+            known = self._installations[repository.lower()] = int(found.data["id"])
+        return known
+
+    # -- one request, repeated where that is safe --------------------------------------------------
+
+    def _sent(
+        self,
+        method: str,
+        path: str,
+        repository: str,
+        may_repeat: bool,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, str | int] | None,
+        *,
+        stop_at_redirect: bool = False,
+    ) -> httpx.Response:
+        renewed = False
+        place = self.url + path
+        attempt = moves = 0
+        while True:
+            self._pace(method)
+            try:
+                answer = self._once(method, place, self._credential(repository), body, query)
+            except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+                attempt += 1  # nothing was sent, so any request may be repeated
+                if attempt >= _ATTEMPTS:
+                    raise _no_answer(method, path, error) from error
+                self._wait_before(attempt)
+                continue
+            except httpx.TransportError as error:
+                attempt += 1
+                if not may_repeat or attempt >= _ATTEMPTS:
+                    raise _no_answer(method, path, error) from error
+                self._wait_before(attempt)
+                continue
+            status = answer.status_code
+            if status < 300 or status == 304:
+                return answer
+            if status in _MOVED:
+                if stop_at_redirect:
+                    return answer
+                place, moves = self._moved(answer, place, moves), moves + 1
+                query = None
+                continue
+            if status == 401 and not renewed:
+                renewed = True  # 401 means that nothing was done: mint once more and repeat
+                if self._renew(repository, answer):
+                    continue
+            wait = self._limit(answer)
+            if wait is not None:
+                attempt += 1
+                if wait > self._patience.longest_wait or attempt >= _ATTEMPTS:
+                    raise _rate_limited(method, path, status, wait)
+                self._patience.sleep(wait)
+                continue
+            if status >= 500 and may_repeat and attempt + 1 < _ATTEMPTS:
+                attempt += 1
+                self._wait_before(attempt)
+                continue
+            raise _error(method, path, answer)
+
+    def _once(
+        self,
+        method: str,
+        place: str,
+        credential: str,
+        body: Mapping[str, Any] | None,
+        query: Mapping[str, str | int] | None,
+    ) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {credential}"} if credential else {}
+        request = self._client.build_request(
+            method, place, params=query, json=body, headers=headers
+        )
+        answer = self._client.send(request, stream=True)
+        try:
+            content = _read(answer, _LARGEST, place)
+        finally:
+            answer.close()
+        kept = [
+            (name, value)
+            for name, value in answer.headers.multi_items()
+            if name.lower() not in {"content-encoding", "content-length", "transfer-encoding"}
+        ]
+        return httpx.Response(answer.status_code, headers=kept, content=content, request=request)
+
+    def _fetched(self, place: str, limit: int, path: str) -> bytes:
+        request = self._client.build_request("GET", place)
+        try:
+            answer = self._client.send(request, stream=True, follow_redirects=False)
+            try:
+                if answer.status_code != 200:
+                    raise Unreachable(
+                        f"the download of {path} failed with status {answer.status_code}",
+                        status=answer.status_code,
+                    )
+                return _read(answer, limit, path)
+            finally:
+                answer.close()
+        except httpx.TransportError as error:
+            raise _no_answer("GET", path, error) from error
+
+    def _moved(self, answer: httpx.Response, place: str, moves: int) -> str:
+        """Return where a renamed repository is; the token goes to GitHub's own address only."""
+        target = urljoin(place, answer.headers.get("location", ""))
+        ours, theirs = urlsplit(self.url), urlsplit(target)
+        if moves >= 3 or (ours.scheme, ours.netloc) != (theirs.scheme, theirs.netloc):
+            raise Refused(
+                f"GitHub redirects {urlsplit(place).path} elsewhere", status=answer.status_code
+            )
+        return str(target)
+
+    # -- who we are --------------------------------------------------------------------------------
+
+    def _credential(self, repository: str) -> str:
+        if self._token:
+            return self._token
+        if not repository:
+            return self._jwt()
+        number = self.installation(repository)
+        with self._lock:
+            token = self._tokens.get(number)
+            if token is None or token.ends - _MARGIN < self._patience.clock():
+                token = self._tokens[number] = self._minted(number)
+            return token.text
+
+    def _jwt(self) -> str:
+        assert self._signer is not None  # noqa: S101 - the constructor took a key or a token
+        now = self._patience.clock() + self._skew
+        return self._signer(now)
+
+    def _minted(self, installation: int) -> _Token:
+        # Minting twice gives two tokens, which harms nobody: it may be repeated.
+        path = f"/app/installations/{installation}/access_tokens"
+        try:
+            data = self.request("POST", path, repeat=True).data
+        except Missing as error:
+            raise Denied(
+                f"installation {installation} is gone", "install the App again", status=404
+            ) from error
+        ends = dt.datetime.fromisoformat(data["expires_at"]).timestamp()
+        return _Token(str(data["token"]), ends - self._skew)
+
+    def _renew(self, repository: str, answer: httpx.Response) -> bool:
+        """Prepare for one more attempt after a 401; tell whether there is any point in it."""
+        if self._token:
+            return False
+        if not repository:
+            there = email.utils.parsedate_to_datetime(answer.headers.get("date", "") or _EPOCH)
+            skew = there.timestamp() - self._patience.clock()
+            # A clock that is wrong makes the JWT one of the past or the future.
+            self._skew = skew if 30 < abs(skew) < 86_400 else 0.0
+            return True
+        with self._lock:
+            self._tokens.pop(self._installations.get(repository.lower(), 0), None)
+        return True
+
+    def _asked_author(self) -> int:
+        """Ask for our own id: an App's bot user, else the token's user, else the Actions bot."""
+        if self.app is not None:
+            slug = str(self.request("GET", "/app").data["slug"])
+            some = next(iter(self._installations), "")
+            return self._user(f"{slug}[bot]", some)
+        try:
+            return int(self.request("GET", "/user").data["id"])
+        except (Denied, Missing):
+            # A workflow's own token has no user; what it writes is the Actions bot's.
+            return self._user("github-actions[bot]", "")
+
+    def _user(self, login: str, repository: str) -> int:
+        reply = self.request("GET", f"/users/{quote(login, safe='')}", repository=repository)
+        return int(reply.data["id"])
+
+    # -- limits ------------------------------------------------------------------------------------
+
+    def _pace(self, method: str) -> None:
+        if method in _READS:
+            return
+        with self._lock:
+            now = self._patience.clock()
+            full = len(self._writes) == _WRITES
+            wait = self._writes[0] + _WINDOW - now if full else 0.0
+            self._writes.append(max(now, now + wait))
+        if wait > 0:
+            self._patience.sleep(wait)
+
+    def _limit(self, answer: httpx.Response) -> float | None:
+        """Return how long to wait when an answer is a rate limit, None when it is not one."""
+        if answer.status_code not in {403, 429}:
+            return None
+        after = answer.headers.get("retry-after", "")
+        if after:
+            return _seconds(after, self._patience.clock())
+        if answer.headers.get("x-ratelimit-remaining") == "0":
+            reset = answer.headers.get("x-ratelimit-reset", "")
+            now = self._patience.clock() + self._skew
+            return max(1.0, float(reset) - now) if reset.isdigit() else _SECONDARY_WAIT
+        if answer.status_code == 429 or "secondary rate limit" in answer.text[:2000].lower():
+            return _SECONDARY_WAIT
+        return None
+
+    def _wait_before(self, attempt: int) -> None:
+        if attempt:
+            self._patience.sleep(0.5 * 2 ** (attempt - 1) * (1 + self._patience.jitter()))
+
+
+_EPOCH = "Thu, 01 Jan 1970 00:00:00 GMT"
+
+
+def session_of(settings: Settings) -> GithubSession:
+    """Return a session as the settings have it: the App where one is set, else the token.
+
+    Raise `ConfigError` when there is neither, or the key cannot be read.
+    """
+    if not settings.github_app_id:
+        return GithubSession(settings.github_url, token=settings.github_token)
+    key = settings.github_app_key
+    if key and "-----BEGIN" not in key:
+        try:
+            key = Path(key).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(
+                f"the App's private key cannot be read from {key}",
+                "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",
+            ) from error
+    return GithubSession(settings.github_url, app=App(settings.github_app_id, key))
+
+
+def at(repository: str, *parts: str | int) -> str:
+    """Return the path of something in a repository, each part quoted.
+
+    >>> at("octo/kernels", "git", "ref", "heads/a b")
+    '/repos/octo/kernels/git/ref/heads/a%20b'
+    """
+    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
+        raise Refused(f"{repository!r} is no repository", "it is written as OWNER/NAME")
+    return "/".join(["/repos", repository, *(quote(str(part), safe="/") for part in parts)])
+
+
+def _signer(app: App) -> Callable[[float], str]:
+    """Return what signs JWTs. Raise `ConfigError` for a key that is none."""
+    key = app.key.replace("\\n", "\n")  # as it comes out of many an environment
+    try:
+        jwt.encode({"iat": 0}, key, algorithm="RS256")
+    except (ValueError, TypeError, jwt.PyJWTError) as error:
+        raise ConfigError(
+            "the App's private key is not readable",
+            "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",
+        ) from error
+
+    def sign(now: float) -> str:
+        # Ten minutes is the most GitHub takes; a minute back for clocks that differ.
+        claims = {"iat": int(now) - 60, "exp": int(now) + 480, "iss": app.id}
+        return jwt.encode(claims, key, algorithm="RS256")
+
+    return sign
+
+
+def _read(answer: httpx.Response, limit: int, path: str) -> bytes:
+    declared = answer.headers.get("content-length", "")
+    if declared.isdigit() and int(declared) > limit:
+        raise _too_large(path, limit)
+    parts, size = [], 0
+    for part in answer.iter_bytes():
+        size += len(part)
+        if size > limit:
+            raise _too_large(path, limit)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _limited(content: bytes, limit: int, path: str) -> bytes:
+    if len(content) > limit:
+        raise _too_large(path, limit)
+    return content
+
+
+def _too_large(path: str, limit: int) -> Refused:
+    return Refused(f"{path} is larger than {limit / (1 << 20):.0f} MiB and was not read")
+
+
+def _next(link: str) -> dict[str, str]:
+    """Return the query of the next page from a Link header, nothing when there is none."""
+    for part in link.split(","):
+        match = re.match(r'\s*<([^>]*)>\s*;.*rel="next"', part)
+        if match:
+            return {name: values[0] for name, values in parse_qs(urlsplit(match[1]).query).items()}
+    return {}
+
+
+def _seconds(text: str, now: float) -> float:
+    if text.isdigit():
+        return float(text)
+    try:
+        return max(1.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
+    except ValueError:
+        return _SECONDARY_WAIT
+
+
+def _no_answer(method: str, path: str, error: Exception) -> Unreachable:
+    what = type(error).__name__
+    return Unreachable(f"GitHub did not answer {method} {path}: {what}", "it is tried again later")
+
+
+def _rate_limited(method: str, path: str, status: int, wait: float) -> RateLimited:
+    return RateLimited(
+        f"GitHub takes no more requests for now ({method} {path})",
+        f"it is tried again in {wait:.0f} s",
+        status=status,
+        retry_after=wait,
+    )
+
+
+def _error(method: str, path: str, answer: httpx.Response) -> GithubError:
+    status, words = answer.status_code, _words(answer)
+    what = f"GitHub refused {method} {path} with {status}: {words}"
+    if status == 401:
+        return Denied(what, "the token or the App's key is not valid (any more)", status=status)
+    if status == 403:
+        needed = answer.headers.get("x-accepted-github-permissions", "")
+        remedy = f"give it the permission {needed.replace('=', ': ')}" if needed else ""
+        return Denied(what, remedy, status=status)
+    if status in {404, 410, 451}:
+        return Missing(what, "it is not there, or the token may not see it", status=status)
+    if status == 409 or (status == 422 and "fast forward" in words.lower()):
+        return Stale(what, "somebody pushed in the meantime", status=status)
+    if status >= 500:
+        return Unreachable(what, "it is tried again later", status=status)
+    return Refused(what, status=status)
+
+
+def _words(answer: httpx.Response) -> str:
+    """Return what GitHub says of an error, in one line."""
+    try:
+        data = json.loads(answer.content)
+        parts = [str(data.get("message") or answer.reason_phrase)]
+        for one in data.get("errors") or ():
+            if isinstance(one, dict):
+                said = one.get("message") or " ".join(
+                    str(one[name]) for name in ("resource", "field", "code") if one.get(name)
+                )
+                parts.append(str(said))
+            else:
+                parts.append(str(one))
+    except (ValueError, AttributeError, TypeError):
+        return str(answer.reason_phrase)
+    return " ".join("; ".join(parts).split())[:500]
