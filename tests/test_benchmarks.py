@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from optimizer.model import CaseTimes, Measurement, Status, Verdict
-from runners.interfaces import Job
+from optimizer.model import Acceptance, CaseTimes, Measurement
+from runners import timing
 from tests.bot import synthetic
+from tests.runners.host_gpu import COMPILER, HostGpu, artifact
 
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 
@@ -76,32 +78,66 @@ def test_the_geometric_mean_of_a_half_and_a_double_is_one(bench: ModuleType) -> 
 
 
 def compared(aa: ModuleType, ratio: float) -> object:
-    """Return the trial of a kernel whose candidate times are the baseline's over a ratio."""
-    kernel, workload = aa.subject("softmax")
+    """Return what is made of a kernel whose candidate times are the baseline's over a ratio."""
     noise = [1.0 + 0.001 * ((7 * i) % 5 - 2) for i in range(40)]
     baseline = tuple(100.0 * one for one in noise)
     candidate = tuple(100.0 / ratio * one for one in noise[3:] + noise[:3])
     times = CaseTimes("n=1", candidate, baseline)
-    verdict = Verdict(Status.CORRECT, measurement=Measurement((times,), "a GPU"))
-    return aa.trial(Job(kernel, kernel, workload, seed=3), verdict)
+    judged: object = timed_kernels().judged(Measurement((times,), "a GPU"), Acceptance(), 0.1)
+    return judged
+
+
+def timed_kernels() -> ModuleType:
+    return sys.modules["timed_kernels"]
 
 
 def test_a_claimed_win_of_a_kernel_over_itself_is_counted(aa: ModuleType) -> None:
     same, faster = compared(aa, 1.0), compared(aa, 1.2)
     assert aa.count([same, faster], aa.Decision.FASTER) == 1
-    assert "2 runs, 1 wins claimed." in aa.summary([same, faster], "here")
+    assert "2 runs, 1 wins claimed." in aa.summary({"softmax": [same, faster]}, "here")
 
 
-def test_an_unmeasured_comparison_is_a_failure_and_no_ratio(aa: ModuleType) -> None:
-    kernel, workload = aa.subject("softmax")
-    verdict = Verdict(Status.CRASHED, log="an illegal address")
-    trial = aa.trial(Job(kernel, kernel, workload), verdict)
-    assert "an illegal address" in trial.failure
-    assert "no measurement" in aa.summary([trial], "here")
+def test_a_small_difference_is_detected_though_it_is_no_win(aa: ModuleType) -> None:
+    slightly = compared(aa, 1.015)
+    assert (slightly.detected, slightly.decision) == ("faster", "same")  # type: ignore[attr-defined]
 
 
-def test_kernels_are_compared_with_themselves_on_timed_cases_only(aa: ModuleType) -> None:
-    for name in aa.KERNELS:
-        _, workload = aa.subject(name)
-        assert workload.cases
-        assert all(case.time for case in workload.cases)
+def test_examples_are_compared_with_themselves_on_timed_cases_only(aa: ModuleType) -> None:
+    for name in aa.EXAMPLES:
+        job = aa.example(name, 3)
+        assert job["kernel"] == job["baseline"]
+        assert job["workload"]["cases"]
+        assert all(case["time"] for case in job["workload"]["cases"])
+
+
+def test_extra_work_changes_the_text_and_nothing_else(aa: ModuleType) -> None:
+    for subject in timed_kernels().SUBJECTS:
+        job = subject.job(candidate=30)
+        assert "EXTRA = 30;" in job["kernel"]["source"]
+        assert (
+            job["kernel"]["source"].replace("EXTRA = 30;", "EXTRA = 0;")
+            == (job["baseline"]["source"])
+        )
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ here")
+def test_kernels_are_timed_against_themselves_from_end_to_end(
+    aa: ModuleType, tmp_path: Path
+) -> None:
+    """On a device made of host memory: that all the parts fit, not what they measure."""
+    text = """
+constexpr unsigned EXTRA = 0;
+__global__ void twice(const float* x, float* y, unsigned n) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.0f * x[i];
+}
+"""
+    kernels = timed_kernels()
+    plain = kernels.SUBJECTS[0]
+    subject = replace(plain, name="twice", text=text, values={"n": 512}, grid="2")
+    timer = kernels.Timer(
+        HostGpu(), lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
+    )
+    trials = aa.run(timer, {"twice": [subject.job(seed=1), subject.job(seed=2)]}, 3, 1.0)
+    assert [one.blocks for one in trials["twice"]] == [4, 4, 4] or len(trials["twice"]) == 3
+    assert all(one.candidate_us > 0 for one in trials["twice"])
