@@ -104,6 +104,11 @@ class Workshop:
         return self._source.dispatcher
 
     @property
+    def source(self) -> Source:
+        """Return where verdicts come from."""
+        return self._source
+
+    @property
     def budget(self) -> Budget:
         """Return what one kernel's search may spend."""
         return Budget(self.settings.evaluations, self.settings.minutes, self.settings.usd)

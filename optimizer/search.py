@@ -57,7 +57,7 @@ def search(
     recording: the clock decides nothing but the minutes rule. Ctrl-C and a runner that fails end
     the search, not the result. Raises `BaselineError` when the unedited kernel fails.
     """
-    run = _Run(kernel, workload, tools, Meter(budget, tools.clock, tools.spent), settings)
+    run = Run(kernel, workload, tools, Meter(budget, tools.clock, tools.spent), settings)
     run.on_step, run.on_event = on_step, on_event
     run.begin(resume)
     try:
@@ -85,8 +85,11 @@ def search(
     )
 
 
-class _Run:
-    """One search under way. The steps live in the tree's nodes, by number."""
+class Run:
+    """One search under way. The steps live in the tree's nodes, by number.
+
+    `bot.agent_session` drives one by hand.
+    """
 
     on_step: Callable[[Step], None]
     on_event: Callable[[Event], None]
