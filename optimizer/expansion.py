@@ -96,21 +96,20 @@ class Expansion:
     def verdicts(
         self, batch: Sequence[Candidate], left: int
     ) -> Iterator[tuple[Candidate, Verdict]]:
-        """Return each candidate with its verdict; those that may not run never meet the GPU."""
+        """Yield each candidate with its verdict; those that may not run never meet the GPU."""
         known = {c.digest: self._ahead.pop(c.digest, None) or self._refused(c) for c in batch}
         run = {c.digest: c.kernel for c in batch if known[c.digest] is None}
         spare = min(self.tools.width, left) - len(run)
         ahead = self._next_in_line(batch, spare) if run and spare > 0 else {}
-        if run:
-            kernels = [*run.values(), *ahead.values()]
-            got = self.tools.evaluator.evaluate(kernels, self.workload, Effort.SCREEN)
-            fresh = dict(zip((*run, *ahead), got, strict=True))
-            self._ahead.update((digest, fresh[digest]) for digest in ahead)
-            known.update((digest, fresh[digest]) for digest in run)
+        kernels = [*run.values(), *ahead.values()]
+        evaluate = self.tools.evaluator.evaluate
+        # Looked at one by one: an evaluator may still be at work on the later ones.
+        fresh = evaluate(kernels, self.workload, Effort.SCREEN) if kernels else ()
+        places = {digest: place for place, digest in enumerate((*run, *ahead))}
         for candidate in batch:
             verdict = known[candidate.digest]
-            if verdict is not None:
-                yield candidate, verdict
+            yield candidate, verdict or fresh[places[candidate.digest]]
+        self._ahead.update((digest, fresh[places[digest]]) for digest in ahead)
 
     def find(self, node: Node) -> tuple[Finding, ...]:
         """Return what the detectors see in a candidate, kept in its step."""

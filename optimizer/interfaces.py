@@ -23,7 +23,10 @@ class Evaluator(Protocol):
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
     ) -> Sequence[Verdict]:
-        """Return one verdict per kernel, in order. Raise only when no verdict can be had."""
+        """Return one verdict per kernel, in order. Raise only when no verdict can be had.
+
+        The sequence may wait for a verdict, or raise, when it is looked at.
+        """
         ...
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self
 from optimizer.errors import NoDeviceError, RunnerError
 from optimizer.model import Effort, Kernel, Status, Verdict, Workload
 from runners import wire
+from runners.awaited import Awaited
 from runners.interfaces import Job
 from runners.profiler import NcuProfiler, profile_jobs, with_profile
 from runners.sandbox import Sandbox
@@ -145,14 +146,16 @@ class LocalDispatcher:
         return len(self._seats)
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
-        """Return one verdict per job, in order."""
+        """Return one verdict per job, in order; of several, the first as soon as it is in."""
         built = [self._compilers.submit(self._both, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
         running = [
             self._runners.submit(self._judge, job, b) for job, b in zip(jobs, built, strict=True)
         ]
-        return [r.result() for r in running]
+        if len(running) == 1:
+            return [running[0].result()]
+        return Awaited(len(running), lambda place: running[place].result())
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker says of the first device."""

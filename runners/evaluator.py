@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from optimizer.boundary import violations
 from optimizer.model import Check, Effort, Kernel, Status, Verdict, Workload
+from runners.awaited import Awaited
 from runners.interfaces import Dispatcher, Job
 
 Boundary = Callable[..., Sequence[str]]
@@ -31,13 +32,14 @@ class DispatchedEvaluator:
         self._device = device
         self._seed = seed
         self._boundary = boundary
-        self._known: dict[tuple[str, Effort, int], Verdict] = {}
+        # Which answer to look at, and where in it: it may not be in yet.
+        self._known: dict[tuple[str, Effort, int], tuple[Sequence[Verdict], int]] = {}
         self._confirmations = 0
 
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
     ) -> Sequence[Verdict]:
-        """Return one verdict per kernel, in order."""
+        """Return one verdict per kernel, in order; each is waited for when it is looked at."""
         seed = self._seed
         if effort is Effort.CONFIRM:
             self._confirmations += 1
@@ -49,13 +51,14 @@ class DispatchedEvaluator:
                 continue
             outside = self._outside(kernel, workload)
             if outside:
-                self._known[key] = rejected(outside)
+                self._known[key] = ((rejected(outside),), 0)
             else:
                 wanted[key] = Job(kernel, self._baseline, workload, self._device, effort, seed)
         if wanted:
             found = self._dispatcher.dispatch(list(wanted.values()))
-            self._known.update(zip(wanted, found, strict=True))
-        return [self._known[key] for key in keys]
+            self._known.update((key, (found, place)) for place, key in enumerate(wanted))
+        answers = [self._known[key] for key in keys]
+        return Awaited(len(answers), lambda place: answers[place][0][answers[place][1]])
 
     def _outside(self, kernel: Kernel, workload: Workload) -> Sequence[str]:
         if kernel.source == self._baseline.source:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from optimizer.errors import ConfigError, RunnerError
 from optimizer.model import Status, Verdict, Workload
+from runners.awaited import Awaited
 from runners.interfaces import Dispatcher, Job
 from runners.wire import ForgedResponse, verdict_from_dict, verdict_to_dict
 
@@ -76,14 +77,18 @@ class RecordingDispatcher:
         self._write(_HEADER.dump_python(header, mode="json"))
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
-        """Return what the dispatcher behind returns, written down."""
+        """Return what the dispatcher behind returns, each written down when it is looked at."""
         verdicts = self._inner.dispatch(jobs)
-        for job, verdict in zip(jobs, verdicts, strict=True):
-            line = {"key": key_of(job), "verdict": _slim(verdict_to_dict(verdict))}
-            if verdict.status is not Status.CORRECT:
-                line["digest"] = job.kernel.digest
-            self._write(line)
-        return verdicts
+        if len(jobs) == 1:
+            return [self._noted(jobs[0], verdicts[0])]
+        return Awaited(len(jobs), lambda place: self._noted(jobs[place], verdicts[place]))
+
+    def _noted(self, job: Job, verdict: Verdict) -> Verdict:
+        line = {"key": key_of(job), "verdict": _slim(verdict_to_dict(verdict))}
+        if verdict.status is not Status.CORRECT:
+            line["digest"] = job.kernel.digest
+        self._write(line)
+        return verdict
 
     def close(self) -> None:
         """Finish the file."""
