@@ -43,7 +43,7 @@ def job(source: str) -> Job:
 @pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
 def test_a_recorded_verdict_is_given_again(tmp_path: Path, name: str) -> None:
     with RecordingDispatcher(Timed(), tmp_path / name, HEADER) as recorder:
-        recorder.dispatch([job("a"), job("b")])
+        assert len(list(recorder.dispatch([job("a"), job("b")]))) == 2
     replay = ReplayDispatcher(tmp_path / name)
     (verdict,) = replay.dispatch([job("b")])
     assert verdict.measurement is not None
