@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -18,17 +18,19 @@ from typing import Self
 
 import git
 
-from bot.headers import included, inlined
+from bot.changes import (
+    LARGEST,
+    PROJECT_FILE,
+    Declarations,
+    changes,
+    is_kernel_source,
+    is_source,
+    project_over,
+)
 from bot.interfaces import Change, Pull, Report
 from bot.suggestion import Hunk, hunks
 from optimizer.errors import ConfigError
-from optimizer.model import Kernel, Kind, Workload
-
-PROJECT_FILE = ".optiml.yml"
-KERNEL_SUFFIXES = frozenset({".cu"})
-HEADER_SUFFIXES = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
-_SOURCES = KERNEL_SUFFIXES | HEADER_SUFFIXES | {".cpp", ".cc", ".c", ".cxx"}
-_LARGEST = 4 << 20  # bytes of one source file
+from optimizer.model import Kernel, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +91,13 @@ class Checkout:
         """Return kernels whose file or header differs from where the branch left its base."""
         del pull  # there is one change: this working tree
         changed = self._changed()
-        touched = list(self._touched(changed))
-        projects: dict[str, list[tuple[Kernel, Workload]]] = {}
-        found: list[Change] = []
-        for path, reason in touched:
-            folder = self._project_of(path)
-            if folder is not None and folder not in projects:
-                projects[folder] = self._read_project(folder, changed)
-            declared = [one for one in projects.get(folder or "", []) if one[0].path == path]
-            shown = hunks(self._patch(path))
-            if declared:
-                found += [self._change(one, shown, reason) for one in declared]
-            else:
-                found.append(self._undeclared(path, shown, reason))
-        return found
+        declared = Declarations(
+            self._project_of,
+            lambda folder: self._read_project(folder, changed),
+            lambda path: self._reading.program(self.root / path, self.root),
+            lambda path: self._reading.snippet(self.root / path, self.root),
+        )
+        return changes(_Sides(self, changed), declared)
 
     def publish(self, pull: Pull, report: Report) -> None:
         """Hand the report to whoever prints it."""
@@ -142,9 +137,10 @@ class Checkout:
         found = dict(zip(fields[1::2], fields[0::2], strict=False))
         return found | dict.fromkeys(self._repo.untracked_files, "A")
 
-    def _patch(self, path: str) -> str:
+    def patch(self, path: str) -> str:
+        """Return a file's diff against where the branch left its base."""
         if path in self._repo.untracked_files:
-            lines = self._read(path) or ""
+            lines = self.read(path) or ""
             return f"@@ -0,0 +1,{len(lines.splitlines())} @@"
         return str(
             self._repo.git.diff(
@@ -159,23 +155,26 @@ class Checkout:
             )
         )
 
-    def _files(self) -> list[str]:
+    def files(self) -> list[str]:
+        """Return all paths that git does not ignore."""
         listed = self._repo.git.ls_files("-z", "-c", "-o", "--exclude-standard").split("\0")
         return sorted({path for path in listed if path})
 
-    def _read(self, path: str) -> str | None:
+    def read(self, path: str) -> str | None:
+        """Return a file's text in the working tree, None where it has none to show."""
         file = self.root / path
         try:
             if not file.resolve().is_relative_to(self.root.resolve()) or not file.is_file():
                 return None  # a link that leads outside the checkout is not the pull request's
-            if file.stat().st_size > _LARGEST:
+            if file.stat().st_size > LARGEST:
                 return None
             with file.open(encoding="utf-8", newline="") as stream:
                 return stream.read()
         except (OSError, UnicodeDecodeError):
             return None
 
-    def _read_base(self, path: str, commit: git.Commit | None = None) -> str | None:
+    def read_base(self, path: str, commit: git.Commit | None = None) -> str | None:
+        """Return a file's text in the base, None where it has none."""
         data = self._base_bytes(path, commit or self._fork)
         try:
             return None if data is None else data.decode()
@@ -194,37 +193,8 @@ class Checkout:
 
     # -- which kernels -----------------------------------------------------------------------------
 
-    def _touched(self, changed: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        headers = {path for path in changed if PurePosixPath(path).suffix in HEADER_SUFFIXES}
-        for path in self._files():
-            if PurePosixPath(path).suffix not in KERNEL_SUFFIXES:
-                continue
-            source = self._read(path)
-            if source is None:
-                continue
-            if path in changed:
-                yield path, "changed"
-                continue
-            if headers:
-                hit = sorted(headers & included(path, source, self._read, self._folders(path)))
-                if hit:
-                    yield path, f"includes {', '.join(hit)}"
-
-    def _folders(self, path: str) -> tuple[str, ...]:
-        """Return where headers are looked for besides the file's own folder."""
-        parents = [parent.as_posix() for parent in PurePosixPath(path).parents]
-        return tuple(
-            place for parent in parents for place in (parent, f"{parent}/include") if place
-        )
-
     def _project_of(self, path: str) -> str | None:
-        """Return the nearest folder above a file that holds an `.optiml.yml` in the base."""
-        for parent in PurePosixPath(path).parents:
-            place = parent.as_posix()
-            name = PROJECT_FILE if place == "." else f"{place}/{PROJECT_FILE}"
-            if self._base_bytes(name, self._base_tip) is not None:
-                return place
-        return None
+        return project_over(path, lambda name: self._base_bytes(name, self._base_tip) is not None)
 
     def _read_project(
         self, folder: str, changed: Mapping[str, str]
@@ -238,12 +208,12 @@ class Checkout:
 
     def _trusted(self, folder: str, changed: Mapping[str, str]) -> Path:
         """Return a folder with the change's sources and the base's everything else."""
-        inside = [path for path in self._files() if folder == "." or path.startswith(f"{folder}/")]
+        inside = [path for path in self.files() if folder == "." or path.startswith(f"{folder}/")]
         foreign = {
             path
             for path in {*inside, *changed}
             if (folder == "." or path.startswith(f"{folder}/"))
-            and PurePosixPath(path).suffix not in _SOURCES
+            and not is_source(path)
             and self._differs_from_base(path)
         }
         if not foreign:
@@ -266,32 +236,24 @@ class Checkout:
         here = file.read_bytes() if file.is_file() and not file.is_symlink() else None
         return here != self._base_bytes(path, self._base_tip)
 
-    def _change(
-        self, declared: tuple[Kernel, Workload], shown: tuple[Hunk, ...], reason: str
-    ) -> Change:
-        kernel, workload = declared
-        old = self._read_base(kernel.path)
-        if old is None:
-            return Change(kernel, workload, None, None, shown, reason)
-        before, after = replace(kernel, source=old), kernel
-        if reason != "changed" or self._headers_differ(kernel):
-            folders = self._folders(kernel.path)
-            before = replace(before, source=inlined(kernel.path, old, self._read_base, folders))
-            after = replace(kernel, source=inlined(kernel.path, kernel.source, self._read, folders))
-        return Change(kernel, workload, before, after, shown, reason)
 
-    def _headers_differ(self, kernel: Kernel) -> bool:
-        folders = self._folders(kernel.path)
-        used = included(kernel.path, kernel.source, self._read, folders)
-        return any(self._read(path) != self._read_base(path) for path in used)
+class _Sides:
+    """The two sides of a working tree, as `bot.changes` asks for them."""
 
-    def _undeclared(self, path: str, shown: tuple[Hunk, ...], reason: str) -> Change:
-        file = self.root / path
-        program = self._reading.program(file, self.root)
-        if program is not None and program[1].kind is Kind.PROGRAM:
-            kernel = replace(program[0], path=path)
-            return self._change((kernel, program[1]), shown, reason)
-        kernel = Kernel(PurePosixPath(path).stem, self._read(path) or "", path)
-        return Change(
-            kernel, None, None, None, shown, reason, self._reading.snippet(file, self.root)
-        )
+    def __init__(self, checkout: Checkout, changed: Mapping[str, str]) -> None:
+        self._checkout, self._changed = checkout, changed
+
+    def changed(self) -> Collection[str]:
+        return self._changed
+
+    def candidates(self) -> Sequence[str]:
+        return list(filter(is_kernel_source, self._checkout.files()))
+
+    def head(self, path: str) -> str | None:
+        return self._checkout.read(path)
+
+    def before(self, path: str) -> str | None:
+        return self._checkout.read_base(path)
+
+    def hunks(self, path: str) -> tuple[Hunk, ...]:
+        return hunks(self._checkout.patch(path))

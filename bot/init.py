@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,11 +43,17 @@ class Declared:
 
 def project(root: Path, files: Sequence[Path] = ()) -> str:
     """Return an `.optiml.yml` for the kernels below a folder; empty when there are none."""
+    return of_texts(
+        (file.relative_to(root).as_posix(), file.read_text(encoding="utf-8", errors="replace"))
+        for file in files or sorted(_cuda_files(root))
+    )
+
+
+def of_texts(files: Iterable[tuple[str, str]]) -> str:
+    """Return an `.optiml.yml` for files given as path and text; empty when nothing fits."""
     found: list[Declared] = []
     skipped: list[str] = []
-    for file in files or sorted(_cuda_files(root)):
-        path = file.relative_to(root).as_posix()
-        text = file.read_text(encoding="utf-8", errors="replace")
+    for path, text in files:
         for declared in _declared(Source(text), path, skipped):
             found.append(_renamed(declared, {one.name for one in found}))
     if not found:
