@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -78,6 +78,9 @@ class Usage:
         )
 
 
+NOTHING_USED = Usage()
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a model said. `author` is who the server says answered.
@@ -88,7 +91,7 @@ class Answer:
 
     text: str
     author: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = NOTHING_USED
     refusal: str = ""
     cut: bool = False
     digest: str = ""

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from optimizer.dialogue import NOTHING_USED, Usage
+
 
 def _empty_floats() -> dict[str, float]:
     return {}
@@ -176,6 +178,8 @@ class Edit:
 
     `predicted` is the speedup of the whole workload the author expects (1.5 = a half faster).
     `kind` groups edits that differ only in their numbers (`vectorize`), for priors and memory.
+    `exchange` identifies the question a model answered with it, in the run's `exchanges.jsonl`,
+    `usage` what that took.
     """
 
     title: str
@@ -185,6 +189,8 @@ class Edit:
     kind: str = ""
     predicted: float | None = None
     launch: Launch | None = None
+    exchange: str = ""
+    usage: Usage | None = None
 
     def apply(self, kernel: Kernel) -> Kernel:
         """Return the kernel as this edit would have it."""
@@ -336,6 +342,8 @@ class Step:
     """One candidate of the search: the edit, its verdict and what it was worth.
 
     `judge` is the judge's score from 0 to 1 with `judge_reason`; None before there is one.
+    `judge_author` says who judged, `judge_effect` what that added to the reward. `usd` is what was
+    spent on a model since the step before.
     `same_as` is the number of an earlier step with equal machine code.
     """
 
@@ -349,6 +357,8 @@ class Step:
     prior: float = 1.0
     judge: float | None = None
     judge_reason: str = ""
+    judge_author: str = ""
+    judge_effect: float = 0.0
     same_as: int | None = None
     at_seconds: float = 0.0
     usd: float = 0.0
@@ -356,7 +366,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Where and how a trajectory came to be; what is needed to make it again."""
+    """Where and how a trajectory came to be; what is needed to make it again.
+
+    `model` names the language model that was asked and where, `answers` the recording its answers
+    came from when none was asked.
+    """
 
     gpu: str = ""
     driver: str = ""
@@ -373,6 +387,8 @@ class Environment:
     peaks: Mapping[str, float] = field(default_factory=_empty_floats)
     facts: Mapping[str, float] = field(default_factory=_empty_floats)
     recorded: str = ""
+    model: str = ""
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +397,8 @@ class Trajectory:
 
     `winner` is the number of the step that is offered, None when nothing held; `confirmation` is
     its verdict in a fresh process, the figure that is reported. `aa` is the baseline against
-    itself. `stopped` says which rule ended the search.
+    itself. `stopped` says which rule ended the search. `spent` is what a model took in all, more
+    than the steps hold where answers led to no candidate.
     """
 
     workload: Workload
@@ -392,6 +409,7 @@ class Trajectory:
     aa: Measurement | None = None
     stopped: str = ""
     notes: tuple[str, ...] = ()
+    spent: Usage = NOTHING_USED
 
     @property
     def baseline(self) -> Step:
