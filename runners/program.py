@@ -12,7 +12,9 @@ it is too long to be judged.
 - `build`: compiles a source under the job's settings, `(text, job) -> artifact or None`;
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
-- `profiles`: a dict the caller keeps, so that an original is profiled once.
+- `profiles`: a dict the caller keeps, so that an original is profiled once;
+- `recent`: a `program_recent.Recent` the caller keeps, so that two screenings in turn share a run
+  of the original.
 
 For the profiler: a program needs no interposer under ncu. `command(artifact, arguments)` is the
 command line; run it in the workload's root with `program_run.environment(...)`:
@@ -39,6 +41,7 @@ from runners import interposer, program_stdout
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_profile import Profile, checks, patience, profile
+from runners.program_recent import Recent
 from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner, execute, libraries
 
@@ -88,7 +91,8 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         begun = time.monotonic()
         originals = _profiles(runner, request, context)
         learned = time.monotonic()
-        trial = _Trial(runner, request, job, workload, begun + 0.9 * _seconds(request))
+        recent = context.get("recent") or Recent()
+        trial = _Trial(runner, request, job, workload, begun + 0.9 * _seconds(request), recent)
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -160,6 +164,7 @@ class _Trial:
     job: Mapping[str, Any]
     workload: Mapping[str, Any]
     deadline: float
+    recent: Recent
 
     @property
     def seed(self) -> int:
@@ -274,19 +279,23 @@ class _Trial:
         deadline = min(time.monotonic() + _cap(self.effort, original), last)
         for pair in range(most):
             first = run if pair == 0 and original.plans and run is not None else None
-            if (pair + self.seed) % 2:
+            theirs = self._shared(original) if pair == 0 else None
+            if theirs is not None:
+                mine = first or self._once(original, quiet, counts, watched)
+            elif (pair + self.seed) % 2 and self.effort != "screen":
                 mine = first or self._once(original, quiet, counts, watched)
                 theirs = self._original(original, quiet)
             else:
                 theirs = self._original(original, quiet)
+                if pair == 0:
+                    self.recent.keep(_shared_key(self.request, original), theirs)
                 mine = first or self._once(original, quiet, counts, watched)
             if counts is None:
                 self._verify(original, mine, poison, bounds, done, printed=False)
                 counts = _counts(mine)
             _alive(mine, original, 0, self._limit(original))
             assert mine.report is not None  # noqa: S101 - _alive saw it
-            assert theirs.report is not None  # noqa: S101 - _original saw it
-            timed.add(theirs.report, mine.report)
+            timed.add(theirs, mine.report)
             if pair + 1 < fewest:
                 continue
             if timed.settled(self.effort) or time.monotonic() > deadline:
@@ -300,14 +309,20 @@ class _Trial:
             return self._candidate(original, watched)
         return self._candidate(original, replace(quiet, stop=counts))
 
-    def _original(self, original: Profile, quiet: Probe) -> Ran:
+    def _shared(self, original: Profile) -> Report | None:
+        """Return the original's run that the screening before this one timed, if there is one."""
+        if self.effort != "screen":
+            return None
+        return self.recent.take(_shared_key(self.request, original))
+
+    def _original(self, original: Profile, quiet: Probe) -> Report:
         probe = replace(quiet, stop=(original.launches, original.copies))
         path = Path(self.request["baseline"]["path"])
         run = self.runner.run(path, original.arguments, probe, self._limit(original))
         if run.report is None or run.report.broken:
             text = f"the original failed when it was timed: {run.tail or run.trouble}"
             raise Failed("crashed", text)
-        return run
+        return run.report
 
 
 class _Timed:
@@ -397,6 +412,10 @@ def _by_name(report: Report) -> dict[str, _Kernel]:
     if GRAPH in report.other_us:
         found[GRAPH] = _Kernel(1, report.other_us[GRAPH], {})
     return found
+
+
+def _shared_key(request: Mapping[str, Any], original: Profile) -> str:
+    return repr((request["baseline"]["path"], original.arguments, original.main_poison))
 
 
 def _common(

@@ -39,6 +39,7 @@ class Worker:
         self._judge: Any = None
         self._building: Any = None
         self._profiles: dict[str, Any] = {}
+        self._recent: Any = None
         self.begin: Callable[[], None] = lambda: None
 
     def close(self) -> None:
@@ -112,12 +113,14 @@ class Worker:
 
     def _program(self, head: Json, request: Json) -> Json:
         """Hand a whole program to the room that runs programs."""
-        from runners import program
+        from runners import program, program_recent
 
+        self._recent = self._recent or program_recent.Recent()
         context = {
             "device": self._number,
             "gpu": self.device().facts["gpu"],
             "profiles": self._profiles,
+            "recent": self._recent,
             "build": self._build,
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import statistics
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 
 from runners import program
 from runners.fault import Fault
-from runners.program_run import sandboxed
+from runners.program_recent import RECENT_SECONDS, Recent
+from runners.program_report import Report
+from runners.program_run import Finished, execute, sandboxed
 from runners.sandbox import Sandbox
 from tests.runners.program_fakes import Fakes, build
 
@@ -50,6 +53,49 @@ def test_a_candidate_three_times_as_fast_is_timed_as_that(fakes: Fakes) -> None:
 def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> None:
     case = judge(fakes, "ok", "fast")["measurement"]["cases"][0]
     assert len(case["baseline_us"]) == len(case["candidate_us"]) >= 4
+
+
+def test_two_screenings_in_turn_share_a_run_of_the_original(fakes: Fakes) -> None:
+    started: list[str] = []
+
+    def counting(
+        command: Sequence[str], cwd: Path, env: Mapping[str, str], scratch: Path, seconds: float
+    ) -> Finished:
+        started.append(Path(command[0]).name)
+        return execute(command, cwd, env, scratch, seconds)
+
+    context = {**fakes.context(), "recent": Recent(), "profiles": {}, "execute": counting}
+    runs = []
+    for _ in range(3):
+        verdict = program.evaluate(fakes.request("ok", "fast"), context)
+        assert speedup(verdict) == pytest.approx(3, rel=0.01)
+        runs.append(started.count("saxpy-ok"))
+    learned = runs[0] - 1
+    assert [count - learned for count in runs] == [1, 1, 2]
+    program.evaluate(fakes.request("ok", "fast", effort="race"), context)
+    assert started.count("saxpy-ok") - runs[-1] >= 4
+
+
+def nothing_seen() -> Report:
+    return Report(
+        ended="exit", broken=False, wall_us=0.0, launches=0, copies=0, unrecorded=0, peak_bytes=0,
+        input_digest="", replay_off="", notes=(), guards=(), failures=(), kernels=(), other_us={},
+        allocations=(), records=(),
+    )  # fmt: skip
+
+
+def test_a_run_of_the_original_is_shared_while_it_is_recent() -> None:
+    now = [0.0]
+    recent = Recent(clock=lambda: now[0])
+    report = nothing_seen()
+    recent.keep("a", report)
+    assert recent.take("b") is None
+    recent.keep("a", report)
+    now[0] = RECENT_SECONDS + 1
+    assert recent.take("a") is None
+    recent.keep("a", report)
+    assert recent.take("a") is report
+    assert recent.take("a") is None
 
 
 def test_a_confirmation_rests_on_runs_and_not_on_repeats_within_one(fakes: Fakes) -> None:
