@@ -76,7 +76,16 @@ def optimize(
             environment=workshop.environment,
             resume=earlier,
         )
-        log.finish(Footer(found.stopped, found.winner, found.confirmation, found.aa, found.notes))
+        log.finish(
+            Footer(
+                found.stopped,
+                found.winner,
+                found.confirmation,
+                found.aa,
+                found.notes,
+                found.spent,
+            )
+        )
     files = write_files(found, order.folder)
     return Finished(summarize(found), files, _learn(found, workshop))
 

@@ -39,7 +39,7 @@ class Stopped(StrEnum):
 
     EVALUATIONS = "evaluations"
     MINUTES = "minutes"
-    MONEY = "usd"
+    MONEY = "the budget for the model"
     HEADROOM = "headroom"
     EXHAUSTED = "nothing left to try"
     INTERRUPTED = "interrupted"
@@ -100,12 +100,17 @@ class Meter:
         """Return the rule that says stop, if one does."""
         if self.left == 0:
             return Stopped.EVALUATIONS
-        if self.usd >= self.budget.usd:
+        if self.usd > self.budget.usd:
             return Stopped.MONEY
         limit = 60.0 * self.budget.minutes
         if math.isfinite(limit) and self.seconds + self.reserve_seconds >= limit:
             return Stopped.MINUTES
         return None
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the seconds left before the minutes rule says stop."""
+        return max(0.0, 60.0 * self.budget.minutes - self.seconds - self.reserve_seconds)
 
     @property
     def overtime(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optimizer.errors import RunnerError
+from optimizer.interfaces import LatePolicy
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
@@ -50,6 +51,7 @@ class Expansion:
         self.on_event = on_event
         self.seen = {node.step.kernel.digest for node in tree.nodes}
         self._notes: list[str] = []
+        self.late = tools.policy if isinstance(tools.policy, LatePolicy) else None
         self._detectors = [
             Guarded[Finding](_name(detector), detector, self._notes) for detector in tools.detectors
         ]
@@ -63,6 +65,19 @@ class Expansion:
         """Return what went wrong without stopping the search; policy and detectors have a say."""
         others = (self.tools.policy, *self.tools.detectors)
         return (*self._notes, *(note for other in others for note in getattr(other, "notes", ())))
+
+    def deliver(self, wait: float = 0.0) -> bool:
+        """Take in what the policy found meanwhile, waiting for it so long; tell if there was any.
+
+        Proposals for candidates that are not built upon are dropped.
+        """
+        found = self.late.arrived(wait) if self.late else ()
+        for number, proposals in found:
+            node = self.tree.nodes[number]
+            if not node.leaf:
+                node.queue.extend(self._waiting(node, proposals))
+                self.tree.revive(node)
+        return bool(found)
 
     def chosen(self, choose: Choose, size: int) -> list[Candidate]:
         """Choose up to `size` candidates by a strategy, none of their verdicts known."""

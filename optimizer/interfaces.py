@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from optimizer.dialogue import Answer, Message, Schema
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Step, Verdict, Workload
@@ -14,6 +14,26 @@ class ProposalPolicy(Protocol):
 
     def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
         """Return at most `limit` proposals not returned before for this step; none when done."""
+        ...
+
+
+@runtime_checkable
+class LatePolicy(Protocol):
+    """What a policy does besides `propose` that answers while the search goes on.
+
+    A language model takes longer than a GPU: `propose` returns what is known at once, the rest
+    comes by `arrived`, and machines are busy meanwhile.
+    """
+
+    def observe(self, step: Step) -> None:
+        """Hear of a candidate and its verdict, the unedited kernel first."""
+        ...
+
+    def arrived(self, wait: float) -> Sequence[tuple[int, Sequence[Proposal]]]:
+        """Return what came in since, with the number of the step each is for; none is an answer.
+
+        Where something is under way, wait up to `wait` seconds for the first of it.
+        """
         ...
 
 

@@ -25,10 +25,11 @@ RANK_DECAY = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """A score from 0 to 1 and the reason in one sentence."""
+    """A score from 0 to 1, the reason in one sentence, and who says so."""
 
     score: float
     reason: str
+    author: str = "rule"
 
 
 class Judge(Protocol):

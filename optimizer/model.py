@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from optimizer.dialogue import NOTHING_USED, Usage
@@ -420,6 +420,14 @@ class Trajectory:
     def best(self) -> Step:
         """Return the step that is offered; the baseline when nothing held."""
         return self.steps[self.winner or 0]
+
+    @property
+    def spending(self) -> Usage:
+        """Return what a model took in all; what the steps tell of it when the run was cut short."""
+        if self.spent != NOTHING_USED:
+            return self.spent
+        usages = (step.edit.usage for step in self.steps if step.edit and step.edit.usage)
+        return replace(sum(usages, NOTHING_USED), usd=sum(step.usd for step in self.steps))
 
     def path(self, number: int) -> tuple[Step, ...]:
         """Return the steps from the baseline to a step, both included."""

@@ -116,14 +116,22 @@ def guardrails(verdict: Verdict, baseline: Verdict, accept: Acceptance) -> float
     return cost + SLOWER_CASE_PENALTY * _slower_share(verdict)
 
 
-def extras(judge: float | None, lines: int) -> float:
-    """Return what the edit adds beside its verdict: the judge's score and the size of the diff.
+def judged(score: float) -> float:
+    """Return what a judge's score, 0 to 1, adds to the reward.
 
-    >>> extras(1.0, 0), extras(None, 40)
-    (0.02, -0.01)
+    >>> judged(1.0), judged(0.5), judged(-7.0)
+    (0.02, 0.0, -0.02)
     """
-    opinion = 0.0 if judge is None else JUDGE_WEIGHT * (judge - 0.5)
-    return opinion - min(DIFF_LIMIT, 0.01 * lines / LINES_PER_PERCENT)
+    return JUDGE_WEIGHT * (max(0.0, min(1.0, score)) - 0.5)
+
+
+def reading(lines: int) -> float:
+    """Return what it costs that somebody has to read so many changed lines.
+
+    >>> reading(40)
+    0.01
+    """
+    return min(DIFF_LIMIT, 0.01 * lines / LINES_PER_PERCENT)
 
 
 def changed_lines(before: Kernel, after: Kernel) -> int:

@@ -15,12 +15,23 @@ from optimizer.budget import (
     SearchSettings,
     Stopped,
 )
+from optimizer.dialogue import NOTHING_USED
 from optimizer.errors import BaselineError, RunnerError
 from optimizer.expansion import Candidate, Expansion
 from optimizer.finals import Final, Finals
 from optimizer.ledger import Ledger
-from optimizer.model import Effort, Environment, Kernel, Status, Step, Trajectory, Verdict, Workload
-from optimizer.reward import CompositeReward, changed_lines, extras
+from optimizer.model import (
+    Effort,
+    Environment,
+    Kernel,
+    Kind,
+    Status,
+    Step,
+    Trajectory,
+    Verdict,
+    Workload,
+)
+from optimizer.reward import CompositeReward, changed_lines, judged, reading
 from optimizer.shortening import Shortening
 from optimizer.significance import interval, no_difference, speedup
 from optimizer.strategies import chooser
@@ -57,7 +68,8 @@ def search(
     recording: the clock decides nothing but the minutes rule. Ctrl-C and a runner that fails end
     the search, not the result. Raises `BaselineError` when the unedited kernel fails.
     """
-    run = Run(kernel, workload, tools, Meter(budget, tools.clock, tools.spent), settings)
+    meter = Meter(budget, tools.clock, lambda: tools.used().usd)
+    run = Run(kernel, workload, tools, meter, settings)
     run.on_step, run.on_event = on_step, on_event
     run.begin(resume)
     try:
@@ -82,6 +94,7 @@ def search(
         aa=run.aa,
         stopped=stopped.value,
         notes=tuple(dict.fromkeys((*run.notes, *run.expansion.notes, *final.notes))),
+        spent=run.spent_before + tools.used(),
     )
 
 
@@ -107,6 +120,7 @@ class Run:
         self.notes: list[str] = []
         self.aa: Measurement | None = None
         self.usd_booked = 0.0
+        self.spent_before = NOTHING_USED
 
     def begin(self, resume: Trajectory | None) -> None:
         """Measure the unedited kernel against itself, or take up an earlier search."""
@@ -119,6 +133,9 @@ class Run:
         else:
             first = replace(resume.baseline, kernel=self.kernel)
             self.aa, self.notes = resume.aa, list(resume.notes)
+            self.spent_before = resume.spending
+            self.meter.already_usd -= self.spent_before.usd
+            self.usd_booked = self.spent_before.usd
         self.meter.evaluations += 1
         if self.settings.shorten:
             self.meter.keep_for_shortening()
@@ -127,41 +144,59 @@ class Run:
             self.tree, self.tools, self.settings, self.workload, self.on_event
         )
         self.codes[first.verdict.machine_code] = 0
+        if self.expansion.late:
+            self.expansion.late.observe(first)
         for step in resume.steps[1:] if resume else ():
             self.grow(step)
 
     def measure_baseline(self) -> Verdict:
-        """Return the verdict on the unedited kernel; its measurement is the A/A comparison."""
-        verdict = self.one(self.kernel, Effort.RACE)
-        for again in (True, False):
-            if verdict.status is not Status.CORRECT:
-                raise BaselineError(
-                    f"{self.kernel.name}: the unedited kernel: {verdict.status.value}\n"
-                    f"{verdict.log}".rstrip(),
-                    "make it build and pass its own check first",
-                )
-            self.aa = verdict.measurement
-            if no_difference(self.aa, self.workload.accept.confidence):
-                break
-            if again:
-                verdict = self.one(self.kernel, Effort.CONFIRM)  # a fresh process may do better
-        else:
+        """Return the verdict on the unedited kernel; its measurement is the A/A comparison.
+
+        A whole program is compared with itself under the full stop rule only when there is a
+        winner to hold it against: that takes longer than its first candidates.
+        """
+        quick = self.workload.kind is Kind.PROGRAM
+        verdict = self.unedited(Effort.SCREEN if quick else Effort.RACE)
+        if not quick:
+            verdict = self.compare_with_itself(verdict)
+        self.aa = verdict.measurement
+        return verdict
+
+    def compare_with_itself(self, verdict: Verdict) -> Verdict:
+        """Make the A/A comparison: once more in a fresh process when it sees a difference."""
+        if not no_difference(verdict.measurement, self.workload.accept.confidence):
+            verdict = self.unedited(Effort.CONFIRM)
+        self.aa = verdict.measurement
+        if not no_difference(self.aa, self.workload.accept.confidence):
             seen = interval(self.aa, self.workload.accept.confidence)
             self.notes.append(f"A/A comparison differs: the kernel against itself reads {seen}")
+        return verdict
+
+    def unedited(self, effort: Effort) -> Verdict:
+        """Return the verdict on the unedited kernel. Raise `BaselineError` when it fails."""
+        verdict = self.one(self.kernel, effort)
+        if verdict.status is not Status.CORRECT:
+            raise BaselineError(
+                f"{self.kernel.name}: the unedited kernel: {verdict.status.value}\n"
+                f"{verdict.log}".rstrip(),
+                "make it build and pass its own check first",
+            )
         return verdict
 
     def loop(self) -> Stopped:
         """Select, propose, evaluate, back up until a rule says stop."""
         choose = chooser(self.settings.strategy, self.settings.seed)
         while (stopped := self.stop()) is None:
+            self.expansion.deliver()
             tuning = self.settings.tune and self.meter.share_left <= self.settings.tune_share
             self.on_event(Event(Stage.TUNING if tuning else Stage.SEARCHING, (), self.meter.left))
             size = min(self.settings.batch, self.meter.left)
             batch = self.expansion.tuned(size) if tuning else []
             batch += self.expansion.chosen(choose, size - len(batch))
-            if not batch:
-                return Stopped.EXHAUSTED
-            self.evaluate(batch)
+            if batch:
+                self.evaluate(batch)
+            elif not self.expansion.deliver(self.meter.seconds_left):
+                return Stopped.MONEY if self.tools.broke() else Stopped.EXHAUSTED
         return stopped
 
     def stop(self) -> Stopped | None:
@@ -181,8 +216,9 @@ class Run:
         baseline, edit = self.tree.root.step, candidate.proposal.edit
         opinion = self.tools.judge(parent, parent.findings, edit, verdict)
         reward = self.reward(verdict, baseline.verdict)
+        effect = judged(opinion.score) if verdict.status is Status.CORRECT else 0.0
         if verdict.status is Status.CORRECT:
-            reward += extras(opinion.score, changed_lines(baseline.kernel, candidate.kernel))
+            reward += effect - reading(changed_lines(baseline.kernel, candidate.kernel))
         step = Step(
             number=len(self.tree.nodes),
             parent=parent.number,
@@ -193,6 +229,8 @@ class Run:
             prior=candidate.proposal.prior,
             judge=opinion.score,
             judge_reason=opinion.reason,
+            judge_author=opinion.author,
+            judge_effect=effect,
             same_as=self.twin(verdict),
             at_seconds=self.meter.seconds,
             usd=self.meter.usd - self.usd_booked,
@@ -221,6 +259,8 @@ class Run:
             self.codes.setdefault(verdict.machine_code, step.number)
         if step.edit is not None and verdict.status is not Status.NOT_RECORDED:
             self.ledger.note(step.edit, None if gain is None else gain - (parent.gain or 0.0))
+        if self.expansion.late:
+            self.expansion.late.observe(step)
         return node
 
     def finish(self, stopped: Stopped) -> Final:
@@ -233,6 +273,8 @@ class Run:
             if ranked and self.settings.shorten and not hurry:
                 shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
                 ranked = shortening.shortened(ranked)
+            if ranked and self.workload.kind is Kind.PROGRAM:
+                self.compare_with_itself(self.unedited(Effort.RACE))
             final = last.confirm(ranked, self.aa)
         except KeyboardInterrupt:
             return Final(notes=("the best candidate was not confirmed: interrupted",))

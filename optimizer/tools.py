@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from optimizer.boundary import violations
+from optimizer.dialogue import Usage
 from optimizer.judge import Judge, rule_judge
 from optimizer.reward import Headroom, no_headroom
 
@@ -38,7 +39,8 @@ class Tools:
     (`boundary.violations`), `headroom` the factor by which a verdict could still be faster.
     `profile` tells that the evaluator can read counters. `width` is how many candidates it works
     on at once: when that is more than the batch, the next in line are evaluated ahead, which
-    changes the time and never the tree. `spent` returns the US dollars a model has cost so far.
+    changes the time and never the tree. `used` returns what a model has taken so far, `broke`
+    tells that its budget is used up; a policy that needs no model goes on all the same.
     """
 
     policy: ProposalPolicy
@@ -52,7 +54,8 @@ class Tools:
     profile: bool = False
     width: int = 1
     clock: Callable[[], float] = time.monotonic
-    spent: Callable[[], float] = float
+    used: Callable[[], Usage] = Usage
+    broke: Callable[[], bool] = bool
 
 
 class Stage(StrEnum):

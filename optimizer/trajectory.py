@@ -19,6 +19,7 @@ from typing import Self, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from optimizer.dialogue import NOTHING_USED, Usage
 from optimizer.errors import ConfigError, RunnerError
 from optimizer.model import Environment, Measurement, Step, Trajectory, Verdict, Workload
 
@@ -47,6 +48,7 @@ class Footer:
     confirmation: Verdict | None = None
     aa: Measurement | None = None
     notes: tuple[str, ...] = ()
+    spent: Usage = NOTHING_USED
 
 
 _HEADER: TypeAdapter[Header] = TypeAdapter(Header)
@@ -137,6 +139,7 @@ def write_trajectory(trajectory: Trajectory, path: Path) -> None:
                 trajectory.confirmation,
                 trajectory.aa,
                 trajectory.notes,
+                trajectory.spent,
             )
         )
 
@@ -148,6 +151,11 @@ def read_trajectory(path: Path) -> Trajectory:
     """
     data = path.read_bytes() if _readable(path) else b""
     return _scan(data, path)[0]
+
+
+def parse_trajectory(data: bytes, name: str) -> Trajectory:
+    """Read a trajectory from memory as `read_trajectory` does; `name` is for its errors."""
+    return _scan(data, Path(name))[0]
 
 
 def _readable(path: Path) -> bool:
@@ -192,6 +200,7 @@ def _scan(data: bytes, path: Path) -> tuple[Trajectory, int]:
         footer.aa,
         footer.stopped,
         footer.notes,
+        footer.spent,
     )
     return found, end
 

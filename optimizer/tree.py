@@ -175,6 +175,12 @@ class Tree:
         node.dry = True
         self._refresh(node)
 
+    def revive(self, node: Node) -> None:
+        """Note that a policy has more to say about a candidate after all."""
+        node.dry = node.leaf
+        self._refresh(node)
+        heapq.heappush(self._open, (-node.step.reward, node.step.number))
+
     def reopen(self) -> bool:
         """Take back all pruning, with a fresh measure of patience; False when there was none."""
         pruned = [node for node in self.nodes if node.pruned]

@@ -20,9 +20,10 @@ from optimizer.reward import (
     PROXY_WEIGHT,
     CompositeReward,
     changed_lines,
-    extras,
     guardrails,
+    judged,
     proxies,
+    reading,
 )
 
 
@@ -73,8 +74,8 @@ def test_guardrails_cost_for_spills_registers_and_slower_cases() -> None:
 
 
 def test_a_faster_kernel_beats_any_bonus_of_a_slower_one() -> None:
-    tidy = CompositeReward()(ran(1.10, counters={"k/dram__bytes.sum": 1.0}), BASE) + extras(1.0, 0)
-    fast = CompositeReward()(ran(1.25), BASE) + extras(0.0, 10_000)
+    tidy = CompositeReward()(ran(1.10, counters={"k/dram__bytes.sum": 1.0}), BASE) + judged(1.0)
+    fast = CompositeReward()(ran(1.25), BASE) + judged(0.0) - reading(10_000)
     assert fast > tidy
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from optimizer import landscape
 from optimizer.budget import Budget, SearchSettings, Stopped, Strategy
+from optimizer.dialogue import Usage
 from optimizer.errors import BaselineError, RunnerError
 from optimizer.landscape import LandscapeEvaluator, LandscapePolicy
 from optimizer.model import (
@@ -435,7 +436,7 @@ def test_money_ends_it() -> None:
             return list(super().propose(step, findings, limit))
 
     world = Costly({"a" * n: 1.0 + 0.1 * n for n in range(1, 40)})
-    given = Tools(world, world, boundary=no_boundary, spent=lambda: spent[0])
+    given = Tools(world, world, boundary=no_boundary, used=lambda: Usage(usd=spent[0]))
     found = search(Kernel("k", ""), landscape.workload(), given, Budget(500, usd=1.0))
     assert found.stopped == Stopped.MONEY.value
     assert sum(step.usd for step in found.steps) == pytest.approx(spent[0])
