@@ -11,15 +11,18 @@ import re
 import secrets
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Protocol
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from bot.interfaces import Reviewed
+from bot.outcome import ratio_of
 from bot.settings import OBJECTIVES, POLICIES
 from optimizer.errors import ConfigError, OptimlError
+from optimizer.model import Kernel
 
 MAX_KERNELS = 64
 MAX_NAME = 300  # characters of a kernel's name or path
@@ -156,6 +159,28 @@ class Bench(Protocol):
     def cancel(self, handle: str) -> None:
         """Stop it; nothing happens when it is over."""
         ...
+
+
+def asks_for(order: Order, kernel: Kernel) -> bool:
+    """Tell whether an order is about a kernel: by its name, its path, or a folder above it."""
+    path = PurePosixPath(kernel.path)
+    folders = {parent.as_posix() for parent in path.parents if parent.as_posix() != "."}
+    names = {kernel.name, kernel.path, *folders}
+    return not order.kernels or any(one.rstrip("/") in names for one in order.kernels)
+
+
+def held_to(order: Order, result: Reviewed) -> Reviewed:
+    """Return a result without its winner when that is less than the order asked for."""
+    found = result.trajectory
+    if found is None or not found.winner or order.min_speedup is None:
+        return result
+    verdict = found.confirmation or found.best.verdict
+    ratio = ratio_of(verdict.measurement, found.workload.accept.confidence)
+    if ratio is not None and ratio.low >= order.min_speedup:
+        return result
+    words = f"what was found is below the {order.min_speedup:g}× that was asked for"
+    notes = found.notes if words in found.notes else (*found.notes, words)
+    return replace(result, trajectory=replace(found, winner=None, confirmation=None, notes=notes))
 
 
 _ORDER: TypeAdapter[Order] = TypeAdapter(Order)
