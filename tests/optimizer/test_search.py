@@ -20,6 +20,7 @@ from optimizer.model import (
     Effort,
     Finding,
     Kernel,
+    Kind,
     Measurement,
     Proposal,
     Resources,
@@ -311,6 +312,23 @@ def test_shortening_stays_within_the_evaluations() -> None:
     found = Lines({"a": 1.0, "b": 1.5, "c": 1.0, "d": 1.2}).search(evaluations=5)
     assert kept(found) == ["a", "b", "c", "d"]
     assert len(found.steps) == 5
+
+
+def test_a_program_is_compared_with_itself_before_its_winner_is_confirmed() -> None:
+    """Not first: on a slow program the comparison takes longer than the first candidates."""
+    workload = replace(landscape.workload(), kind=Kind.PROGRAM)
+
+    def asked(world: Scripted) -> list[tuple[str, Effort]]:
+        given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0)
+        found = search(Kernel("k", ""), workload, given, Budget(30))
+        assert found.aa is not None
+        return [pair for pair in world.asked if not pair[0] or pair[1] is Effort.CONFIRM]
+
+    better = asked(Scripted({"a": 1.5}))
+    assert better == [("", Effort.SCREEN), ("", Effort.RACE), ("a", Effort.CONFIRM)]
+    assert asked(Scripted({"a": 0.9})) == [("", Effort.SCREEN)]
+    drifting = Scripted({"": 1.10, "a": 1.12}, confirm={"": 1.10})
+    assert asked(drifting)[1:3] == [("", Effort.RACE), ("", Effort.CONFIRM)]
 
 
 def test_nothing_is_offered_below_the_least_speedup() -> None:
