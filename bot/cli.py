@@ -385,6 +385,44 @@ def demo_command(
     demo.show(_console(), settings.load(), out, recorded=recorded)
 
 
+@app.command("mcp")
+def mcp_command(
+    path: Annotated[
+        Path, typer.Argument(help="A project's folder, or one CUDA source.", show_default=False)
+    ] = Path(),
+    budget: Annotated[
+        str | None, typer.Option(help="Measuring time for one workload: 10m, 1h.", metavar="TIME")
+    ] = None,
+    evaluations: Evaluations = None,
+    seed: Seed = None,
+    device: Device = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for trajectories and reports.", metavar="DIR")
+    ] = None,
+    replay: Replay = None,
+) -> None:
+    """Let a coding agent drive: its candidates verified and timed like those of a search.
+
+    Speaks the Model Context Protocol on stdin and stdout; an agent starts it by itself. Tools:
+    workloads, inspect, baseline, evaluate, suggest, profile, findings, trajectory, confirm. The
+    GPU is taken at the first measurement and given back when idle. See docs/coding-agents.md.
+
+        optiml mcp kernels/
+        optiml mcp examples/softmax --replay examples/softmax/recording.jsonl.gz
+    """
+    from bot import mcp_door
+
+    flags = {
+        "policy": "rules",  # the agent is the model
+        "minutes": None if budget is None else settings.minutes(budget),
+        "evaluations": evaluations,
+        "seed": seed,
+        "device": device,
+        "out": None if out is None else str(out),
+    }
+    mcp_door.open_door(path, flags, replay, _command())
+
+
 @app.command("worker")
 def worker_command(
     jobs: Annotated[Path, typer.Argument(help="Jobs to judge, JSON.", show_default=False)],

@@ -1,0 +1,454 @@
+"""What a coding agent may do with one workload: propose, measure, look, confirm.
+
+The agent takes the place of the search's strategy and policy; everything else is the search's own:
+the boundary, the detectors that block, verification, timing, reward, judge and budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from bot import headers, projects, run
+from optimizer.budget import Meter, SearchSettings
+from optimizer.errors import ConfigError
+from optimizer.expansion import Candidate
+from optimizer.finals import bias, refusal, stricter
+from optimizer.model import (
+    Edit,
+    Effort,
+    Environment,
+    Finding,
+    Kernel,
+    Launch,
+    Proposal,
+    Status,
+    Step,
+    Trajectory,
+    Verdict,
+    Workload,
+)
+from optimizer.search import Budget, Run
+from optimizer.significance import speedup
+from optimizer.tools import Event, Stage, Tools, ignore
+from optimizer.trajectory import write_trajectory
+from optimizer.tree import Node
+from runners.expressions import ExpressionError, count
+
+AUTHOR = "agent"
+MOST_BYTES = 1 << 20
+# Proposals shown at once: more than an agent reads are more than it needs.
+MOST_SUGGESTIONS = 12
+
+
+class Stopwatch:
+    """A clock that runs only while the session works, so that an agent's thinking costs nothing."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._spent = 0.0
+        self._since: float | None = None
+
+    def __enter__(self) -> None:
+        self._since = self._clock()
+
+    def __exit__(self, *_: object) -> None:
+        self._spent, self._since = self(), None
+
+    def __call__(self) -> float:
+        """Return the seconds worked so far."""
+        running = 0.0 if self._since is None else self._clock() - self._since
+        return self._spent + running
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A candidate as an agent gives it: a whole source, blocks, a suggestion, or none of them.
+
+    Blocks are (search, replace) applied to step `base`. With nothing given the file is taken as it
+    is on disk now. `predicted` is the speedup of the whole workload the agent expects.
+    """
+
+    source: str | None = None
+    blocks: tuple[tuple[str, str], ...] = ()
+    suggestion: str = ""
+    base: int = 0
+    title: str = ""
+    why: str = ""
+    kind: str = ""
+    predicted: float | None = None
+    launch: Launch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A draft that became a step; `again` tells that the same candidate was tried before."""
+
+    step: Step
+    again: bool = False
+
+
+@dataclass(slots=True)
+class Pinned:
+    """What decides a measurement besides the candidate, as it was when the session began."""
+
+    root: Path
+    digests: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, kernel: Kernel, workload: Workload) -> Pinned:
+        """Take note of the project file, the reference, generators and local headers."""
+        root = Path(workload.root)
+        found = {projects.FILE, *headers.included(
+            kernel.path, kernel.source, lambda path: _text(root / path), workload.build.include
+        )}  # fmt: skip
+        for words in (workload.reference, *(a.init for a in workload.arguments)):
+            parts = (words or "").removeprefix("python:").removeprefix("file:").split(":")
+            found |= {part for part in parts if part.endswith((".py", ".npy"))}
+        return cls(root, {name: _digest(root / name) for name in sorted(found)})
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the names of files that are not what they were."""
+        return tuple(n for n, was in self.digests.items() if _digest(self.root / n) != was)
+
+
+class AgentSession:
+    """One workload in an agent's hands, from the baseline to a confirmed winner.
+
+    Methods raise `ConfigError` for what the agent got wrong, `BaselineError` when the unedited
+    kernel fails, `RunnerError` when a machine does; a candidate's failure is a step like any other.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        workload: Workload,
+        tools: Tools,
+        budget: Budget,
+        settings: SearchSettings,
+        environment: Environment,
+        folder: Path | None = None,
+    ) -> None:
+        self.kernel, self.workload, self.environment = kernel, workload, environment
+        self.on_event: Callable[[Event], None] = ignore
+        self.folder = folder
+        self.winner: int | None = None
+        self.confirmation: Verdict | None = None
+        self.confirmations_left = settings.confirmations
+        self._pinned = Pinned.of(kernel, workload)
+        self._watch = Stopwatch()
+        self._budget, self._settings = budget, settings
+        tools = replace(tools, clock=self._watch)
+        self._run = Run(kernel, workload, tools, Meter(budget, self._watch), settings)
+        self._run.on_step, self._run.on_event = ignore, self._tell
+        self._suggested: dict[str, tuple[int, Edit]] = {}
+        self._begun = False
+
+    @property
+    def budget(self) -> Budget:
+        """Return what this session may spend."""
+        return self._budget
+
+    @property
+    def evaluations_left(self) -> int:
+        """Return how many candidates may still be measured."""
+        return self._run.meter.left
+
+    @property
+    def minutes_left(self) -> float:
+        """Return how long may still be worked, the agent's own time not counted."""
+        return max(0.0, self._budget.minutes - self._watch() / 60.0)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Return every candidate so far; empty before the baseline was measured."""
+        return tuple(node.step for node in self._run.tree.nodes) if self._begun else ()
+
+    @property
+    def best(self) -> Step | None:
+        """Return the fastest correct candidate; None before there is one."""
+        known = [(speedup(s.verdict.measurement) or 0.0, -s.number, s) for s in self.steps[1:]
+                 if s.verdict.status is Status.CORRECT]  # fmt: skip
+        fastest = max(known, default=None, key=lambda entry: entry[:2])
+        return fastest[2] if fastest is not None and fastest[0] > 1.0 else None
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Return the session so far."""
+        return Trajectory(
+            self.workload,
+            replace(
+                self.environment, policy=AUTHOR, strategy=AUTHOR,
+                seed=self._settings.seed, budget=self._budget.limits,
+            ),
+            self.steps, self.winner, self.confirmation, self._run.aa,
+            "" if self.winner is None else "confirmed by the agent",
+            tuple(dict.fromkeys((*self._run.notes, *self._run.expansion.notes))),
+        )  # fmt: skip
+
+    def begin(self) -> Step:
+        """Measure the unedited kernel, once, and return its step."""
+        self._check_pinned()
+        if not self._begun:
+            with self._watch:
+                self._run.begin(None)
+                self._run.meter.reserve_evaluations = 0  # shortening the winner is the agent's
+                self._run.expansion.find(self._run.tree.root)
+            self._begun = True
+            self._save()
+        return self._run.tree.root.step
+
+    def step(self, number: int) -> Step:
+        """Return a step by its number."""
+        return self._node(number).step
+
+    def evaluate(self, draft: Draft) -> Tried:
+        """Compile, verify and time a candidate; a known one is not measured again."""
+        self.begin()
+        parent, edit = self._edit(draft)
+        kernel = edit.apply(parent.step.kernel)
+        for known in self.steps:
+            if known.kernel.digest == kernel.digest:
+                return Tried(known, again=True)
+        self._check_budget()
+        candidate = Candidate(parent, Proposal(edit), kernel, kernel.digest)
+        with self._watch:
+            self._tell(Event(Stage.SEARCHING, (), self.evaluations_left))
+            self._run.evaluate([candidate])
+            node = self._run.tree.nodes[-1]
+            if node.step.verdict.status is Status.CORRECT:
+                self._run.expansion.find(node)
+        self._save()
+        return Tried(self._run.tree.nodes[-1].step)
+
+    def profile(self, number: int) -> Step:
+        """Read a candidate's hardware counters, once, and diagnose it again with them."""
+        node = self._node(number)
+        if node.step.verdict.status is not Status.CORRECT:
+            raise ConfigError(
+                f"step {number} is {node.step.verdict.status.value}", "profile a correct one"
+            )
+        if not node.step.verdict.counters:
+            self._check_budget(evaluations=False)
+            with self._watch:
+                self._run.expansion.profile(node)
+                self._run.expansion.find(node)
+            self._save()
+        return node.step
+
+    def findings(self, number: int) -> Sequence[Finding]:
+        """Return what the detectors see in a candidate."""
+        node = self._node(number)
+        return node.step.findings or self._run.expansion.find(node)
+
+    def suggestions(self, number: int) -> Mapping[str, Proposal]:
+        """Return rewrites that the built-in rules offer for a candidate, by name, best first."""
+        node = self._node(number)
+        have = {name: edit for name, (at, edit) in self._suggested.items() if at == number}
+        if not have:
+            step, tools = node.step, self._run.tools
+            findings = self.findings(number)
+            offered = list(tools.policy.propose(step, findings, MOST_SUGGESTIONS))
+            room = MOST_SUGGESTIONS - len(offered)
+            tuned = list(tools.tune(step.kernel, findings))[: max(room, 4)]
+            offered += [Proposal(edit, self._settings.tune_prior) for edit in tuned]
+            self._suggested |= {
+                f"{number}.{place}": (number, one.edit) for place, one in enumerate(offered, 1)
+            }
+            return {f"{number}.{place}": one for place, one in enumerate(offered, 1)}
+        return {name: Proposal(edit) for name, edit in have.items()}
+
+    def confirm(self, number: int) -> str:
+        """Measure a candidate in a fresh process; return why it does not hold, empty if it does.
+
+        The confidence is corrected for as many attempts as a session has (Bonferroni).
+        """
+        node = self._node(number)
+        step, baseline = node.step, self.steps[0]
+        if step.verdict.status is not Status.CORRECT or not number:
+            raise ConfigError(f"step {number} cannot be confirmed", "name a correct candidate")
+        if not self.confirmations_left:
+            raise ConfigError(
+                f"{self._settings.confirmations} confirmations were asked for already",
+                "more of them would make luck look like speed; start a new session",
+            )
+        self._check_pinned()
+        accept = self.workload.accept
+        strict = stricter(accept, self._settings.confirmations, bias(self._run.aa, accept))
+        with self._watch:
+            self._tell(Event(Stage.CONFIRMING, (number,)))
+            verdict = self._run.one(step.kernel, Effort.CONFIRM)
+        if verdict.status is Status.NOT_RECORDED:
+            return "the recording holds no confirmation of this candidate"
+        self.confirmations_left -= 1
+        refused = refusal(step, verdict, baseline.verdict, strict)
+        if not refused:
+            self.winner, self.confirmation = number, verdict
+        self._save()
+        return refused
+
+    def write(self) -> dict[str, Path]:
+        """Write trajectory, report and, when something was confirmed, source and patch."""
+        return run.write_files(self.trajectory, self.folder) if self.folder else {}
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _node(self, number: int) -> Node:
+        self.begin()
+        nodes = self._run.tree.nodes
+        if not 0 <= number < len(nodes):
+            raise ConfigError(
+                f"there is no step {number}", f"steps go from 0, the original, to {len(nodes) - 1}"
+            )
+        return nodes[number]
+
+    def _edit(self, draft: Draft) -> tuple[Node, Edit]:
+        given = [draft.source is not None, bool(draft.blocks), bool(draft.suggestion)]
+        if sum(given) > 1:
+            raise ConfigError(
+                "more than one candidate is given", "give one of source, edits, suggestion"
+            )
+        if draft.suggestion:
+            if draft.suggestion not in self._suggested:
+                raise ConfigError(f"there is no suggestion {draft.suggestion!r}", "ask `suggest`")
+            at, edit = self._suggested[draft.suggestion]
+            return self._node(at), edit
+        node = self._node(draft.base)
+        before = node.step.kernel
+        if draft.blocks:
+            source = apply_blocks(before.source, draft.blocks)
+        elif draft.source is not None:
+            source = draft.source
+        else:
+            path = Path(self.workload.root) / before.path
+            source = projects.text_of(projects.checked(path))
+        if len(source.encode()) > MOST_BYTES:
+            raise ConfigError(f"a source of {len(source)} characters", f"{MOST_BYTES} is the most")
+        launch = self._launch(draft.launch)
+        if source == before.source and launch in {None, before.launch}:
+            raise ConfigError(
+                f"this is step {draft.base} unchanged", "change something, or edit the file first"
+            )
+        title = " ".join(draft.title.split())[:120] or "an edit of the agent's"
+        return node, Edit(
+            title, source, AUTHOR, draft.why[:4000], draft.kind[:60], draft.predicted, launch
+        )
+
+    def _launch(self, launch: Launch | None) -> Launch | None:
+        if launch is None:
+            return None
+        if self.kernel.launch is None or not self.kernel.launch.tunable:
+            raise ConfigError(
+                "the launch of this workload is the caller's and stays",
+                "leave `launch` out; `tunable: true` in .optiml.yml would free it",
+            )
+        try:
+            for case in self.workload.cases:
+                threads = 1
+                for text in launch.block:
+                    threads *= count(text, case.values)
+                sizes = [count(text, case.values) for text in launch.grid]
+                count(launch.shared, case.values)
+                if not 1 <= threads <= 1024 or min(sizes, default=0) < 1:
+                    raise ConfigError(
+                        f"{sizes} blocks of {threads} threads for {case.name}",
+                        "a grid has at least one block, a block 1 to 1024 threads",
+                    )
+        except ExpressionError as error:
+            raise ConfigError(
+                f"launch: {error}", "arithmetic over the case variables: + - * / min max ceil"
+            ) from error
+        return replace(launch, tunable=True)
+
+    def _check_budget(self, *, evaluations: bool = True) -> None:
+        spent = self._run.meter.exceeded()
+        if evaluations and not self.evaluations_left:
+            raise ConfigError(
+                f"all {self._budget.evaluations} evaluations of this session are spent",
+                "confirm the best, or start the server with more --evaluations",
+            )
+        if spent is not None and (evaluations or self._run.meter.overtime):
+            raise ConfigError(
+                f"the session's budget is spent: {spent.value}",
+                "confirm the best, or start the server with a larger --budget",
+            )
+
+    def _check_pinned(self) -> None:
+        changed = self._pinned.changed()
+        if changed:
+            raise ConfigError(
+                f"{', '.join(changed)} changed since this session began",
+                "what a candidate is measured against must stay: undo the change, or restart the "
+                "server to measure the original anew",
+            )
+
+    def _tell(self, event: Event) -> None:
+        self.on_event(event)
+
+    def _save(self) -> None:
+        """Keep the trajectory on disk, whole at any moment."""
+        if self.folder is None:
+            return
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path = self.folder / run.TRAJECTORY
+            if len(self.steps) == 1 and path.exists():
+                path.replace(path.with_suffix(".previous.jsonl"))
+            beside = self.folder / f".{run.TRAJECTORY}.new"
+            write_trajectory(self.trajectory, beside)
+            beside.replace(path)
+        except OSError as error:
+            note = f"the trajectory could not be kept in {self.folder}: {error.strerror}"
+            if note not in self._run.notes:
+                self._run.notes.append(note)
+
+
+def apply_blocks(source: str, blocks: Sequence[tuple[str, str]]) -> str:
+    """Return the source with each (search, replace) applied in order, exactly once each.
+
+    Raise `ConfigError` that says where the search text nearly occurs, or where it occurs twice.
+    """
+    for place, (search, put) in enumerate(blocks, 1):
+        found = source.count(search) if search else 0
+        if found == 1:
+            source = source.replace(search, put)
+            continue
+        name = f"edit {place} of {len(blocks)}"
+        if found:
+            lines, at = [], -1
+            for _ in range(min(found, 6)):
+                at = source.index(search, at + 1)
+                lines.append(str(source.count("\n", 0, at) + 1))
+            raise ConfigError(
+                f"{name}: the search text occurs {found} times, at lines {', '.join(lines)}",
+                "add lines around it until it is unique",
+            )
+        raise ConfigError(f"{name}: the search text does not occur{_near(source, search)}",
+                          "copy it from the source as it is, blanks included")  # fmt: skip
+    return source
+
+
+def _near(source: str, search: str) -> str:
+    """Say where the first line of a search text occurs but for its blanks."""
+    wanted = next((line.split() for line in search.splitlines() if line.strip()), [])
+    for number, line in enumerate(source.splitlines(), 1):
+        if wanted and line.split() == wanted:
+            return f"; its first line is line {number}, `{line}`, what follows differs"
+    return ""
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+
+
+def _digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
