@@ -7,9 +7,8 @@
 Without `--recordings` the kernels are simulated landscapes (`optimizer/landscape.py`), where one
 seed is one landscape with its noise and tie-breaks. With it, every example with recordings in
 `FOLDER/EXAMPLE/*.jsonl.gz` is searched again from what was measured. A candidate no recording
-holds is "not recorded": it costs nothing and cannot be built upon. A recording holds what one
-search saw, which favours that search, so record each example under every strategy and a few seeds
-(`optiml run FILE --strategy greedy --seed 3 --record FOLDER/EXAMPLE/greedy-3.jsonl.gz`).
+holds is "not recorded": it costs nothing and cannot be built upon. A recording of one search
+favours that search; `benchmarks/explore.py` makes recordings that answer all of them.
 
 Reported are the geometric mean of the speedup reached at the budget, on how many searches the first
 variant was better and worse by over 0.5 %, and the p-value of a paired Wilcoxon test on logarithms.
@@ -22,6 +21,7 @@ import json
 import math
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -43,6 +43,8 @@ from runners.interfaces import Job
 from runners.replay import ReplayDispatcher, key_of
 
 Run = Callable[[SearchSettings], float]
+# Candidates no recording held, by kernel and strategy.
+unanswered: Counter[tuple[str, str]] = Counter()
 CLOSE = 0.005  # log speedups nearer than this count as equal
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
@@ -140,9 +142,10 @@ def replayed(
             headroom=lambda verdict: bottleneck.headroom(verdict, source.peaks),
             profile=True,
         )
-        found = search(
-            kernel, workload, tools, Budget(evaluations), settings=replace(settings, seed=seed)
-        )
+        alone = replace(settings, seed=seed, finalists=0, confirmations=0, shorten=False)
+        found = search(kernel, workload, tools, Budget(evaluations), settings=alone)
+        missing = [s for s in found.steps if s.verdict.status is Status.NOT_RECORDED]
+        unanswered[(kernel.name, settings.strategy.value)] += len(missing)
         timed = [step.verdict for step in found.steps if step.verdict.status is Status.CORRECT]
         return math.log(max(speedup(verdict.measurement) or 1.0 for verdict in timed))
 
@@ -218,6 +221,9 @@ def main() -> int:
                 together[variant] += reached
         print(f"\nall together, {evaluations} evaluations")
         results[f"all together, {evaluations} evaluations"] = rows(together)
+    if given.recordings:
+        results["not recorded"] = {" ".join(key): count for key, count in unanswered.items()}
+        print(f"\ncandidates not recorded: {results['not recorded']}")
     if given.out:
         given.out.write_text(json.dumps(results, indent=1) + "\n")
     return 0
