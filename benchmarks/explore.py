@@ -19,9 +19,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from strategies import STRATEGIES  # beside this file
+
 from bot import projects, settings
 from bot.wiring import Workshop
-from optimizer.budget import Budget, SearchSettings, Strategy
+from optimizer.budget import Budget, SearchSettings
 from optimizer.model import Kernel, Verdict, Workload
 from optimizer.search import search
 from optimizer.tools import Tools
@@ -60,14 +62,14 @@ def explore(
     memory = Remembering(shop.dispatcher)
     end = time.monotonic() + given.seconds
     for seed in range(given.seeds):
-        for strategy in Strategy:
+        for changes in STRATEGIES.values():
             if time.monotonic() > end:
                 return seed, memory
             tools: Tools = replace(
                 shop.tools(kernel, workload),
                 evaluator=DispatchedEvaluator(memory, kernel, given.device, seed),
             )
-            chosen = replace(SEARCH_ONLY, strategy=strategy, seed=seed)
+            chosen = replace(SEARCH_ONLY, seed=seed, **changes)  # type: ignore[arg-type]
             search(kernel, workload, tools, Budget(given.evaluations), settings=chosen)
     return given.seeds, memory
 
