@@ -39,7 +39,7 @@ def double_precision(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         else {},
         advice="write literals with f (0.5f) and call the float functions (sqrtf, fabsf); the "
         "conversions alone cost a slot of the special-function pipe each",
-        remedies=("float-literals", "hoist"),
+        remedies=("float-literals", "reciprocal", "hoist"),
         expected=expected,
         confidence=0.9 if seen.profiled else 0.6,
     )

@@ -48,7 +48,7 @@ def slow_arithmetic(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         advice="divide once and multiply by the reciprocal, write small powers as products, move "
         "what does not change out of the loop; __expf, __sinf, __fdividef where the tolerance "
         "allows it",
-        remedies=("hoist", "fast-math", "specialize"),
+        remedies=("hoist", "reciprocal", "fast-math", "specialize"),
         expected=expected,
         confidence=0.6 if seen.profiled else 0.35,
     )

@@ -33,6 +33,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "tile-halo": 0.50,
     "hoist": 0.50,
     "power-product": 0.50,
+    "reciprocal": 0.45,
     "tile-broadcast": 0.50,
     "coarsen": 0.50,
     "vectorize": 0.50,

@@ -21,6 +21,7 @@ REMEDIES = frozenset(
         "coarsen",
         "warp-per-row",
         "hoist",
+        "reciprocal",
         "register-accumulator",
         "vectorize",
         "split-border",
