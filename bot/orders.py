@@ -18,11 +18,10 @@ from typing import Protocol
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bot.interfaces import Reviewed
+from bot.interfaces import Change, Reviewed
 from bot.outcome import ratio_of
 from bot.settings import OBJECTIVES, POLICIES
 from optimizer.errors import ConfigError, OptimlError
-from optimizer.model import Kernel
 
 MAX_KERNELS = 64
 MAX_NAME = 300  # characters of a kernel's name or path
@@ -136,8 +135,8 @@ class Progress:
 class Bench(Protocol):
     """Carries out orders somewhere else and survives a restart of the caller.
 
-    A handle is a text to be stored. Calls may raise `RunnerError` when the place cannot be
-    reached, which says nothing of the order: ask again.
+    A handle is a text to be stored. `Unreachable` and `RateLimited` (`bot.github_errors`) say
+    nothing of the order: ask again. `RunnerError` and `ConfigError` are final.
     """
 
     def start(self, order: Order) -> str:
@@ -149,10 +148,11 @@ class Bench(Protocol):
         ...
 
     def fetch(self, handle: str, order: Order) -> Sequence[Reviewed]:
-        """Return the results of one that is done.
+        """Return the results of one that is done; of one that failed, raise why.
 
-        Raise `RunnerError` when the machinery failed, which is no verdict on any kernel, and
-        `BundleError` when what came back is not to be trusted.
+        `RunnerError` when the machinery failed, which is no verdict on any kernel; `ConfigError`
+        or `BaselineError` when the project is at fault; `BundleError` when what came back is not
+        to be trusted. The results are to be held against what GitHub has (`bot.vouching`).
         """
         ...
 
@@ -161,11 +161,14 @@ class Bench(Protocol):
         ...
 
 
-def asks_for(order: Order, kernel: Kernel) -> bool:
-    """Tell whether an order is about a kernel: by its name, its path, or a folder above it."""
+def asks_for(order: Order, change: Change) -> bool:
+    """Tell whether an order is about a kernel: by a name it goes by, its path, or a folder."""
+    kernel, workload = change.kernel, change.workload
     path = PurePosixPath(kernel.path)
     folders = {parent.as_posix() for parent in path.parents if parent.as_posix() != "."}
     names = {kernel.name, kernel.path, *folders}
+    if workload is not None:
+        names |= {workload.name, workload.symbol}
     return not order.kernels or any(one.rstrip("/") in names for one in order.kernels)
 
 

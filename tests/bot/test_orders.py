@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import orders
+from bot.interfaces import Change
 from bot.orders import BenchState, Order, asks_for, held_to
 from optimizer.errors import ConfigError
-from optimizer.model import Kernel
+from optimizer.model import Kernel, Kind, Workload
 from tests.bot.ordered import BASE, HEAD, ORDER, reviewed
 
 names = st.text(
@@ -103,13 +104,18 @@ def test_two_orders_never_share_id_or_nonce() -> None:
         (("soft",), False),
         (("gpu",), False),
         (("other", "softmax"), True),
+        (("row_softmax<4>",), True),
+        (("rows",), True),
     ],
 )
 def test_a_kernel_is_asked_for_by_name_path_or_folder(
     asked: tuple[str, ...], is_meant: bool
 ) -> None:
     order = dataclasses.replace(ORDER, kernels=asked)
-    assert asks_for(order, Kernel("softmax", "", "src/gpu/softmax.cu")) is is_meant
+    change = Change(
+        Kernel("softmax", "", "src/gpu/softmax.cu"), Workload("rows", Kind.KERNEL, "row_softmax<4>")
+    )
+    assert asks_for(order, change) is is_meant
 
 
 def test_a_winner_below_the_speedup_asked_for_is_not_one() -> None:
