@@ -34,7 +34,7 @@ from runners.dispatch import Gpu, LocalDispatcher, discover
 from runners.evaluator import DispatchedEvaluator
 from runners.fault import Fault
 from runners.interfaces import Dispatcher
-from runners.profiler import NcuProfiler
+from runners.profiler import NcuProfiler, in_sandbox
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 from runners.sandbox import Sandbox
 from runners.toolchain import Toolchain, find_toolchain
@@ -167,8 +167,9 @@ class Workshop:
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-build-"))
         )
         builder = CompilingBuilder(Compiler(toolchain, sandbox, scratch), gpus[0].capability)
-        profiler = NcuProfiler(self.settings.ncu or None)
         readable = [scratch, *toolchain.folders]
+        run = in_sandbox(sandbox, *map(str, readable))
+        profiler = NcuProfiler(self.settings.ncu or None, run=run)
         dispatcher = LocalDispatcher(
             builder,
             [gpu.index for gpu in gpus],

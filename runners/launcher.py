@@ -2,14 +2,17 @@
 
 Started as `python -I -S launcher.py FD`; single-threaded, so that it may fork, and without our
 other modules, so that a fork costs under a millisecond. For each command it forks a keeper, which
-enters the namespaces and forks their first process, which mounts a file system and starts the
-command. Whoever closes the control socket of a command, if only by dying, ends the keeper and
-with it the first process, and the kernel then ends every process of that namespace.
+enters the namespaces and forks their first process, which joins control groups, mounts a file
+system and starts the command; that restricts itself (rlimits, capabilities, Landlock, seccomp)
+and executes. Whoever closes the control socket of a command, if only by dying, ends the keeper and
+with it the first process, and the kernel then ends every process of that namespace. The keeper
+watches what no control group counts here: processes, memory, disk.
 
-Linux only; stdlib only. Manual pages: namespaces(7), pivot_root(2), mount_setattr(2), prctl(2).
+Linux only; stdlib only. Manual pages: namespaces(7), pivot_root(2), mount_setattr(2), prctl(2),
+cgroups(7), landlock(7), seccomp(2).
 """
 # No pathlib: it would double the size of the image that is forked for each command.
-# ruff: noqa: PTH102, PTH103, PTH110, PTH112, PTH114, PTH115, PTH120, PTH123, PTH211
+# ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH108, PTH110, PTH112, PTH114, PTH115, PTH120, PTH123, PTH208, PTH211
 
 from __future__ import annotations
 
@@ -36,9 +39,24 @@ SYS_MOUNT_SETATTR = 442
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 MAX_MESSAGE = 180_000
+FILTER_FD = 3  # where bubblewrap finds the filter
+# How often the keeper looks, in seconds, and how many files it counts before that is too many.
+LOOK_SECONDS, LOOK_DISK_SECONDS, MOST_FILES = 0.1, 0.5, 100_000
+# Of /proc and /sys, what tells about the host or lets root change it.
+HIDDEN = ("/sys/fs/cgroup", "/sys/fs/bpf", "/sys/firmware", "/sys/kernel/debug",
+          "/sys/kernel/tracing", "/sys/kernel/security")  # fmt: skip
+HIDDEN_FILES = ("/proc/kcore", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/kallsyms",
+                "/proc/keys")  # fmt: skip
+KEPT_FROM_WRITING = ("/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq")
+SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
+# Landlock's rights: execute 0, write_file 1, read_file 2, read_dir 3, ... refer 13, truncate 14,
+# ioctl_dev 15 (include/uapi/linux/landlock.h).
+READ_RIGHTS, DEVICE_RIGHTS, ALL_RIGHTS = 0b1101, (1 << 1) | (1 << 2) | (1 << 15), (1 << 16) - 1
+FILE_RIGHTS = 0b111 | 1 << 14 | 1 << 15  # those that mean something for a file
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -61,7 +79,15 @@ def _keep(spec: dict[str, Any], fds: list[int]) -> NoReturn:
     """Run one command to its end, or until the control socket closes; report; exit."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     control = socket.socket(fileno=fds[3])
+    groups = _Groups(spec["groups"])
+    own_tmp = ""
+    # Of the pids that this process knows its descendants by; it will see another /proc soon.
+    proc = _open_folder("/proc", None)
     try:
+        groups.make()
+        if spec["landlock"]:
+            own_tmp = spec["tmp"]
+            os.mkdir(own_tmp, 0o700)
         if spec["namespaces"]:
             _enter(spec)
         else:
@@ -71,46 +97,203 @@ def _keep(spec: dict[str, Any], fds: list[int]) -> NoReturn:
         if child == 0:
             os.close(news)
             control.close()
-            _first(spec, fds[:3], told)
+            _first(spec, fds[:3], told, groups)
         os.close(told)
         for fd in fds[:3]:
             os.close(fd)
-        report = _watch(child, news, control, namespaces=spec["namespaces"])
+        report = _watch(child, news, control, proc, spec)
+        report["limit"] = report.get("limit") or groups.exceeded()
     except OSError as error:
         report = {"error": f"{error.filename or ''} {error.strerror}".strip()}
+    groups.remove()
+    if own_tmp:
+        _remove_tree(own_tmp)
     with contextlib.suppress(OSError):
         control.sendall(json.dumps(report).encode())
     os._exit(0)
 
 
-def _watch(child: int, news: int, control: socket.socket, *, namespaces: bool) -> dict[str, Any]:
-    told = b""
+def _watch(
+    child: int, news: int, control: socket.socket, proc: int, spec: dict[str, Any]
+) -> dict[str, Any]:
+    told, limit, group = b"", "", 0
+    look = _Look(proc, child, spec["watch"]) if spec["watch"] else None
     while True:
-        ready, _, _ = select.select([news, control.fileno()], [], [])
+        ready, _, _ = select.select(
+            [news, control.fileno()], [], [], look.seconds if look else None
+        )
         if control.fileno() in ready:  # closed, or asked to end
             break
-        part = os.read(news, 4096)
-        if not part:
-            break
-        told += part
+        if news in ready:
+            part = os.read(news, 4096)
+            if not part:
+                break
+            told += part
+            for line in told.split(b"\n")[:-1]:
+                group = json.loads(line).get("group", group)
+        elif look is not None:
+            limit = look.exceeded()
+            if limit:
+                break
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    if not namespaces:
-        _end_orphans(child)
-    first, ended, _ = told.partition(b"\n")
-    report = json.loads(first) if ended else {"killed": True}
+    if not spec["namespaces"]:
+        _end_orphans(child, group)
+    lines = [json.loads(line) for line in told.split(b"\n")[:-1]]
+    report: dict[str, Any] = next((x for x in lines if "group" not in x), {"killed": True})
     report["peak_kib"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    if limit:
+        report["limit"] = limit
     return dict(report)
 
 
-def _end_orphans(first: int) -> None:
-    """Without a pid namespace: kill whatever is handed to us as the subreaper, until none is."""
-    for _ in range(1000):
+class _Look:
+    """What a command's processes use, read from /proc and its folders now and then."""
+
+    def __init__(self, proc: int, first: int, most: dict[str, Any]) -> None:
+        self._proc, self._first, self._most = proc, first, most
+        counts = most.get("processes") or most.get("memory_bytes")
+        self.seconds = LOOK_SECONDS if counts else LOOK_DISK_SECONDS
+        self._page = os.sysconf("SC_PAGE_SIZE")
+        self._turn = 0
+
+    def exceeded(self) -> str:
+        """Name the limit that is passed, if one is."""
+        self._turn += 1
+        processes, memory = self._most.get("processes"), self._most.get("memory_bytes")
+        if processes or memory:
+            family = self._family(processes or 1 << 20)
+            if processes and len(family) > processes:
+                return "processes"
+            if memory and sum(map(self._resident, family)) > memory:
+                return "memory"
+        if self._turn % max(1, round(LOOK_DISK_SECONDS / self.seconds)) == 0:
+            return self._disk()
+        return ""
+
+    def _family(self, most: int) -> list[int]:
+        """Return the pids of all descendants, a few more than `most` where there are more."""
+        found: list[int] = []
+        new = [self._first]
+        while new and len(found) <= most:
+            pid = new.pop()
+            found.append(pid)
+            with contextlib.suppress(OSError, ValueError):
+                folder = _open_folder(f"{pid}/task", self._proc)
+                try:
+                    for task in os.listdir(folder):
+                        new += [int(word) for word in _read(f"{task}/children", folder).split()]
+                finally:
+                    os.close(folder)
+        return found
+
+    def _resident(self, pid: int) -> int:
+        """Return private pages in bytes: resident ones less those of files and shared memory."""
+        try:
+            words = _read(f"{pid}/statm", self._proc).split()
+        except OSError:
+            return 0
+        return (int(words[1]) - int(words[2])) * self._page if len(words) > 2 else 0
+
+    def _disk(self) -> str:
+        most, seen = self._most.get("disk_bytes"), 0
+        if not most:
+            return ""
+        size, pending = 0, list(self._most["folders"])
+        while pending:
+            with contextlib.suppress(OSError), os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    if seen > MOST_FILES:
+                        return "files"
+                    with contextlib.suppress(OSError):
+                        if entry.is_dir(follow_symlinks=False):
+                            pending.append(entry.path)
+                        else:
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+        return "disk" if size > most else ""
+
+
+class _Groups:
+    """Control groups of one command: version 1 has one a controller, version 2 one for all."""
+
+    def __init__(self, asked: list[dict[str, Any]]) -> None:
+        self._asked = asked
+        self._name = f"optiml-{os.getpid()}"
+        self._made: list[tuple[int, int]] = []
+        self._doors: list[int] = []
+
+    def make(self) -> None:
+        """Make them with their limits. What is refused is an error: limits were promised."""
+        for group in self._asked:
+            # By descriptor, since this process will see another file system soon.
+            parent = os.open(group["parent"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            os.mkdir(self._name, dir_fd=parent)
+            folder = _open_folder(self._name, parent)
+            self._made.append((parent, folder))
+            for name, value in group["values"]:
+                try:
+                    file = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
+                    with os.fdopen(file, "w") as opened:
+                        opened.write(str(value))
+                except OSError:
+                    if "swap" not in name and "memsw" not in name:
+                        raise
+            door = os.open("cgroup.procs", os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
+            self._doors.append(door)
+
+    def enter(self) -> None:
+        """Put this process, and so all it forks, into them."""
+        for door in self._doors:
+            os.write(door, b"0")
+            os.close(door)
+
+    def exceeded(self) -> str:
+        """Name the limit that was passed, if one was."""
+        for _, folder in self._made:
+            for file, key, limit in (
+                ("memory.events", "oom_kill", "memory"),
+                ("memory.oom_control", "oom_kill", "memory"),
+                ("pids.events", "max", "processes"),
+            ):
+                with contextlib.suppress(OSError, ValueError):
+                    words = _read(file, folder).split()
+                    if int(dict(zip(words[::2], words[1::2], strict=False)).get(key, "0")):
+                        return limit
+        return ""
+
+    def remove(self) -> None:
+        """Remove them; processes that are still ending hold them for a moment."""
+        for parent, _ in self._made:
+            for _ in range(200):
+                try:
+                    os.rmdir(self._name, dir_fd=parent)
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    select.select([], [], [], 0.01)
+
+
+def _end_orphans(first: int, group: int) -> None:
+    """Without a pid namespace: kill the command's group, then whatever is handed to us.
+
+    A group is killed in one go, so that it cannot fork ahead of it; what left it with setsid
+    becomes ours as the subreaper's, one generation after the other. Where something could fork
+    faster than that, a control group bounds how much of it there is.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if group > 1:
+            os.killpg(group, signal.SIGKILL)
+    for _ in range(10_000):
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             orphans = [int(pid) for pid in file.read().split() if int(pid) != first]
         if not orphans:
             return
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         for pid in orphans:
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(pid, signal.SIGKILL)
@@ -124,15 +307,17 @@ def _enter(spec: dict[str, Any]) -> None:
         flags |= NEWUSER
     _call(_libc.unshare(flags), "unshare")
     if spec["user"]:
+        # Root is an ordinary user inside, so that a sandbox within this one can map it again.
         _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/uid_map", f"{uid} {uid} 1")
-        _write("/proc/self/gid_map", f"{gid} {gid} 1")
+        _write("/proc/self/uid_map", f"{uid or spec['inner']} {uid} 1")
+        _write("/proc/self/gid_map", f"{gid or spec['inner']} {gid} 1")
 
 
-def _first(spec: dict[str, Any], fds: list[int], told: int) -> NoReturn:
+def _first(spec: dict[str, Any], fds: list[int], told: int, groups: _Groups) -> NoReturn:
     """Be the first process of the namespaces: mount, start the command, reap until it ends."""
     try:
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        groups.enter()
         if spec["namespaces"]:
             _prctl(PR_SET_DUMPABLE, 0)
             with contextlib.suppress(OSError):
@@ -142,6 +327,8 @@ def _first(spec: dict[str, Any], fds: list[int], told: int) -> NoReturn:
         if command == 0:
             os.setsid()
             _execute(spec, fds, told)
+        if not spec["namespaces"]:
+            os.write(told, json.dumps({"group": command}).encode() + b"\n")
         for fd in fds:
             os.close(fd)
         while True:
@@ -161,8 +348,10 @@ def _execute(spec: dict[str, Any], fds: list[int], told: int) -> NoReturn:
             _limit(getattr(resource, name), value)
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-        if spec["user"]:
+        if spec["namespaces"] or spec["landlock"]:
             for capability in range(64):
+                if capability in spec["capabilities"]:
+                    continue
                 if _libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0):
                     break
         os.chdir(spec["cwd"])
@@ -170,15 +359,59 @@ def _execute(spec: dict[str, Any], fds: list[int], told: int) -> NoReturn:
             os.dup2(fd, target + 100)
         for target in range(3):
             os.dup2(target + 100, target)
+        told = fcntl.fcntl(told, fcntl.F_DUPFD_CLOEXEC, 200)
         os.closerange(3, told)
         os.closerange(told + 1, 1024)
-        fcntl.fcntl(told, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
         for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
+        if spec["landlock"]:
+            _landlock(spec)
+        code = bytes.fromhex(spec["filter"])
+        if spec["filter_for_bubblewrap"]:
+            held = os.memfd_create("filter", 0)
+            os.write(held, code)
+            os.lseek(held, 0, os.SEEK_SET)
+            if held != FILTER_FD:
+                os.dup2(held, FILTER_FD)
+        elif code:
+            _filter(code)
         os.execve(spec["argv"][0], spec["argv"], spec["env"])  # noqa: S606 - no shell is wanted
     except OSError as error:
         _tell(told, error)
     os._exit(127)
+
+
+def _filter(code: bytes) -> None:
+    """Install a seccomp filter; no_new_privs is set already."""
+    held = ctypes.create_string_buffer(code, len(code))
+    program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(held))
+    _call(_libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0), "seccomp")
+
+
+def _landlock(spec: dict[str, Any]) -> None:
+    """Restrict this process to paths, and where the kernel can, to its own sockets and signals."""
+    version = _libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)
+    files = ALL_RIGHTS if version >= 5 else ALL_RIGHTS >> 1
+    attributes = struct.pack("QQQ", files, 0b11, 0b11)[
+        : 8 if version < 4 else 16 if version < 6 else 24
+    ]
+    ruleset = _libc.syscall(SYS_LANDLOCK_CREATE, attributes, len(attributes), 0)
+    if ruleset < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "landlock")
+    rules = [(source, files if writable else READ_RIGHTS) for source, _, writable in spec["binds"]]
+    rules += [("/proc", READ_RIGHTS), (spec["tmp"], files)]
+    devices = [*(f"/dev/{name}" for name in DEVICES), *spec["devices"]]
+    rules += [(path, DEVICE_RIGHTS & files) for path in devices]
+    for path, rights in rules:
+        if not os.path.exists(path):
+            continue
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        allowed = rights if os.path.isdir(path) else rights & FILE_RIGHTS
+        rule = struct.pack("=Qi", allowed & files, fd)
+        _call(_libc.syscall(SYS_LANDLOCK_ADD, ruleset, 1, rule, 0), f"landlock {path}")
+        os.close(fd)
+    _call(_libc.syscall(SYS_LANDLOCK_RESTRICT, ruleset, 0), "landlock")
+    os.close(ruleset)
 
 
 def _mount_all(spec: dict[str, Any]) -> None:
@@ -201,11 +434,32 @@ def _mount_all(spec: dict[str, Any]) -> None:
     _devices(spec["devices"])
     for source, target, writable in sorted(spec["binds"], key=lambda bind: bind[1].count("/")):
         _bind(f"/old{source}", f"/new{target}", writable=writable)
+    _hide(privileged=not spec["user"])
     _mount("", "/new", None, MS_REMOUNT | MS_RDONLY | MS_NOSUID, "mode=755,size=1m")
     os.chdir("/new")
     _call(_libc.syscall(SYS_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
     _call(_libc.umount2(b".", MNT_DETACH), "umount2")
     os.chdir("/")
+
+
+def _hide(*, privileged: bool) -> None:
+    """Cover what of /proc and /sys tells about the host; keep its root from changing anything.
+
+    Within a user namespace the kernel refuses all that by itself, and a /proc with covered parts
+    would keep a sandbox within this one from mounting its own.
+    """
+    for path in HIDDEN:
+        if os.path.isdir(f"/new{path}"):
+            _mount("tmpfs", f"/new{path}", "tmpfs", MS_NOSUID | MS_RDONLY, "mode=755,size=4k")
+    if not privileged:
+        return
+    for path in HIDDEN_FILES:
+        if os.path.exists(f"/new{path}"):
+            _mount("/new/dev/null", f"/new{path}", None, MS_BIND)
+    for path in KEPT_FROM_WRITING:
+        if os.path.exists(f"/new{path}"):
+            _mount(f"/new{path}", f"/new{path}", None, MS_BIND | MS_REC)
+            _read_only(f"/new{path}")
 
 
 def _devices(extra: list[str]) -> None:
@@ -279,6 +533,28 @@ def _call(result: int, what: str) -> None:
     if result:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), what)
+
+
+def _remove_tree(path: str) -> None:
+    """Remove a folder and what is in it, following no links."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(path):
+            if entry.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    os.chmod(entry.path, 0o700)
+                _remove_tree(entry.path)
+            else:
+                os.unlink(entry.path)
+        os.rmdir(path)
+
+
+def _open_folder(path: str, below: int | None) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=below)
+
+
+def _read(path: str, below: int) -> str:
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=below)) as file:
+        return file.read()
 
 
 def _write(path: str, text: str) -> None:

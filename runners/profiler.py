@@ -25,7 +25,8 @@ from runners import ncu
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
 from runners.ncu_trouble import DENIED, MISSING, trouble
-from runners.sandbox import Limits, Sandbox
+from runners.sandbox import Limits, Sandbox, interpreter_paths
+from runners.syscall_filter import Profile as SystemCalls
 
 # Command, folder to run in and write to, seconds, further paths to read: exit status and output.
 Run = Callable[[Sequence[str], Path, float, Sequence[str]], tuple[int, str]]
@@ -103,13 +104,20 @@ def run_in_group(
 def in_sandbox(sandbox: Sandbox, *readable: str) -> Run:
     """Return a way to run ncu, and so the code it profiles, isolated from this machine.
 
-    ncu keeps root's capabilities where we are root, since counters may be denied without them.
-    `readable` are folders besides the system's, the interpreter's and Nsight Compute's own.
+    Where the driver keeps counters to administrators and we are root, ncu is started once more
+    with the two capabilities the driver asks for, and from then on always; system calls that would
+    make them a way out stay refused. `readable` are folders besides the system's, the
+    interpreter's and Nsight Compute's own.
     """
-    shown = [*_PLACES, sys.prefix, sys.base_prefix, str(READER.parent.parent), *readable]
+    shown = [*_PLACES, *map(str, interpreter_paths()), str(READER.parent.parent), *readable]
+    profiles: list[SystemCalls] = ["tool", "root tool"]
 
-    def run(
-        command: Sequence[str], folder: Path, seconds: float, more: Sequence[str] = ()
+    def once(
+        profile: SystemCalls,
+        command: Sequence[str],
+        folder: Path,
+        seconds: float,
+        more: Sequence[str],
     ) -> tuple[int, str]:
         paths = [Path(path) for path in (*shown, *more) if Path(path).exists()]
         try:
@@ -120,12 +128,21 @@ def in_sandbox(sandbox: Sandbox, *readable: str) -> Run:
                 writable=[folder],
                 limits=Limits(seconds=seconds, output_bytes=OUTPUT_BYTES),
                 gpu=True,
-                privileges=True,
+                profile=profile,
             )
         except Fault as fault:
             return 126, f"==ERROR== {fault.message}"
         printed = (done.stdout + done.stderr).decode(errors="replace")
         return (124 if done.timed_out else done.code), printed
+
+    def run(
+        command: Sequence[str], folder: Path, seconds: float, more: Sequence[str] = ()
+    ) -> tuple[int, str]:
+        status, printed = once(profiles[0], command, folder, seconds, more)
+        if trouble(printed, status) == DENIED and len(profiles) > 1 and os.geteuid() == 0:
+            del profiles[0]
+            status, printed = once(profiles[0], command, folder, seconds, more)
+        return status, printed
 
     return run
 

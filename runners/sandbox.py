@@ -1,18 +1,21 @@
 """One command with limits: no network, a root of its own, a clean environment, killed whole.
 
-Three backends, the strongest that works here is taken: bubblewrap; namespaces entered by our own
-launcher; a plain process tree with limits. The last isolates nothing, so it serves the user's own
-code alone and anything else fails closed. Starting a command costs a few milliseconds, because a
-launcher process (`runners.launcher`) forks it from a small single-threaded image.
+Four backends, the strongest that works here is taken: bubblewrap; namespaces entered by our own
+launcher; Landlock with a stricter seccomp filter; a plain process tree with limits. The last
+isolates nothing, so it serves the user's own code alone and anything else fails closed. On top of
+each come a seccomp filter (`runners.syscall_filter`), resource limits, control groups where they
+can be made (`runners.control_groups`), and where they cannot, a keeper that looks at processes and
+memory ten times a second. Starting a command costs a few milliseconds, because a launcher process
+(`runners.launcher`) forks it from a small single-threaded image.
 
-Stdlib only: the worker imports it. What hardens this further (seccomp, cgroups, Landlock) belongs
-into the launcher, between `_mount_all` and `execve`.
+Stdlib only: the worker imports it, and isolates entry functions and programs from itself with it.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import ctypes
 import json
 import os
 import selectors
@@ -20,6 +23,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +33,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from runners import control_groups, syscall_filter
+from runners.control_groups import ControlGroups
 from runners.fault import Fault
+from runners.launcher import FILTER_FD, HIDDEN, HIDDEN_FILES, KEPT_FROM_WRITING
+from runners.syscall_filter import Profile
 
-Backend = Literal["bubblewrap", "namespaces", "processes"]
+Backend = Literal["bubblewrap", "namespaces", "landlock", "processes"]
 Trust = Literal["own", "stranger"]
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
@@ -47,26 +55,42 @@ _PASSED_ON = (
 )  # fmt: skip
 _NO_ISOLATION = (
     "install bubblewrap, allow unprivileged user namespaces "
-    "(sysctl kernel.unprivileged_userns_clone=1), or run as root in a container of its own"
+    "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), "
+    "use Linux 6.12 or newer with Landlock, or run as root in a container of its own"
 )
 _CHUNK = 1 << 16
+# Root is this user inside, and an ordinary one: the number means nothing outside.
+_INNER_USER = 1000
+_PROFILER_CAPABILITIES = (21, 38)  # CAP_SYS_ADMIN, CAP_PERFMON
+_SYS_LANDLOCK_CREATE, _LANDLOCK_SCOPES = 444, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one command may use. `memory_bytes` is address space and never set with a GPU."""
+    """What one command may use.
+
+    `memory_bytes` bounds the address space of each process, except with a GPU, for whose memory
+    CUDA reserves address space; `resident_bytes` what all of them hold, by control group or by
+    looking. `disk_bytes` bounds what lies in the writable folders, `tmp_bytes` its own /tmp.
+    """
 
     seconds: float = 60.0
     output_bytes: int = 1 << 20
     memory_bytes: int = 16 << 30
+    resident_bytes: int = 32 << 30
     file_bytes: int = 4 << 30
+    disk_bytes: int = 16 << 30
     tmp_bytes: int = 4 << 30
     processes: int = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended. `code` is negative for a signal; output is cut at its limit."""
+    """How a command ended. `code` is negative for a signal; output is cut at its limit.
+
+    `limit` names what it had too much of when that was the end of it: `memory`, `processes`,
+    `disk`, `files`, `output` or `time`.
+    """
 
     code: int
     stdout: bytes
@@ -75,17 +99,23 @@ class Finished:
     timed_out: bool = False
     cut: bool = False
     peak_bytes: int = 0
+    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What this host gives: the backend in use and why better ones are not."""
+    """What this host gives: the backend in use and why better ones are not.
+
+    `filter` tells of seccomp, `groups` of control groups (`cgroup v1`, `cgroup v2` or nothing).
+    """
 
     backend: Backend
     network: bool
     files: bool
     processes: bool
     refused: Mapping[str, str] = field(default_factory=dict)
+    filter: bool = False
+    groups: str = ""
 
     @property
     def strong(self) -> bool:
@@ -105,6 +135,7 @@ class _Place:
     limits: Limits
     gpu: bool
     privileges: bool
+    profile: Profile = "strict"
 
 
 class Child:
@@ -178,6 +209,7 @@ class Sandbox:
         self._requests: socket.socket | None = None
         self._launcher: subprocess.Popen[bytes] | None = None
         self._isolation: Isolation | None = None
+        self._groups = ControlGroups()
 
     def run(
         self,
@@ -189,16 +221,18 @@ class Sandbox:
         environment: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         gpu: bool = False,
-        privileges: bool = False,
+        profile: Profile = "strict",
         stdin: bytes = b"",
     ) -> Finished:
         """Run one command to its end or its limit.
 
         `readable` and `writable` paths appear in its file system under their own names; /tmp is
-        its own. `environment` adds to the few variables that are passed on. `privileges` keeps
-        root's capabilities, which a profiler may need. Raise `Fault` if it cannot be started.
+        its own. `environment` adds to the few variables that are passed on. `profile` is
+        what it may ask of the kernel: `tool` lets it look into processes it started, `root tool`
+        also keeps two of root's capabilities that a profiler may need, `worker` lets it isolate
+        what it starts. Raise `Fault` if it cannot be started.
         """
-        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, privileges)
+        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, profile)
         fed = os.memfd_create("stdin")
         os.write(fed, stdin)
         os.lseek(fed, 0, os.SEEK_SET)
@@ -227,10 +261,10 @@ class Sandbox:
         environment: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         gpu: bool = False,
-        privileges: bool = False,
+        profile: Profile = "strict",
     ) -> Child:
         """Start a command that runs on, with pipes; its wall-clock limit is the caller's."""
-        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, privileges)
+        place = self._place(argv, cwd, readable, writable, environment, limits, gpu, profile)
         (in_end, into), (out, out_end), (err, err_end) = os.pipe(), os.pipe(), os.pipe()
         try:
             control = self._start(place, (in_end, out_end, err_end))
@@ -279,7 +313,7 @@ class Sandbox:
         environment: Mapping[str, str] | None,
         limits: Limits | None,
         gpu: bool,
-        privileges: bool,
+        profile: Profile,
     ) -> _Place:
         env = clean_environment() | dict(environment or {})
         program = shutil.which(str(argv[0]), path=env["PATH"])
@@ -293,7 +327,8 @@ class Sandbox:
             tuple(str(path) for path in writable),
             limits or Limits(),
             gpu,
-            privileges and os.geteuid() == 0,
+            profile == "root tool" and os.geteuid() == 0,
+            profile,
         )
 
     def _start(self, place: _Place, streams: tuple[int, int, int]) -> socket.socket:
@@ -304,7 +339,7 @@ class Sandbox:
                 "SandboxError", f"nothing isolates untrusted code here ({reasons})", _NO_ISOLATION
             )
         with self._lock:
-            return self._send(_spec(place, isolation.backend), streams)
+            return self._send(_spec(place, isolation.backend, self._groups), streams)
 
     def _send(self, spec: dict[str, object], streams: tuple[int, int, int]) -> socket.socket:
         """Hand a command to the launcher, which is started when there is none. Holds the lock."""
@@ -337,16 +372,35 @@ class Sandbox:
 
     def _probe(self) -> Isolation:
         refused: dict[str, str] = {}
-        order: tuple[Backend, ...] = ("bubblewrap", "namespaces")
+        filtered = bool(syscall_filter.program("strict"))
+        if not filtered:
+            refused["seccomp"] = f"no table of system calls for {os.uname().machine}"
+        groups = self._try_groups(refused)
+        order: tuple[Backend, ...] = ("bubblewrap", "namespaces", "landlock")
         for backend in order:
             if self._wanted in {None, backend}:
                 reason = self._try(backend)
                 if not reason:
-                    return Isolation(
-                        backend, network=True, files=True, processes=True, refused=refused
-                    )
+                    return Isolation(backend, True, True, True, refused, filtered, groups)  # noqa: FBT003
                 refused[backend] = reason
-        return Isolation("processes", network=False, files=False, processes=False, refused=refused)
+        return Isolation(
+            "processes", network=False, files=False, processes=False, refused=refused,
+            filter=filtered, groups=groups,
+        )  # fmt: skip
+
+    def _try_groups(self, refused: dict[str, str]) -> str:
+        """Find control groups, make one to see, and say why there is none."""
+        found = control_groups.find()
+        if found.folders:
+            self._groups = found
+            reason = self._try("processes")
+            if not reason:
+                return found.name
+            self._groups = ControlGroups()
+            refused["cgroups"] = reason
+        else:
+            refused["cgroups"] = found.reason
+        return ""
 
     def _try(self, backend: Backend) -> str:
         """Return why a backend does not work here; empty when it does."""
@@ -354,13 +408,18 @@ class Sandbox:
             return "bwrap is not installed"
         if sys.platform != "linux":
             return "needs Linux"
+        if backend == "landlock":
+            if "pids" not in self._groups.folders:
+                return "needs a control group, to bound how many processes are started"
+            if reason := _landlock_lacks():
+                return reason
         env = clean_environment()
         place = _Place(("/bin/true",), "/", env, (), (), Limits(10), gpu=False, privileges=False)
         null = os.open(os.devnull, os.O_RDWR)
         out, out_end = os.pipe()
         err, err_end = os.pipe()
         try:
-            control = self._send(_spec(place, backend), (null, out_end, err_end))
+            control = self._send(_spec(place, backend, self._groups), (null, out_end, err_end))
         finally:
             for fd in (null, out_end, err_end):
                 os.close(fd)
@@ -387,30 +446,75 @@ def interpreter_paths() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if path.exists() and str(path) != "/"))
 
 
-def _spec(place: _Place, backend: Backend) -> dict[str, object]:
+def _landlock_lacks() -> str:
+    """Return what this kernel's Landlock cannot keep apart; empty when it can."""
+    version = ctypes.CDLL(None).syscall(_SYS_LANDLOCK_CREATE, None, 0, 1)
+    if version < 1:
+        return "the kernel has no Landlock"
+    if not syscall_filter.program("strict", network=False):
+        return "needs seccomp, to refuse sockets"
+    if version < _LANDLOCK_SCOPES:
+        return f"Landlock {version} does not keep signals apart (Linux 6.12 does)"
+    return ""
+
+
+def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, object]:
     """Return what the launcher is asked for."""
     limits = place.limits
     rlimits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": limits.file_bytes}
     if not place.gpu:  # CUDA reserves address space for the memory of all GPUs
         rlimits["RLIMIT_AS"] = limits.memory_bytes
-    if os.geteuid() != 0 and backend != "processes":
+    # It counts all of a user's processes, so it is of use only where a user namespace counts anew;
+    # root is exempt from it.
+    if os.geteuid() != 0 and backend in {"bubblewrap", "namespaces"}:
         rlimits["RLIMIT_NPROC"] = limits.processes
     binds = _binds((*_SHOWN, *place.readable, *_driver_folders(place)), place.writable)
     devices = sorted(map(str, Path("/dev").glob("nvidia*"))) if place.gpu else []
-    argv = list(place.argv)
+    argv, environment = list(place.argv), dict(place.environment)
+    own_tmp = f"{tempfile.gettempdir()}/optiml-tmp-{os.getpid()}-{os.urandom(8).hex()}"
     if backend == "bubblewrap":
         argv = _bubblewrap(place, binds, devices)
+    if backend == "landlock":
+        environment = {k: _moved(v, own_tmp) for k, v in environment.items()}
+    asked = groups.ask(min(limits.resident_bytes, _most_memory()), limits.processes)
+    watch: dict[str, object] = {}
+    if backend != "processes" or limits != Limits():
+        watch = {"disk_bytes": limits.disk_bytes, "folders": list(place.writable)}
+        if "memory" not in groups.folders:
+            watch["memory_bytes"] = limits.resident_bytes
+        if "pids" not in groups.folders:
+            watch["processes"] = limits.processes
+    network = backend != "landlock"
+    code = syscall_filter.program(place.profile, network=network) if backend != "processes" else b""
     return {
         "argv": argv,
         "cwd": "/" if backend == "bubblewrap" else place.cwd,
-        "env": dict(place.environment),
+        "env": environment,
         "namespaces": backend == "namespaces",
+        "landlock": backend == "landlock",
+        "tmp": own_tmp,
         "user": backend == "namespaces" and not place.privileges,
+        "inner": _INNER_USER,
+        "capabilities": list(_PROFILER_CAPABILITIES) if place.privileges else [],
+        "filter": code.hex(),
+        "filter_for_bubblewrap": backend == "bubblewrap" and bool(code),
+        "groups": asked,
+        "watch": watch,
         "binds": binds,
         "devices": devices,
         "tmp_bytes": limits.tmp_bytes,
         "rlimits": rlimits,
     }
+
+
+def _moved(value: str, own_tmp: str) -> str:
+    """Return a variable's value with /tmp, which is shared here, replaced by the command's own."""
+    return own_tmp if value == "/tmp" else value  # noqa: S108 - it is the name we gave ourselves
+
+
+def _most_memory() -> int:
+    """Return nine tenths of this machine's memory: the rest keeps us alive."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
 
 
 def _driver_folders(place: _Place) -> tuple[str, ...]:
@@ -446,9 +550,16 @@ def _bubblewrap(
 ) -> list[str]:
     argv = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
     argv += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    if not place.privileges:
-        argv += ["--unshare-user", "--cap-drop", "ALL"]
-    argv += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108
+    argv += ["--cap-drop", "ALL"]
+    if place.privileges:
+        argv += [word for name in ("SYS_ADMIN", "PERFMON") for word in ("--cap-add", f"CAP_{name}")]
+    else:
+        inner = str(os.geteuid() or _INNER_USER)
+        argv += ["--unshare-user", "--uid", inner, "--gid", str(os.getegid() or _INNER_USER)]
+    if syscall_filter.program(place.profile):
+        argv += ["--seccomp", str(FILTER_FD)]
+    argv += ["--proc", "/proc", "--dev", "/dev"]
+    argv += ["--size", str(place.limits.tmp_bytes), "--tmpfs", "/tmp"]  # noqa: S108
     for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         link = Path("/", name)
         if link.is_symlink():
@@ -457,6 +568,14 @@ def _bubblewrap(
         argv += ["--bind" if writable else "--ro-bind", source, target]
     for path in devices:
         argv += ["--dev-bind", path, path]
+    for path in HIDDEN:
+        if Path(path).is_dir():
+            argv += ["--tmpfs", path]
+    if place.privileges:
+        for path in filter(os.path.exists, HIDDEN_FILES):
+            argv += ["--ro-bind", "/dev/null", path]
+        for path in filter(os.path.exists, KEPT_FROM_WRITING):
+            argv += ["--ro-bind", path, path]
     return [*argv, "--chdir", place.cwd, "--", *place.argv]
 
 
@@ -465,6 +584,7 @@ def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: 
     kept: dict[int, bytearray] = {out: bytearray(), err: bytearray()}
     flood = 64 * limits.output_bytes
     timed_out = cut = killed = False
+    limit = ""
     with selectors.DefaultSelector() as selector:
         for fd in kept:
             selector.register(fd, selectors.EVENT_READ)
@@ -473,6 +593,7 @@ def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: 
             timed_out = timed_out or (left <= 0 and not killed)
             if (timed_out or flood <= 0) and not killed:
                 killed = True
+                limit = "time" if timed_out else "output"
                 with contextlib.suppress(OSError):
                     control.sendall(b"k")
             for key, _ in selector.select(5.0 if killed else max(left, 0.001)):
@@ -493,7 +614,8 @@ def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: 
     _raise_setup(report)
     done = Finished(_code(report), bytes(kept[out]), bytes(kept[err]), time.monotonic() - begun)
     peak = int(report.get("peak_kib", 0)) << 10
-    return replace(done, timed_out=timed_out, cut=cut, peak_bytes=peak)
+    limit = limit or str(report.get("limit") or "")
+    return replace(done, timed_out=timed_out, cut=cut, peak_bytes=peak, limit=limit)
 
 
 def _raise_setup(report: Mapping[str, object]) -> None:

@@ -133,6 +133,7 @@ class Seat:
             writable=(self._scratch,),
             environment={"CUDA_VISIBLE_DEVICES": _visible(self.index), "HOME": str(self._scratch)},
             gpu=True,
+            profile="worker",
         )
 
     def _line(self, child: Child, seconds: float) -> bytes:

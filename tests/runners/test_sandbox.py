@@ -15,7 +15,7 @@ from runners.fault import Fault
 from runners.sandbox import Backend, Limits, Sandbox
 
 
-@pytest.fixture(scope="module", params=["bubblewrap", "namespaces", "processes"])
+@pytest.fixture(scope="module", params=["bubblewrap", "namespaces", "landlock", "processes"])
 def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     wanted: Backend = request.param
     with Sandbox(backend=wanted) as sandbox:
