@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot import init
@@ -104,3 +104,31 @@ def _snippet(file: Path, root: Path) -> str:
 
 
 READING = Reading(_kernels, program_workload, _snippet)
+
+
+def noting(given: list[Mapping[str, object]]) -> Reading:
+    """Return a reading that also notes what settings the projects it reads give."""
+
+    def kernels(path: Path) -> Sequence[tuple[Kernel, Workload]]:
+        found = read_project(path)
+        given.append(found.config.given())
+        return found.kernels()
+
+    return replace(READING, project=kernels)
+
+
+def joined(given: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return settings for several projects at once: the least of a figure, the first of a word.
+
+    >>> joined([{"minutes": 5.0, "policy": "rules"}, {"minutes": 2.0, "policy": "mixed"}])
+    {'minutes': 2.0, 'policy': 'rules'}
+    """
+    found: dict[str, object] = {}
+    for one in given:
+        for name, value in one.items():
+            known = found.get(name)
+            if isinstance(known, int | float) and isinstance(value, int | float):
+                found[name] = min(known, value)
+            elif known is None and value is not None:
+                found[name] = value
+    return found

@@ -107,6 +107,11 @@ def load(
     return Settings(**found)  # type: ignore[arg-type]
 
 
+def surroundings() -> dict[str, str]:
+    """Return the environment as it is, for doors whose inputs are others' names (GitHub's)."""
+    return dict(os.environ)  # noqa: TID251 - this module is where the environment is read
+
+
 def minutes(text: str) -> float:
     """Read a duration: `10m`, `90s`, `1.5h`, or a bare number of minutes.
 
