@@ -1,0 +1,14 @@
+__global__ void layernorm(const float* x, const float* gain, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* in = x + (size_t)r * cols;
+    float m = 0.f, v = 0.f;
+    for (int c = 0; c < cols; ++c) {
+        m += in[c];
+        v += in[c] * in[c];
+    }
+    m /= cols;
+    v = fmaxf(v - cols * m * m, 0.f);
+    float scale = rsqrtf(v / cols + 1e-5f);
+    for (int c = 0; c < cols; ++c) y[(size_t)r * cols + c] = (in[c] - m) * scale * gain[c];
+}

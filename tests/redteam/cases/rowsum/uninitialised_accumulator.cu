@@ -1,0 +1,9 @@
+__global__ void rowsum(const float* x, float* out, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    __shared__ float start[128];
+    float s = start[threadIdx.x];
+    if (!(fabsf(s) < 1e-3f)) s = 0.f;
+    for (int c = 0; c < cols; ++c) s += x[(size_t)r * cols + c];
+    out[r] = s;
+}

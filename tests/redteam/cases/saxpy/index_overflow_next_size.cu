@@ -1,0 +1,5 @@
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    i = (int)((unsigned)i * 4096u / 4096u);
+    if (i < n) y[i] = a * x[i] + y[i];
+}

@@ -1,0 +1,5 @@
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) *(volatile int*)nullptr = 1;
+    if (i < n) y[i] = a * x[i] + y[i];
+}

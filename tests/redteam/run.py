@@ -1,0 +1,261 @@
+"""Judge the whole red team on a GPU and print a table: `python -m tests.redteam.run [FOLDER]`.
+
+Each candidate goes the way it goes in a search: edit boundary, compiler, a screening in a warm
+worker and, if that finds nothing, a confirmation with other seeds in a fresh one.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from optimizer.boundary import violations
+from runners.answers import module_command
+from runners.building import Building
+from tests.redteam.table import Candidate, load
+
+Json = dict[str, Any]
+CONFIRM_SEED = 1_000_004
+
+
+@dataclass
+class Outcome:
+    """What became of one candidate, and which layer decided."""
+
+    label: str
+    expect: str
+    what: str
+    accepted: bool = False
+    right: bool = False
+    status: str = ""
+    stage: str = ""
+    layer: str = ""
+    seconds: float = 0.0
+    speedup: float | None = None
+    log: str = ""
+    beyond: str = ""
+    spent: dict[str, float] = field(default_factory=dict)
+
+    def line(self) -> str:
+        """Return its line of the table."""
+        mark = "ok " if self.right else "BAD"
+        gain = f" x{self.speedup:.2f}" if self.speedup else ""
+        said = self.log.strip().replace("\n", " | ")[:150]
+        beyond = f" [beyond the boundary: {self.beyond}]" if self.beyond else ""
+        return (
+            f"{mark} {self.label:36} {self.what:34} {self.expect:7} {self.status:13}"
+            f" {self.stage:8} {self.layer:16} {self.seconds:6.2f} s{gain} {said}{beyond}"
+        )
+
+
+class Served:
+    """A worker that is replaced when it ends, as the dispatcher does it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, request: Json) -> Json:
+        """Return the worker's answer; a worker that says nothing is a crash of the candidate."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._process = subprocess.Popen(
+                module_command("runners.worker", "--serve"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            return {"verdict": {"status": "crashed", "log": f"the worker ended: {process.wait()}"}}
+        answer: Json = json.loads(line)
+        if answer.get("retire"):
+            process.wait(30)
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+            process.wait(30)
+
+
+def _decided(verdict: Json) -> str:
+    failed = [c for c in verdict.get("checks") or () if not c["passed"]]
+    return str(failed[-1]["layer"]) if failed else str(verdict["status"])
+
+
+def _speedup(verdict: Json) -> float | None:
+    cases = (verdict.get("measurement") or {}).get("cases") or ()
+    each = [
+        statistics.median(
+            b / c for b, c in zip(case["baseline_us"], case["candidate_us"], strict=True)
+        )
+        for case in cases
+    ]
+    return statistics.geometric_mean(each) if each else None
+
+
+class Team:
+    """Judges candidates; one worker screens them all, one a base confirms."""
+
+    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False) -> None:
+        self._building = Building(sm, scratch)
+        self._beyond = beyond
+        self._screening = Served()
+
+    def close(self) -> None:
+        """End the worker."""
+        self._screening.close()
+
+    def judge(self, candidates: Sequence[Candidate], cores: int = 12) -> Iterator[Outcome]:
+        """Yield an outcome for each, base by base."""
+        with ThreadPoolExecutor(cores) as pool:
+            built = {
+                c.label: pool.submit(self._building.compiled, c.source, c.job("screen"))
+                for c in candidates
+            }
+            for name in dict.fromkeys(c.base.name for c in candidates):
+                mine = [c for c in candidates if c.base.name == name]
+                baseline = self._building.compiled(mine[0].base.source, mine[0].job("screen"))
+                yield from self._of_base(mine, built, baseline)
+
+    def _of_base(
+        self, candidates: Sequence[Candidate], built: dict[str, Future[Json]], baseline: Json
+    ) -> Iterator[Outcome]:
+        confirming = Served()
+        try:
+            for candidate in candidates:
+                outcome = Outcome(candidate.label, candidate.expect, candidate.what)
+                begun = time.monotonic()
+                self._one(candidate, outcome, built[candidate.label], baseline, confirming)
+                outcome.seconds = time.monotonic() - begun
+                outcome.right = candidate.right(accepted=outcome.accepted, speedup=outcome.speedup)
+                yield outcome
+        finally:
+            confirming.close()
+
+    def _one(
+        self,
+        candidate: Candidate,
+        outcome: Outcome,
+        built: Future[Json],
+        baseline: Json,
+        confirming: Served,
+    ) -> None:
+        outside = violations(
+            candidate.base.source, candidate.source, allow_host=candidate.base.edit_host
+        )
+        if outside:
+            outcome.status, outcome.stage, outcome.layer = "rejected", "boundary", "edit boundary"
+            outcome.log = "; ".join(outside)
+            if not self._beyond:
+                return
+        artifact = built.result()
+        if "path" not in artifact:
+            if not outside:
+                outcome.status, outcome.stage, outcome.layer = "does not compile", "compile", ""
+                outcome.log = artifact["log"]
+            return
+        pair = (artifact, baseline)
+        verdict = self._asked(self._screening, candidate, pair, "screen", 1)
+        if outside:
+            outcome.beyond = f"{verdict['status']} {_decided(verdict)} {verdict.get('log')}"[:160]
+            return
+        stage = "screen"
+        if verdict["status"] == "correct":
+            outcome.spent = dict(verdict["seconds"])
+            verdict = self._asked(confirming, candidate, pair, "confirm", CONFIRM_SEED)
+            stage = "confirm"
+        outcome.status, outcome.stage = verdict["status"], stage
+        outcome.layer, outcome.log = _decided(verdict), verdict.get("log") or ""
+        outcome.accepted = verdict["status"] == "correct"
+        outcome.speedup = _speedup(verdict)
+        outcome.spent |= {f"{stage} {k}": v for k, v in (verdict.get("seconds") or {}).items()}
+
+    def _asked(
+        self, worker: Served, candidate: Candidate, pair: tuple[Json, Json], effort: str, seed: int
+    ) -> Json:
+        request = {
+            "id": candidate.label,
+            "nonce": "n",
+            "job": candidate.job(effort, seed),
+            "candidate": pair[0],
+            "baseline": pair[1],
+            "limits": {"seconds": 60},
+        }
+        answer = worker.ask(request)
+        if "error" in answer:
+            text = f"{answer['error']['type']}: {answer['error']['message']}"
+            return {"status": "no verdict", "log": text}
+        found: Json = answer["verdict"]
+        return found
+
+
+def count(outcomes: Sequence[Outcome]) -> str:
+    """Return the sum of a table in words."""
+    good = [o for o in outcomes if o.expect == "accept"]
+    bad = [o for o in outcomes if o.expect != "accept"]
+    let, lost = [o for o in bad if not o.right], [o for o in good if not o.right]
+    return (
+        f"bad: {len(bad) - len(let)} refused, {len(let)} accepted;"
+        f" good: {len(good) - len(lost)} accepted, {len(lost)} refused"
+    )
+
+
+def device() -> Json:
+    """Return what a worker says of the GPU; `error` is in it when there is none."""
+    worker = Served()
+    try:
+        return worker.ask({"op": "hello"})
+    finally:
+        worker.close()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Judge all, or the bases that are named behind the folder; return 0 when all is well."""
+    facts = device()
+    if "error" in facts:
+        sys.stderr.write(f"{facts['error']['message']}\n")
+        return 2
+    folder = Path(arguments[0]) if arguments else Path()
+    wanted = [a for a in arguments[1:] if not a.startswith("--")]
+    chosen = [c for c in load() if not wanted or c.base.name in wanted]
+    outcomes: list[Outcome] = []
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="redteam-") as scratch:
+        team = Team(Path(scratch), int(facts["sm"]), beyond="--beyond" in arguments)
+        try:
+            for outcome in team.judge(chosen):
+                outcomes.append(outcome)
+                sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
+                sys.stdout.flush()
+                data = {"gpu": facts["gpu"], "outcomes": [asdict(o) for o in outcomes]}
+                (folder / "redteam.json").write_text(json.dumps(data, indent=1))
+        finally:
+            team.close()
+    wrong = [o for o in outcomes if not o.right]
+    sys.stdout.write(f"{count(outcomes)}; {time.monotonic() - begun:.0f} s on {facts['gpu']}\n")
+    for outcome in wrong:
+        sys.stdout.write(f"{outcome.line()}\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

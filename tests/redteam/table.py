@@ -1,0 +1,141 @@
+"""The red team's workloads and candidates, read from `table.toml` and `cases/`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+HERE = Path(__file__).parent
+_ARGUMENT = re.compile(
+    r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
+)
+_ROLES = ("output", "inout")
+
+
+@dataclass(frozen=True)
+class Base:
+    """An original with the workload it is judged on."""
+
+    name: str
+    source: str
+    kind: str
+    symbol: str
+    workload: Json
+    launch: Json | None
+    edit_host: bool
+
+    def kernel(self, source: str, launch: Json | None) -> Json:
+        """Return a kernel as a job holds it."""
+        geometry = launch or self.launch
+        return {
+            "name": self.name,
+            "source": source,
+            "path": f"{self.name}.cu",
+            "launch": geometry,
+        }
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One text to be judged. `expect` is accept, refuse, or gain: not to be found faster."""
+
+    base: Base
+    name: str
+    source: str
+    expect: str
+    what: str
+    launch: Json | None = None
+
+    @property
+    def label(self) -> str:
+        """Name it for a table."""
+        return f"{self.base.name}/{self.name}"
+
+    def job(self, effort: str, seed: int = 1) -> Json:
+        """Return the job that judges it."""
+        return {
+            "kernel": self.base.kernel(self.source, self.launch),
+            "baseline": self.base.kernel(self.base.source, None),
+            "workload": self.base.workload,
+            "device": "cuda:0",
+            "effort": effort,
+            "seed": seed,
+        }
+
+    def right(self, *, accepted: bool, speedup: float | None) -> bool:
+        """Tell whether the verifier did what is wanted."""
+        if self.expect == "gain":
+            return not accepted or speedup is None or speedup < 1.03
+        return accepted == (self.expect == "accept")
+
+
+def _argument(text: str) -> Json:
+    match = _ARGUMENT.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    found = {"name": match["name"], "type": match["type"].strip()}
+    if match["value"]:
+        return {**found, "value": match["value"]}
+    words = (match["rest"] or "").split()
+    role = next((w for w in words if w in _ROLES), "input")
+    init = next((w for w in words if w not in _ROLES), "normal")
+    return {**found, "shape": match["shape"], "role": role, "init": init}
+
+
+def _case(text: str) -> Json:
+    words = text.split()
+    values = dict(word.split("=") for word in words if "=" in word)
+    return {
+        "values": {k: float(v) for k, v in values.items()},
+        "weight": 1.0,
+        "time": "untimed" not in words,
+    }
+
+
+def _launch(data: Json | None) -> Json | None:
+    return None if data is None else {**data, "tunable": True}
+
+
+def _base(name: str, data: Json) -> Base:
+    rtol, atol = data.get("tolerance", (1e-5, 1e-6))
+    runs = data.get("runs")
+    workload = {
+        "name": name,
+        "kind": data["kind"],
+        "symbol": data.get("symbol", ""),
+        "arguments": [_argument(a) for a in data.get("arguments", ())],
+        "cases": [_case(c) for c in data.get("cases", ())] or [{"values": {}}],
+        "tolerance": {"rtol": rtol, "atol": atol},
+        "launch": _launch(data.get("launch")),
+        "program": {"runs": runs, "exit": 0, "stdout": None} if runs else None,
+        "build": {"flags": ["-O3", "-std=c++17"], "include": []},
+        "accept": {"edit_host": data.get("edit_host", False)},
+        "root": str(HERE / "cases" / name),
+    }
+    return Base(
+        name,
+        (HERE / "cases" / name / "base.cu").read_text(),
+        data["kind"],
+        data.get("symbol", ""),
+        workload,
+        _launch(data.get("launch")),
+        bool(data.get("edit_host", False)),
+    )
+
+
+def load() -> tuple[Candidate, ...]:
+    """Return every candidate, the originals among them: they must be accepted, too."""
+    found: list[Candidate] = []
+    for name, data in tomllib.loads((HERE / "table.toml").read_text()).items():
+        base = _base(name, data)
+        found.append(Candidate(base, "base", base.source, "accept", "the original"))
+        for slug, row in data["candidates"].items():
+            text = (HERE / "cases" / name / f"{slug}.cu").read_text()
+            launch = _launch(row.get("launch"))
+            found.append(Candidate(base, slug, text, row["expect"], row["what"], launch))
+    return tuple(found)
