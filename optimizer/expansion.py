@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from optimizer import tuning
 from optimizer.errors import RunnerError
 from optimizer.interfaces import LatePolicy
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
@@ -104,7 +105,7 @@ class Expansion:
             taken: Counter[str] = Counter()
             while len(batch) < size and node.tunes:
                 waiting = self.tree.take(node.tunes, taken)
-                if waiting.digest not in self.seen:
+                if self._worth_trying(waiting):
                     batch.append(self._candidate(node, waiting))
         return batch
 
@@ -168,7 +169,7 @@ class Expansion:
         while True:
             while node.queue:
                 waiting = self.tree.take(node.queue, taken)
-                if waiting.digest not in self.seen:
+                if self._worth_trying(waiting):
                     return self._candidate(node, waiting)
             if not self._refill(node):
                 self.tree.exhaust(node)
@@ -218,13 +219,23 @@ class Expansion:
                 found.setdefault(digest, Waiting(proposal, digest))
         return list(found.values())
 
+    def _worth_trying(self, waiting: Waiting) -> bool:
+        """Tell whether a proposal was not tried yet; the tuner leaves the boundary to us.
+
+        Most of what it proposes is never taken, and looking at the boundary costs milliseconds.
+        """
+        if waiting.digest in self.seen:
+            return False
+        edit = waiting.proposal.edit
+        return edit.kind != tuning.KIND or not self._outside(edit.source)
+
+    def _outside(self, source: str) -> Sequence[str]:
+        original = self.tree.root.step.kernel.source
+        return self.tools.boundary(original, source, allow_host=self.workload.accept.edit_host)
+
     def _refused(self, candidate: Candidate) -> Verdict | None:
         """Return the verdict on a candidate that may not run: outside the boundary, or blocked."""
-        outside = self.tools.boundary(
-            self.tree.root.step.kernel.source,
-            candidate.kernel.source,
-            allow_host=self.workload.accept.edit_host,
-        )
+        outside = self._outside(candidate.kernel.source)
         if outside:
             return Verdict(Status.REJECTED, log="\n".join(outside))
         for detector in self._detectors:

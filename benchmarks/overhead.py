@@ -1,0 +1,128 @@
+"""What a search costs beside the compiler and the GPU: rules, detectors, boundary, tree.
+
+    python benchmarks/overhead.py --evaluations 2000
+
+Every example is searched with the real rules, detectors, edit boundary and tuning, over an
+evaluator that answers at once with made-up times (no figure of speed comes from here). Reported
+are milliseconds an evaluation, over the whole search and over its first and last fifth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot import projects
+from optimizer import plugins
+from optimizer.boundary import violations
+from optimizer.budget import Budget, SearchSettings
+from optimizer.diagnosis import Diagnosis
+from optimizer.model import (
+    CaseTimes,
+    Effort,
+    Kernel,
+    Measurement,
+    Resources,
+    Status,
+    Step,
+    Verdict,
+    Workload,
+)
+from optimizer.policies.rules import RulePolicy
+from optimizer.search import search
+from optimizer.tools import Tools
+from optimizer.tuning import tune
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SLOWEST, FASTEST = 0.8, 1.6  # made-up speedups lie between
+
+
+class AtOnce:
+    """Answers without a GPU: a speedup drawn from the source's digest, in no time."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def evaluate(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> Sequence[Verdict]:
+        """Return one verdict per kernel, the same for any workload and effort."""
+        del workload, effort
+        began = time.perf_counter()
+        found = [self._verdict(kernel) for kernel in kernels]
+        self.seconds += time.perf_counter() - began
+        return found
+
+    @staticmethod
+    def _verdict(kernel: Kernel) -> Verdict:
+        code = hashlib.blake2b(kernel.digest.encode(), digest_size=8)
+        share = int.from_bytes(code.digest()) / 2**64
+        ratio = SLOWEST + (FASTEST - SLOWEST) * share**3
+        times = CaseTimes("made up", (100.0 / ratio,) * 8, (100.0,) * 8)
+        return Verdict(
+            Status.CORRECT,
+            Measurement((times,), "none"),
+            resources={kernel.name: Resources(32)},
+            machine_code=code.hexdigest(),
+        )
+
+
+def measured(kernel: Kernel, workload: Workload, evaluations: int) -> dict[str, object]:
+    """Search once and return milliseconds an evaluation, with the size of the tree."""
+    marks: list[float] = []
+    evaluator = AtOnce()
+
+    def on_step(_: Step) -> None:
+        marks.append(time.perf_counter() - evaluator.seconds)
+
+    tools = Tools(
+        RulePolicy(plugins.rules(), workload.accept),
+        evaluator,
+        detectors=(Diagnosis({}),),
+        tune=tune,
+        boundary=violations,
+    )
+    settings = SearchSettings(finalists=0, confirmations=0, shorten=False, profile=False)
+    search(kernel, workload, tools, Budget(evaluations), on_step, settings=settings)
+    count = len(marks) - 1
+    fifth = max(1, count // 5)
+    return {
+        "lines": len(kernel.source.splitlines()),
+        "steps": count,
+        "ms": round(1e3 * (marks[-1] - marks[0]) / max(1, count), 2),
+        "ms_first_fifth": round(1e3 * (marks[fifth] - marks[0]) / fifth, 2),
+        "ms_last_fifth": round(1e3 * (marks[-1] - marks[-1 - fifth]) / fifth, 2),
+    }
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("examples", nargs="*", metavar="EXAMPLE")
+    options.add_argument("--evaluations", type=int, default=2000)
+    options.add_argument("--out", type=Path)
+    given = options.parse_args()
+    rows: dict[str, dict[str, object]] = {}
+    for folder in sorted(path for path in EXAMPLES.iterdir() if path.is_dir()):
+        if given.examples and folder.name not in given.examples:
+            continue
+        for file in sorted(folder.glob("*.cu")):
+            for kernel, workload in projects.of_file(file).kernels:
+                row = rows[folder.name] = measured(kernel, workload, given.evaluations)
+                print(f"{folder.name:16} {row}", flush=True)
+    middle = statistics.median(float(str(row["ms"])) for row in rows.values())
+    print(f"median {middle:.1f} ms an evaluation")
+    if given.out:
+        host = f"{platform.machine()}, Python {platform.python_version()}"
+        given.out.write_text(json.dumps({"host": host, "rows": rows}, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
