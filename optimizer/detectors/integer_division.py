@@ -37,7 +37,7 @@ def integer_division(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         counters={counters.ALU_PCT: seen.of(counters.ALU_PCT)} if seen.profiled else {},
         advice="use a 2-D or 3-D grid instead of taking an index apart, compute quotient and "
         "remainder once, 32 bits instead of 64, a precomputed multiplier, or a constant divisor",
-        remedies=("fast-division", "hoist", "specialize", "narrow-index"),
+        remedies=("carry-digits", "fast-division", "hoist", "specialize", "narrow-index"),
         expected=expected,
         confidence=0.7 if seen.profiled else 0.4,
     )

@@ -93,7 +93,7 @@ def _edit(
 def _plan(source: Source, fn: Function) -> _Plan | None:
     if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
         return None
-    if fn.conditional or not _alone(source, fn):
+    if fn.conditional or not alone(source, fn):
         return None
     if any(loop.trips is None or loop.trips > _SHORT for loop in fn.loops):
         return None
@@ -104,7 +104,7 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
     return None
 
 
-def _alone(source: Source, fn: Function) -> bool:
+def alone(source: Source, fn: Function) -> bool:
     """Return whether nothing that is called or spelled by a macro knows of threads."""
     hidden = [m.body for m in source.macros if m.active]
     if any(word in body for body in hidden for word in _BUILTINS):
@@ -141,7 +141,7 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
         return None
     guard = _guard(fn, output)
     returns = _returns(fn)
-    if guard is None or returns is None or not _fresh_each_time(fn, declaration):
+    if guard is None or returns is None or not fresh_each_time(fn, declaration):
         return None
     return _Plan(output, named[0], guard, returns, tuple(_loads(source, fn, guard, declaration)))
 
@@ -179,10 +179,11 @@ def _returns(fn: Function) -> tuple[Node, ...] | None:
     return found
 
 
-def _fresh_each_time(fn: Function, declaration: Node) -> bool:
+def fresh_each_time(fn: Function, declaration: Node) -> bool:
     """Return whether nothing declared before the outputs' loop is changed in it."""
     return not any(
         v.name_node.start_byte < declaration.start_byte
+        and (v.init is not None or v.space != "local")  # else written before it is read
         and any(u.node.start_byte > declaration.start_byte for u in v.changes)
         for v in fn.variables.all
         if not v.is_array or v.space == "local"

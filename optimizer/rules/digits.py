@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.functions import Function
-from optimizer.polynomials import Polynomial, number
-from optimizer.syntax import field, operator, stripped
+from optimizer.polynomials import Polynomial, atom, number
+from optimizer.syntax import contains, field, operator, stripped
 from optimizer.variables import Variable
 
 
@@ -26,16 +26,24 @@ class Digit:
 
 
 def digits(fn: Function, own: Variable) -> list[Digit] | None:
-    """Return the digits of a number, lowest first; None when they leave any of it out."""
+    """Return the digits of a number, lowest first; None when they leave any of it out.
+
+    Quotients that are only taken apart further are no digits.
+    """
+    return _digits(fn, own, named=False) or _digits(fn, own, named=True)
+
+
+def _digits(fn: Function, own: Variable, *, named: bool) -> list[Digit] | None:
     found: list[Digit] = []
     for variable in fn.variables.all:
         if variable is own or variable.space == "parameter" or variable.init is None:
             continue
-        parts = _part(fn, variable.init, own)
+        parts = _part(fn, variable.init, own, named=named)
         value = fn.affine(variable.init)
         if parts is None or value is None or len(value.terms) != 1 or len(value.atoms) != 1:
             continue
         found.append(Digit(variable, *parts, next(iter(value.atoms))))
+    found = [d for d in found if d.extent is not None or not _passed_on(d, found)]
     place = number(1)
     ordered: list[Digit] = []
     while True:
@@ -52,8 +60,17 @@ def digits(fn: Function, own: Variable) -> list[Digit] | None:
     return ordered if len(ordered) == len(found) else None
 
 
+def _passed_on(digit: Digit, found: list[Digit]) -> bool:
+    """Return whether all that becomes of a quotient are other digits."""
+    others = [d.variable.init for d in found if d is not digit]
+    uses = [u.node for u in digit.variable.uses if u.role == "read"]
+    return bool(uses) and all(
+        any(init is not None and contains(init, use) for init in others) for use in uses
+    )
+
+
 def _part(
-    fn: Function, node: Node | None, own: Variable
+    fn: Function, node: Node | None, own: Variable, *, named: bool
 ) -> tuple[Polynomial, Polynomial | None] | None:
     """Read an expression as `number / place % extent`."""
     node = stripped(node)
@@ -65,10 +82,11 @@ def _part(
             return number(1), None
         if variable is None or not variable.settled or variable.space == "parameter":
             return None
-        return _part(fn, variable.init, own)
+        return _part(fn, variable.init, own, named=named)
     if node.type != "binary_expression" or operator(node) not in ("/", "%"):
         return None
-    left, right = _part(fn, field(node, "left"), own), fn.affine(field(node, "right"))
+    left = _part(fn, field(node, "left"), own, named=named)
+    right = _factor(fn, field(node, "right"), named=named)
     if left is None or right is None or len(right.terms) != 1:
         return None
     place, extent = left
@@ -81,14 +99,29 @@ def _part(
     return place * right, extent
 
 
+def _factor(fn: Function, node: Node | None, *, named: bool) -> Polynomial | None:
+    """Return a divisor; with `named`, locals in it stand for themselves."""
+    node = stripped(node)
+    if not named or node is None:
+        return fn.affine(node)
+    if node.type == "identifier":
+        variable = fn.variables.of(node)
+        if variable is not None and variable.settled and variable.is_scalar:
+            return atom(variable.name)
+    if node.type == "binary_expression" and operator(node) == "*":
+        left, right = (_factor(fn, field(node, side), named=True) for side in ("left", "right"))
+        return left * right if left is not None and right is not None else None
+    return fn.affine(node)
+
+
 def quotient(one: Polynomial, other: Polynomial) -> Polynomial | None:
     """Return one product divided by another; None when it does not divide evenly."""
     if len(one.terms) != 1 or len(other.terms) != 1:
         return None
     (top, a), (bottom, b) = next(iter(one.terms.items())), next(iter(other.terms.items()))
     rest = list(top)
-    for atom in bottom:
-        if atom not in rest:
+    for factor in bottom:
+        if factor not in rest:
             return None
-        rest.remove(atom)
+        rest.remove(factor)
     return Polynomial({tuple(rest): a // b}, one.opaque) if a % b == 0 else None

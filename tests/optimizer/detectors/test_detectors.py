@@ -22,6 +22,7 @@ REMEDIES = frozenset(
         "warp-per-row",
         "hoist",
         "reciprocal",
+        "carry-digits",
         "register-accumulator",
         "vectorize",
         "split-border",
