@@ -225,11 +225,13 @@ class GithubSession:
                 )
         return self._capabilities
 
-    @property
-    def author(self) -> int:
-        """Return the numeric id under which our comments appear, asked once."""
+    def author(self, repository: str) -> int:
+        """Return the numeric id under which our comments appear, asked once.
+
+        `repository` is any that we may read.
+        """
         if self._author is None:
-            self._author = self._asked_author()
+            self._author = self._asked_author(repository)
         return self._author
 
     def know(self, repository: str, installation: int) -> None:
@@ -410,17 +412,16 @@ class GithubSession:
             self._tokens.pop(self._installations.get(repository.lower(), 0), None)
         return True
 
-    def _asked_author(self) -> int:
+    def _asked_author(self, repository: str) -> int:
         """Ask for our own id: an App's bot user, else the token's user, else the Actions bot."""
         if self.app is not None:
             slug = str(self.request("GET", "/app").data["slug"])
-            some = next(iter(self._installations), "")
-            return self._user(f"{slug}[bot]", some)
+            return self._user(f"{slug}[bot]", repository)
         try:
             return int(self.request("GET", "/user").data["id"])
         except (Denied, Missing):
             # A workflow's own token has no user; what it writes is the Actions bot's.
-            return self._user("github-actions[bot]", "")
+            return self._user("github-actions[bot]", repository)
 
     def _user(self, login: str, repository: str) -> int:
         reply = self.request("GET", f"/users/{quote(login, safe='')}", repository=repository)

@@ -15,8 +15,10 @@ from bot import markdown
 from bot.difference import Block, changed_blocks, lines_of
 
 _HEADER = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _NEAR = 8  # unchanged lines between two changes that one suggestion may span
+_MOST = 20  # suggestions for one file; more than that nobody clicks together
+_LONGEST = 60_000  # characters of one, with room for words around it in a comment
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def suggest(
             return None
         replaced = tuple(new[anchored.new_start : anchored.new_end])
         found.append(Suggestion(path, anchored.old_start + 1, anchored.old_end, replaced))
+    if len(found) > _MOST or any(markdown.length(one.body) > _LONGEST for one in found):
+        return None
     return tuple(found)
 
 
