@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from optimizer.model import Kernel, Kind, Status, Verdict, Workload
@@ -15,6 +17,7 @@ from runners.fault import Fault
 from runners.occupancy import occupancy
 from runners.wire import unwrap
 
+_LIBRARY = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"](cute|cutlass)/", re.MULTILINE)
 _KINDS: Mapping[Kind, ArtifactKind] = {
     Kind.KERNEL: "cubin",
     Kind.ENTRY: "shared",
@@ -25,17 +28,21 @@ _KINDS: Mapping[Kind, ArtifactKind] = {
 class CompilingBuilder:
     """Compiles candidates for one GPU architecture; fulfils `runners.dispatch.Builder`.
 
-    `sm` is the compute capability, 90 for 9.0. Raise the project's errors (`ConfigError` for a
-    refused flag, `NoDeviceError` for an unfit compiler, `RunnerError` for a full disk).
+    `sm` is the compute capability, 90 for 9.0. `library` is the include folder of a CUTLASS tree,
+    shown to the compiler for sources that include from it. Raise the project's errors
+    (`ConfigError` for a refused flag, `NoDeviceError` for an unfit compiler, `RunnerError` for a
+    full disk).
     """
 
-    def __init__(self, compiler: Compiler, sm: int) -> None:
+    def __init__(self, compiler: Compiler, sm: int, library: Path | None = None) -> None:
         self._compiler = compiler
         self._sm = sm
+        self._library = library
 
     def build(self, kernel: Kernel, workload: Workload) -> Built:
         """Return the artefact, or the verdict that there is none; safe to call from threads."""
         launch = kernel.launch or workload.launch
+        library = self._library if _LIBRARY.search(kernel.source) else None
         try:
             made = self._compiler.compile(
                 kernel.source,
@@ -44,7 +51,10 @@ class CompilingBuilder:
                 sm=self._sm,
                 symbol=workload.symbol,
                 options=Options(
-                    workload.build.flags, workload.build.include, workload.accept.allow_fast_math
+                    workload.build.flags,
+                    workload.build.include,
+                    workload.accept.allow_fast_math,
+                    library,
                 ),
                 root=workload.root,
                 launch=repr(launch) if launch else "",

@@ -25,8 +25,11 @@ from runners.toolchain import Toolchain
 
 ArtifactKind = Literal["cubin", "shared", "program"]
 COMPILE_SECONDS = 90.0
+LIBRARY_SECONDS = 180.0  # a template library: a small CuTe kernel takes 20 s on a slow core
 COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
 MAX_SOURCE_BYTES = 4 << 20
+# CuTe's names for WGMMA, TMA and what came after: code for sm_90a, not for sm_90 (PTX ISA, wgmma).
+_SPECIFIC = re.compile(r"\bSM(90|1[0-9][0-9])_|\b(warpgroup|wgmma)\w*|/sm(90|1[0-9][0-9])_")
 # Messages that are about this machine and not about the source, and what to do.
 _HOST_TROUBLES = (
     (r"No space left on device", "RunnerError", "the disk is full", "free some disk space"),
@@ -53,11 +56,15 @@ _HOST_TROUBLES = (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """A project's compiler flags and include folders; `fast_math` tells that it allows that."""
+    """A project's compiler flags and include folders; `fast_math` tells that it allows that.
+
+    `library` is a folder of headers outside the project that the user, never a project, named.
+    """
 
     flags: tuple[str, ...] = ("-O3", "-std=c++17")
     include: tuple[str, ...] = ()
     fast_math: bool = False
+    library: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +112,17 @@ class _Order:
     symbol: str
     options: tuple[str, ...]
     root: Path
+    library: Path | None = None
+
+    @property
+    def arch(self) -> str:
+        """Return `90`, or `90a` where instructions are used that only that very chip has."""
+        special = self.library is not None and self.sm >= 90 and _SPECIFIC.search(self.source)
+        return f"{self.sm}a" if special else str(self.sm)
 
     @property
     def key(self) -> str:
-        text = json.dumps([self.source, self.name, self.kind, self.sm, self.symbol, self.options])
+        text = json.dumps([self.source, self.name, self.kind, self.arch, self.symbol, self.options])
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
@@ -154,7 +168,11 @@ class Compiler:
         switches = allowed_flags(given.flags, top, fast_math=given.fast_math, libraries=linked)
         folders = [(top / path).parent, *(inside(top, folder) for folder in given.include)]
         switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
-        order = _Order(source, _file_name(path), kind, sm, symbol, tuple(switches), top)
+        if given.library is not None:
+            switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
+        order = _Order(
+            source, _file_name(path), kind, sm, symbol, tuple(switches), top, given.library
+        )
         with self._lock:
             turn = self._running.setdefault(order.key, threading.Lock())
         with turn:
@@ -206,7 +224,9 @@ class Compiler:
         command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
         command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
         shown = [order.root, *([self._links] if self._links.is_dir() else [])]
-        done = self._run(command, folder, readable=shown)
+        shown += [order.library] if order.library is not None else []
+        seconds = COMPILE_SECONDS if order.library is None else LIBRARY_SECONDS
+        done = self._run(command, folder, readable=shown, seconds=seconds)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
         if done.code != 0 or not made.is_file():
             return _failure(order, done, printed)
@@ -281,23 +301,27 @@ class Compiler:
         return None
 
     def _run(
-        self, command: Sequence[str | Path], cwd: Path, readable: Sequence[Path] = ()
+        self,
+        command: Sequence[str | Path],
+        cwd: Path,
+        readable: Sequence[Path] = (),
+        seconds: float = COMPILE_SECONDS,
     ) -> Finished:
         return self._sandbox.run(
             command,
             cwd=cwd,
             readable=(*self.toolchain.folders, *readable),
             writable=() if cwd == Path("/") else (cwd,),
-            limits=Limits(COMPILE_SECONDS, output_bytes=8 << 20, memory_bytes=COMPILE_BYTES),
+            limits=Limits(seconds, output_bytes=8 << 20, memory_bytes=COMPILE_BYTES),
         )
 
 
 def _mode(order: _Order) -> list[str]:
     lines = ["-lineinfo", "-Xptxas", "-v"]
     if order.kind == "cubin":
-        return ["-cubin", f"-arch=sm_{order.sm}", *lines]
+        return ["-cubin", f"-arch=sm_{order.arch}", *lines]
     # Uncompressed and without PTX, so that the device code can be read out of the result.
-    one = ["-gencode", f"arch=compute_{order.sm},code=sm_{order.sm}", "-no-compress"]
+    one = ["-gencode", f"arch=compute_{order.arch},code=sm_{order.arch}", "-no-compress"]
     shared = ["-shared", "-Xcompiler", "-fPIC"] if order.kind == "shared" else []
     return [*shared, "-cudart=shared", *one, *lines]
 
@@ -321,7 +345,7 @@ def _failure(order: _Order, done: Finished, printed: str) -> Failure:
         if re.search(pattern, printed, re.MULTILINE):
             raise Fault(kind, message, remedy)  # type: ignore[arg-type]
     if done.timed_out:
-        log = f"the compiler did not finish in {COMPILE_SECONDS:.0f} s"
+        log = f"the compiler did not finish in {done.seconds:.0f} s"
         return Failure(log, timed_out=True, seconds=done.seconds)
     found = diagnostics.parse(printed)
     log = diagnostics.render(found, order.source, order.name, printed)
