@@ -6,8 +6,9 @@ from typing import ClassVar
 
 import pytest
 
+from optimizer import counters
 from optimizer.interfaces import RewriteRule
-from optimizer.model import Kernel, Launch
+from optimizer.model import Finding, Kernel, Launch
 from optimizer.rules.launch_bounds import launch_bounds
 from optimizer.testing import RewriteRuleContract
 
@@ -38,6 +39,25 @@ def test_blocks_are_chosen_by_registers_of_a_thread() -> None:
     assert [s.partition("__launch_bounds__")[2][:8] for s in found] == [
         "(256, 4)", "(256, 6)", "(256, 8)",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("registers", "remedy", "bounds"),
+    [
+        (48.0, "launch-bounds", ["(256, 6)", "(256, 8)"]),
+        (36.0, "launch-bounds", ["(256, 8)"]),
+        (0.0, "launch-bounds", ["(256, 4)", "(256, 6)", "(256, 8)"]),
+        (48.0, "unroll", []),
+    ],
+)
+def test_only_bounds_that_the_compiler_would_feel_are_tried(
+    registers: float, remedy: str, bounds: list[str]
+) -> None:
+    seen = Finding(
+        "d", "m", subject="k", counters={counters.REGISTERS: registers}, remedies=(remedy,)
+    )
+    found = [e.source for e in launch_bounds(Kernel("run", PLAIN + RUN, "k.cu"), [seen])]
+    assert [s.partition("__launch_bounds__")[2][:8] for s in found] == bounds
 
 
 @pytest.mark.parametrize(
