@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from tree_sitter import Node
 
@@ -35,15 +37,25 @@ class Knob:
 
 
 def alternatives(sizes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Return other shapes, likeliest first: near the present number of threads."""
-    if len(sizes) == 1:
-        near = [sizes[0] * 2, sizes[0] // 2]
-        listed = sorted(_LINES, key=lambda n: (n not in near, _LINES.index(n)))
-        return [(n,) for n in listed if n != sizes[0]]
-    shapes: tuple[tuple[int, ...], ...] = _SHAPES if len(sizes) == 2 else _CUBES
-    if len(sizes) == 2 and sizes[0] == sizes[1]:
-        shapes = (*shapes, (8, 8))
-    return [s for s in shapes if s != sizes]
+    """Return other shapes with half to twice the threads, likeliest first.
+
+    Squares go to other squares. Those further off are reached in steps: a candidate that got
+    faster is tuned again.
+    """
+    total = prod(sizes)
+    shapes: Sequence[tuple[int, ...]] = [(n,) for n in (sizes[0] * 2, sizes[0] // 2)]
+    if len(sizes) > 1:
+        shapes = _SHAPES if len(sizes) == 2 else _CUBES
+        if len(sizes) == 2 and sizes[0] == sizes[1]:
+            shapes = (*shapes, (8, 8))
+    elif sizes[0] not in _LINES:
+        return [(n,) for n in _LINES]
+    near = [
+        s
+        for s in shapes
+        if total <= 2 * prod(s) <= 4 * total or len(set(s)) == len(set(sizes)) == 1 < len(s)
+    ]
+    return [s for s in near if s != sizes and _LINES[-1] <= prod(s) <= MOST_THREADS]
 
 
 def origin(host: Function | None, extent: Extent) -> Span | None:
