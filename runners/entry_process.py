@@ -1,8 +1,9 @@
 """Entry functions run here, in a process of their own: host code of a candidate is in it.
 
-The worker speaks JSON lines with it and reads outputs from files; expected answers never come
-here. The protocol's descriptor is duplicated away first, so that what an entry function prints
-goes nowhere.
+The process has a sandbox within the worker's: it sees the compiled pair, the project and one folder
+to write outputs to, but neither the worker's processes nor its expected answers, nonces and
+results. The worker speaks JSON lines with it and reads outputs from files. The protocol's
+descriptor is duplicated away first, so that what an entry function prints goes nowhere.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import os
 import select
 import shutil
 import signal
-import subprocess
+import stat
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
@@ -31,12 +32,15 @@ from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
 from runners.session import Benches, LocalSession, Timed
 from runners.spec import JobSpec, Json
-from runners.stage import Findings, Limit, Suspect
+from runners.stage import MOST_SUSPECTS, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
 
 MOST_PAIRS = 25
+MOST_US = 1e9
+_NONSENSE = "the entry function's process answered with something else"
 _ERRORS: dict[str, type[DeviceError]] = {
     kind.__name__: kind for kind in (DeviceError, LaunchError, OutOfMemoryError, HungError)
 }
@@ -156,59 +160,60 @@ def main(folder: Path, gpu: int) -> None:
 
 
 class EntryProcess:
-    """The child as the worker holds it; started when first needed, replaced when it is lost."""
+    """The child as the worker holds it; started when first needed, replaced when it is lost.
 
-    def __init__(self, scratch: Path, gpu: int) -> None:
+    `sandbox` isolates it, as well as this host can unless it is told to do that or nothing.
+    """
+
+    def __init__(self, scratch: Path, gpu: int, sandbox: Sandbox | None = None) -> None:
         self._scratch, self._gpu = scratch, gpu
-        self._child: subprocess.Popen[bytes] | None = None
+        self._sandbox = sandbox or Sandbox("own")
+        self._child: Child | None = None
         self._folder = scratch
+        self._shown: frozenset[Path] = frozenset()
         self._buffer = b""
         self._pairs = 0
 
     def close(self) -> None:
         """End the child and whatever it started."""
         child, self._child = self._child, None
-        if child is None:
-            return
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        for stream in (child.stdin, child.stdout):
-            if stream is not None:
-                stream.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if child is not None:
+            child.kill()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def session(self, job: JobSpec, request: Json) -> RemoteSession:
         """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`."""
-        if self._pairs >= MOST_PAIRS:
+        needed = _needed(job, request)
+        if self._pairs >= MOST_PAIRS or not needed <= self._shown:
             self.close()
-        if self._child is None or self._child.poll() is not None:
-            self._start()
+        if self._child is None or self._child.wait(0.0) is not None:
+            self._start(needed)
         self._pairs += 1
         pair = {key: request[key] for key in ("job", "candidate", "baseline")}
         self.ask({"op": "load", **pair}, 60.0)
         return RemoteSession(self, job)
 
-    def _start(self) -> None:
+    def _start(self, needed: frozenset[Path]) -> None:
         self.close()
         self._folder = Path(tempfile.mkdtemp(prefix="entry-", dir=self._scratch))
-        self._buffer, self._pairs = b"", 0
-        self._child = subprocess.Popen(
+        self._buffer, self._pairs, self._shown = b"", 0, needed
+        # The worker's own compiled kernels lie in its /tmp; without them the child compiles them.
+        own = Path(tempfile.gettempdir()) / f"optiml-{os.getuid()}"
+        shown = [*interpreter_paths(), *needed, *([own] if own.is_dir() else [])]
+        self._child = self._sandbox.spawn(
             module_command("runners.entry_process", str(self._folder), str(self._gpu)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            readable=shown,
+            writable=[self._folder],
+            gpu=True,
         )
 
     def ask(self, request: Json, seconds: float) -> Json:
         """Send a request and wait for its response; a child that dies or hangs is ended."""
         child = self._child
-        if child is None or child.stdin is None or child.stdout is None:
+        if child is None:
             raise DeviceError("the entry function's process is gone")
         try:
-            child.stdin.write(json.dumps(request).encode() + b"\n")
-            child.stdin.flush()
+            write_all(child, json.dumps(request).encode() + b"\n")
             line = self._line(child.stdout.fileno(), time.monotonic() + seconds)
         except BrokenPipeError:
             line = b""
@@ -216,8 +221,9 @@ class EntryProcess:
             self.close()
             raise
         if not line:
-            code = child.wait()
+            code = child.wait(0.5)
             self.close()
+            code = -signal.SIGKILL if code is None else code
             why = f"signal {-code}" if code < 0 else f"exit status {code}"
             raise LaunchError(f"the entry function's process ended with {why}")
         response = _parse(line)
@@ -244,12 +250,35 @@ class EntryProcess:
         return line
 
     def bytes_of(self, item: Mapping[str, Any]) -> Storage:
-        """Read what the child wrote; a name that is no plain file name there is refused."""
-        path = self._folder / Path(str(item["file"])).name
-        data = np.fromfile(path, np.uint8) if path.is_file() and not path.is_symlink() else None
-        if data is None or data.nbytes != int(item["bytes"]):
-            raise DeviceError("the entry function's process did not hand over its outputs")
+        """Read what the child wrote; a name that is no plain file there is refused.
+
+        The file is opened once, without following links, and read from that descriptor: what its
+        name means may change while we look.
+        """
+        trouble = "the entry function's process did not hand over its outputs"
+        name, size = Path(str(item["file"])).name, int(item["bytes"])
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(self._folder / name, flags), "rb") as file:
+                state = os.fstat(file.fileno())
+                if not stat.S_ISREG(state.st_mode) or state.st_nlink != 1 or state.st_size != size:
+                    raise DeviceError(trouble)
+                data = np.fromfile(file, np.uint8, size)
+        except OSError as error:
+            raise DeviceError(trouble) from error
+        if data.nbytes != size:
+            raise DeviceError(trouble)
         return data
+
+
+def _needed(job: JobSpec, request: Json) -> frozenset[Path]:
+    """Return the folders a pair is loaded from: of artifacts, and of the project for its data."""
+    found = {job.work.root.resolve()}
+    for which in ("candidate", "baseline"):
+        folder = Path(request[which]["path"]).resolve().parent
+        # One folder a compilation lies in one of all: shown once, so that the child can stay.
+        found.add(folder.parent if folder.parent.name == "build" else folder)
+    return frozenset(found)
 
 
 def _remote(response: Json, process: EntryProcess) -> DeviceError:
@@ -264,14 +293,39 @@ def _remote(response: Json, process: EntryProcess) -> DeviceError:
     return kind(message) if kind is HungError else LaunchError(message)
 
 
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
 def _parse(line: bytes) -> Json:
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise LaunchError("the entry function's process answered with something else")
+        raise LaunchError(_NONSENSE)
     return found
+
+
+@contextlib.contextmanager
+def _understood() -> Iterator[None]:
+    """Whatever an answer lacks or has of another type is the candidate's crash, not ours."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise LaunchError(_NONSENSE) from error
+
+
+def _samples(said: Json) -> Samples:
+    """Read times that came out of the child: pairs of finite numbers above zero."""
+    late = said.pop("late_us")
+    samples = Samples(**said, late_us=([float(x) for x in late[0]], [float(x) for x in late[1]]))
+    samples.candidate_us = [float(x) for x in samples.candidate_us]
+    samples.baseline_us = [float(x) for x in samples.baseline_us]
+    both = (samples.candidate_us, samples.baseline_us)
+    if len(both[0]) != len(both[1]) or not all(0 < t < MOST_US for times in both for t in times):
+        raise ValueError("times that are none")
+    return samples
 
 
 class RemoteSession:
@@ -284,14 +338,15 @@ class RemoteSession:
         """Run the candidate once; outputs come back through files."""
         asked = {"nan": nan, "beside": beside, "seconds": seconds}
         said = self._ask("run", combination, asked, seconds)
-        layout_names = [a for a in self._job.work.arguments if a.written]
         outputs: dict[str, Storage] = {}
-        for argument in layout_names:
-            data = self._process.bytes_of(said["outputs"][argument.name])
-            if data.nbytes != argument.elements(combination.case) * argument.type.size:
-                raise LaunchError(f"{argument.name} came back with {data.nbytes} bytes")
-            outputs[argument.name] = data
-        return Run(outputs, Damage(**said["damage"]), float(said["late_us"]), int(said["poison"]))
+        with _understood():
+            for argument in (a for a in self._job.work.arguments if a.written):
+                data = self._process.bytes_of(said["outputs"][argument.name])
+                if data.nbytes != argument.elements(combination.case) * argument.type.size:
+                    raise LaunchError(f"{argument.name} came back with {data.nbytes} bytes")
+                outputs[argument.name] = data
+            damage = Damage(**said["damage"])
+            return Run(outputs, damage, float(said["late_us"]), int(said["poison"]))
 
     def time(
         self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
@@ -303,28 +358,27 @@ class RemoteSession:
             "seconds": seconds,
         }
         said = self._ask("time", combination, asked, seconds + 12.0 + 8 * rule.seconds)
-        suspects = [
-            Suspect(
-                str(item["output"]),
-                self._process.bytes_of(item["got"]),
-                self._process.bytes_of(item["want"]),
-                str(item["why"]),
+        with _understood():
+            suspects = [
+                Suspect(
+                    str(item["output"]),
+                    self._process.bytes_of(item["got"]),
+                    self._process.bytes_of(item["want"]),
+                    str(item["why"]),
+                )
+                for item in said["suspects"][:MOST_SUSPECTS]
+            ]
+            found = Findings(
+                int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects
             )
-            for item in said["suspects"]
-        ]
-        found = Findings(
-            int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects
-        )
-        samples = said["samples"]
-        late = samples.pop("late_us")
-        heat = said["temperature_c"]
-        return Timed(
-            Samples(**samples, late_us=(list(late[0]), list(late[1]))),
-            found,
-            int(said["launches"]),
-            int(said["memory_bytes"]),
-            None if heat is None else float(heat),
-        )
+            heat = said["temperature_c"]
+            return Timed(
+                _samples(said["samples"]),
+                found,
+                int(said["launches"]),
+                int(said["memory_bytes"]),
+                None if heat is None else float(heat),
+            )
 
     def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
         item = {

@@ -21,6 +21,7 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.launchable import plain_name
 from runners.oracle import combinations
+from runners.sandbox import Sandbox
 from runners.session import Benches, Session, Timed
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Limit
@@ -33,11 +34,13 @@ L2_TO_DRAM = 6.0
 class Judge:
     """Gives verdicts on kernels and entry functions on one GPU."""
 
-    def __init__(self, gpu: Gpu, number: int, scratch: Path, build: Build) -> None:
+    def __init__(
+        self, gpu: Gpu, number: int, scratch: Path, build: Build, sandbox: Sandbox | None = None
+    ) -> None:
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
         self._oracle = Oracle(scratch, number, build)
-        self._entries = EntryProcess(scratch, number)
+        self._entries = EntryProcess(scratch, number, sandbox)
         self._last: Session | None = None
 
     def close(self) -> None:

@@ -188,12 +188,19 @@ class Child:
                 self._words.append(part)
 
 
+def write_all(child: Child, data: bytes) -> None:
+    """Write to a child's standard input, however small its pipe is."""
+    view = memoryview(data)
+    while view:
+        view = view[child.stdin.write(view) or 0 :]
+
+
 class Sandbox:
     """Runs commands isolated from the host and from each other; a context manager.
 
     `trust` tells whose code it is: without isolation only one's `own` runs. `readable` are paths
     every command may read besides the system's programs and libraries. `backend` forces one.
-    Raise `Fault` of kind SandboxError when nothing isolates a stranger's code here.
+    `inner` tells that this process is in a sandbox already, whose limits hold for both. Raise `Fault` of kind SandboxError when nothing isolates a stranger's code here.
     """
 
     def __init__(
@@ -201,8 +208,11 @@ class Sandbox:
         trust: Trust = "own",
         readable: Iterable[Path] = (),
         backend: Backend | None = None,
+        *,
+        inner: bool = False,
     ) -> None:
         self.trust = trust
+        self._inner = inner
         self._readable = tuple(str(path) for path in readable)
         self._wanted = backend
         self._lock = threading.Lock()
@@ -210,6 +220,7 @@ class Sandbox:
         self._launcher: subprocess.Popen[bytes] | None = None
         self._isolation: Isolation | None = None
         self._groups = ControlGroups()
+        self._own_launcher: bool | None = None
 
     def run(
         self,
@@ -339,7 +350,19 @@ class Sandbox:
                 "SandboxError", f"nothing isolates untrusted code here ({reasons})", _NO_ISOLATION
             )
         with self._lock:
-            return self._send(_spec(place, isolation.backend, self._groups), streams)
+            backend = isolation.backend
+            if place.profile == "worker" and backend == "bubblewrap" and self._nests():
+                backend = "namespaces"
+            return self._send(_spec(place, backend, self._groups), streams)
+
+    def _nests(self) -> bool:
+        """Tell whether our own launcher works too, which leaves room for a sandbox inside.
+
+        Bubblewrap covers parts of /proc, and then the kernel lets nobody inside mount another.
+        """
+        if self._own_launcher is None:
+            self._own_launcher = self._wanted is None and not self._try("namespaces")
+        return self._own_launcher
 
     def _send(self, spec: dict[str, object], streams: tuple[int, int, int]) -> socket.socket:
         """Hand a command to the launcher, which is started when there is none. Holds the lock."""
@@ -409,7 +432,7 @@ class Sandbox:
         if sys.platform != "linux":
             return "needs Linux"
         if backend == "landlock":
-            if "pids" not in self._groups.folders:
+            if "pids" not in self._groups.folders and not self._inner:
                 return "needs a control group, to bound how many processes are started"
             if reason := _landlock_lacks():
                 return reason

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from optimizer.errors import RunnerError
-from runners.sandbox import Child, Sandbox, interpreter_paths
+from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
 from runners.wire import MAX_VERDICT_BYTES, unwrap
 
 WORKER = ("-I", "-m", "runners.worker", "--serve")
@@ -54,7 +54,8 @@ class Seat:
         self._sandbox = sandbox
         self._scratch = scratch
         self._readable = (*interpreter_paths(), *readable)
-        self._command = list(command or (sys.executable, *WORKER))
+        strangers = ["--strangers"] if sandbox.trust == "stranger" else []
+        self._command = list(command or (sys.executable, *WORKER, *strangers))
         self._lock = _locked(index) if locked else None
         self._child: Child | None = None
         self._spare: Child | None = None
@@ -65,7 +66,7 @@ class Seat:
         """Send one request and return the answer's line. Raise `Gone` when none comes."""
         child = self._worker()
         try:
-            _write_all(child, line)
+            write_all(child, line)
             return self._line(child, seconds)
         except (OSError, ValueError) as error:
             raise self._gone(timed_out=False, why=str(error)) from error
@@ -163,12 +164,6 @@ class Seat:
             words = "\n".join(w for w in (why, said, f"exit {code}" if code else "") if w)
         self.renew()
         return Gone(timed_out, words)
-
-
-def _write_all(child: Child, line: bytes) -> None:
-    view = memoryview(line)
-    while view:
-        view = view[child.stdin.write(view) or 0 :]
 
 
 def _visible(index: int) -> str:

@@ -3,6 +3,7 @@
 `python -I -m runners.worker JOBS.json RESULTS.json` reads requests and writes responses;
 `python -I -m runners.worker --serve [--gpu N]` speaks JSON lines, one request at a time;
 `python -I -m runners.worker --launch REQUEST.json` launches candidates for a profiler to watch.
+`--strangers` refuses to run host code of candidates where nothing isolates it.
 
 It ends with exit status 75 after a candidate that cost it its CUDA context: start another.
 """
@@ -22,6 +23,7 @@ from typing import Any, TextIO
 
 from runners import spec
 from runners.fault import Fault
+from runners.sandbox import Sandbox
 from runners.spec import Json
 
 EXIT_LOST = 75
@@ -31,10 +33,15 @@ ORACLE_SECONDS = 300.0
 
 
 class Worker:
-    """One GPU's worker. The device is opened when the first request needs it."""
+    """One GPU's worker. The device is opened when the first request needs it.
 
-    def __init__(self, gpu: int, scratch: Path) -> None:
+    Host code of candidates, in entry functions and programs, is isolated from this process; where
+    that is not possible `strangers` refuses to run it.
+    """
+
+    def __init__(self, gpu: int, scratch: Path, *, strangers: bool = False) -> None:
         self._number, self._scratch = gpu, scratch
+        self._sandbox = Sandbox("stranger" if strangers else "own", inner=True)
         self._gpu: Any = None
         self._judge: Any = None
         self._building: Any = None
@@ -46,6 +53,7 @@ class Worker:
         """End what was started."""
         if self._judge is not None:
             self._judge.close()
+        self._sandbox.close()
 
     def device(self) -> Any:
         """Return the opened device; raise `Fault` when there is none."""
@@ -107,13 +115,15 @@ class Worker:
         if self._judge is None:
             from runners.judge import Judge
 
-            self._judge = Judge(self.device(), self._number, self._scratch, self._build)
+            self._judge = Judge(
+                self.device(), self._number, self._scratch, self._build, self._sandbox
+            )
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
 
     def _program(self, head: Json, request: Json) -> Json:
         """Hand a whole program to the room that runs programs."""
-        from runners import program, program_recent
+        from runners import program, program_recent, program_run
 
         self._recent = self._recent or program_recent.Recent()
         context = {
@@ -122,6 +132,7 @@ class Worker:
             "profiles": self._profiles,
             "recent": self._recent,
             "build": self._build,
+            "execute": program_run.sandboxed(self._sandbox),
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}
 
@@ -283,8 +294,10 @@ def main(arguments: list[str]) -> int:
         at = arguments.index("--gpu")
         gpu = int(arguments[at + 1])
         del arguments[at : at + 2]
+    strangers = "--strangers" in arguments
+    arguments = [argument for argument in arguments if argument != "--strangers"]
     with tempfile.TemporaryDirectory(prefix="optiml-worker-", ignore_cleanup_errors=True) as name:
-        worker = Worker(gpu, Path(name))
+        worker = Worker(gpu, Path(name), strangers=strangers)
         try:
             if arguments == ["--serve"]:
                 protocol = os.fdopen(os.dup(1), "w")
