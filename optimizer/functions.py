@@ -256,13 +256,15 @@ class Function:
     def _open(self, macro: Macro) -> bool:
         """Return whether a macro is an expression over its parameters and names of the file.
 
-        Others may hide statements or uses of locals, which we do not see at the call.
+        Others may hide statements or uses of locals, which we do not see at the call. Numbers
+        passed to the kernel that never change do no harm.
         """
         words = code_tokens(macro.body)
         if any(t.text in ("{", "}", ";", "=", "return", "asm", "#", "##") for t in words):
             return False
         inside = {t.text for t in words if t.kind == "word"} - set(macro.parameters or ())
-        return not any(v.name in inside for v in self.variables.all)
+        used = [v for v in self.variables.all if v.name in inside]
+        return all(v.space == "parameter" and v.is_scalar and v.settled for v in used)
 
     # -- variables -------------------------------------------------------------------------------
 
