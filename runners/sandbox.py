@@ -200,7 +200,8 @@ class Sandbox:
 
     `trust` tells whose code it is: without isolation only one's `own` runs. `readable` are paths
     every command may read besides the system's programs and libraries. `backend` forces one.
-    `inner` tells that this process is in a sandbox already, whose limits hold for both. Raise `Fault` of kind SandboxError when nothing isolates a stranger's code here.
+    `inner` tells that this process is in a sandbox already, whose limits hold for both.
+    Raise `Fault` of kind SandboxError when nothing isolates a stranger's code here.
     """
 
     def __init__(
