@@ -43,7 +43,8 @@ class Settings:
     `minutes`, `evaluations` and `usd` bound one kernel's search. `device` is `cuda:N` or `all`.
     `sandbox` off runs the compiler and the kernels unconfined, for code that is one's own.
     `nvcc` and `ncu` name the programs; empty means to look for them. `cache` keeps what outlives
-    a run: peaks of each device and the search memory, which `memory` switches off.
+    a run: peaks of each device and the search memory, which `memory` switches off and `memory_url`
+    keeps on a server instead. `cutlass` names a CUTLASS source tree; `off` uses none.
     `github_url` is the API's address; `github_app_key` is the App's private key in PEM, or the
     file that holds it.
     """
@@ -62,6 +63,9 @@ class Settings:
     ncu: str = ""
     cache: str = ""
     memory: str = "on"
+    memory_url: str = ""
+    memory_token: str = dataclasses.field(default="", repr=False)
+    cutlass: str = ""
     model: str = ""
     api_key: str = dataclasses.field(default="", repr=False)
     api_url: str = ""

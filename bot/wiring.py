@@ -7,6 +7,7 @@ import functools
 import importlib.metadata
 import json
 import platform
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -26,6 +27,7 @@ from optimizer.memory import SearchMemory
 from optimizer.model import Environment, Kernel, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
 from optimizer.policies.rules import RulePolicy
+from optimizer.synthesis import cutlass
 from optimizer.tools import Tools
 from optimizer.tuning import tune
 from runners.builder import CompilingBuilder
@@ -74,6 +76,7 @@ class Workshop:
     ) -> None:
         check(settings)
         self.settings = settings
+        self.cutlass = cutlass_of(settings)
         self._stack = ExitStack()
         self._notes: list[str] = []
         self._rules = plugins.rules(self._notes)
@@ -166,7 +169,9 @@ class Workshop:
         scratch = Path(
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-build-"))
         )
-        builder = CompilingBuilder(Compiler(toolchain, sandbox, scratch), gpus[0].capability)
+        library = self.cutlass.include if self.cutlass else None
+        compiler = Compiler(toolchain, sandbox, scratch)
+        builder = CompilingBuilder(compiler, gpus[0].capability, library)
         readable = [scratch, *toolchain.folders]
         run = in_sandbox(sandbox, *map(str, readable))
         profiler = NcuProfiler(self.settings.ncu or None, run=run)
@@ -276,6 +281,11 @@ def chosen(gpus: tuple[Gpu, ...], device: str) -> tuple[Gpu, ...]:
         here = ", ".join(f"cuda:{gpu.index} ({gpu.name})" for gpu in gpus)
         raise NoDeviceError(f"there is no device {device!r}", f"this host has {here}, or `all`")
     return (found[0],)
+
+
+def cutlass_of(settings: Settings) -> cutlass.Tree | None:
+    """Return the CUTLASS headers of the setting or the installed package; None for neither."""
+    return None if settings.cutlass == "off" else cutlass.find(settings.cutlass, sys.path)
 
 
 def confined(settings: Settings) -> Sandbox:

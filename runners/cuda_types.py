@@ -233,3 +233,21 @@ def from_float(data: npt.ArrayLike, scalar: Scalar) -> npt.NDArray[np.generic]:
         bits = wide.astype(np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(wide), 0x7FC0, rounded).astype(np.uint16)
+
+
+_SPELLED = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "half",
+    "bfloat16": "__nv_bfloat16",
+    **{name: f"{name}_t" for name in SCALARS if "int" in name},
+}
+
+
+def spelled(name: str) -> str:
+    """Return a type as CUDA C++ spells it: `const bfloat16*` is `const __nv_bfloat16*`.
+
+    >>> spelled("const bfloat16*"), spelled("int32"), spelled("unsigned int")
+    ('const __nv_bfloat16*', 'int32_t', 'unsigned int')
+    """
+    return re.sub(r"\w+", lambda word: _SPELLED.get(word[0], word[0]), name)
