@@ -54,8 +54,8 @@ class Intake:
 class Job:
     """Something to do. `seq` orders jobs by when they came; `wish` says why it is to end, if it is.
 
-    `intent` is the happening or the command as JSON, `order` and `progress` those of `bot.orders`.
-    `attempt` counts how often it was begun anew after it had failed.
+    `intent` is the happening or the command as JSON, `order` and `progress` those of `bot.orders`,
+    `ending` an `End` once it is known. `attempt` counts how often it was begun anew.
     """
 
     seq: int
@@ -78,6 +78,7 @@ class Job:
     progress: str
     title: str
     detail: str
+    ending: str
     created: float
     updated: float
 
@@ -150,6 +151,7 @@ def row_of(
         "progress": "",
         "title": "",
         "detail": "",
+        "ending": "",
         "created": now,
         "updated": now,
     }

@@ -116,7 +116,7 @@ class Ledger:
 
     def settle(self, job: str, minutes: float) -> None:
         """Correct what was booked to what it took."""
-        spent = sa.update(SPENDING).where(SPENDING.c.job == job, SPENDING.c.minutes > minutes)
+        spent = sa.update(SPENDING).where(SPENDING.c.job == job)
         with self.database.write() as connection:
             connection.execute(spent.values(minutes=max(minutes, 0.0)))
 

@@ -27,6 +27,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "objective": OBJECTIVES,
     "sandbox": ("auto", "strict", "off"),
     "memory": ("on", "off"),
+    "bench": ("workflow", "local"),
+    "drafts": ("on", "off"),
 }
 # Names other programs own, read as they are.
 _FOREIGN = {
@@ -46,7 +48,9 @@ class Settings:
     a run: peaks of each device and the search memory, which `memory` switches off and `memory_url`
     keeps on a server instead. `cutlass` names a CUTLASS source tree; `off` uses none.
     `github_url` is the API's address; `github_app_key` is the App's private key in PEM, or the
-    file that holds it.
+    file that holds it. `database` is where the webhook app keeps what it accepted, `server_url`
+    its own address, `bench` who runs the GPU, `reviews` how many run at once; the minutes are
+    those of a GPU within a day, 0 for no limit.
     """
 
     policy: str = "mixed"
@@ -73,6 +77,15 @@ class Settings:
     github_url: str = "https://api.github.com"
     github_app_id: str = ""
     github_app_key: str = dataclasses.field(default="", repr=False)
+    webhook_secret: str = dataclasses.field(default="", repr=False)
+    database: str = dataclasses.field(default="sqlite:///optiml.db", repr=False)
+    server_url: str = ""
+    bench: str = "workflow"
+    drafts: str = "off"
+    reviews: int = 16
+    user_minutes: float = 240.0
+    pull_minutes: float = 240.0
+    repository_minutes: float = 1440.0
     path: str = dataclasses.field(default="", repr=False)
 
     @property

@@ -167,11 +167,25 @@ class Store:
             connection.execute(sa.update(JOBS).where(JOBS.c.id == job_id).values(head=head))
         return Turn(goes=True)
 
-    def wish(self, job_id: str) -> str:
-        """Return why a job is to end; empty means to go on."""
+    def own(self, job_id: str, owner: str) -> None:
+        """Say which replica carries a running job out."""
+        running = sa.and_(JOBS.c.id == job_id, JOBS.c.state == JobState.RUNNING)
+        self._update(running, {"owner": owner})
+
+    def wish(self, job_id: str) -> tuple[str, float]:
+        """Return why a job is to end (empty: go on), and when it was last to ask its bench."""
         with self.database.read() as connection:
-            select = sa.select(JOBS.c.wish).where(JOBS.c.id == job_id)
-            return str(connection.execute(select).scalar() or "")
+            select = sa.select(JOBS.c.wish, JOBS.c.nudged).where(JOBS.c.id == job_id)
+            row = connection.execute(select).first()
+            return (row[0], row[1]) if row else ("", 0.0)
+
+    def again(self, job_id: str, most: int) -> bool:
+        """Have a running job wait for another attempt; tell whether it has one left."""
+        fits = sa.and_(JOBS.c.id == job_id, JOBS.c.state == JobState.RUNNING, JOBS.c.attempt < most)
+        with self.database.write() as connection:
+            fresh = {"state": JobState.WAITING, "owner": "", "attempt": JOBS.c.attempt + 1}
+            values = {**fresh, "updated": time.time()}
+            return connection.execute(sa.update(JOBS).where(fits).values(values)).rowcount == 1
 
     def end_reviews(self, repository: str, number: int | None, why: str) -> list[str]:
         """Ask active reviews of a pull request, or of a repository, to end; return their ids."""
@@ -204,13 +218,24 @@ class Store:
 
     def finish(self, job_id: str, state: JobState, title: str, detail: str = "") -> None:
         """End a job; one that is over stays as it is."""
-        values = {"state": state, "title": title[:300], "detail": detail[:_DETAIL]}
+        clean = (title.replace("\x00", ""), detail.replace("\x00", ""))
+        values = {"state": state, "title": clean[0][:300], "detail": clean[1][:_DETAIL]}
         self._update(sa.and_(JOBS.c.id == job_id, JOBS.c.state.in_(ACTIVE)), values)
 
     def reviews(self, repository: str, number: int, limit: int = 5) -> list[Job]:
         """Return the latest reviews of a pull request, newest first."""
         where = (JOBS.c.repository == repository, JOBS.c.number == number, JOBS.c.kind == REVIEW)
         return self._jobs(*where, newest=limit)
+
+    def of_check(self, repository: str, check_id: int) -> Job | None:
+        """Return the review that a check run belongs to."""
+        found = self._jobs(JOBS.c.repository == repository, JOBS.c.check_id == check_id)
+        return found[-1] if found else None
+
+    def known(self, guids: Sequence[str]) -> frozenset[str]:
+        """Return which deliveries were written down."""
+        with self.database.read() as connection:
+            return frozenset(_known(connection, guids))
 
     def unclosed(self) -> list[Job]:
         """Return jobs that are over and whose check run could not be completed yet."""
@@ -283,6 +308,7 @@ def _again(connection: sa.Connection, guid: str, job_id: str, now: float) -> Rec
         "owner": "",
         "wish": "",
         "head": "",
+        "ending": "",
         "updated": now,
         "attempt": JOBS.c.attempt + 1,
     }

@@ -1,6 +1,6 @@
 """The tables of the webhook app, the same on SQLite and Postgres.
 
-Times are seconds since 1970. Texts that start as JSON are values of `bot.events`, `bot.orders`.
+Times are seconds since 1970. `intent`, `order`, `progress` and `ending` are JSON.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ JOBS = sa.Table(
     sa.Column("progress", sa.Text, nullable=False),
     sa.Column("title", sa.String(300), nullable=False),
     sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("ending", sa.Text, nullable=False),
     sa.Column("created", sa.Float(53), nullable=False),
     sa.Column("updated", sa.Float(53), nullable=False),
     sa.Index("optiml_jobs_state", "state", "kind", "seq"),
