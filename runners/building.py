@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runners.compiler import ArtifactKind, Compiler, Failure, Options
+from runners import shaking
+from runners.compiler import PTX_SUFFIX, Artifact, ArtifactKind, Compiler, Failure, Options
 from runners.sandbox import Sandbox
 from runners.spec import Json
 from runners.toolchain import find_toolchain
@@ -26,13 +27,35 @@ class Building:
         Without `path` in it, it did not compile, and `log` says why. Raises `Fault` when this
         machine cannot compile at all.
         """
+        made = self._compile(text, job, _KINDS[str(job["workload"]["kind"])])
+        if isinstance(made, Failure):
+            return {"log": made.log}
+        return self._compiler.disassemble(made).as_json()
+
+    def shaken(self, text: str, job: Json) -> Json | None:
+        """Return a kernel's artifact with delays in it, `runners.shaking`; None without places."""
+        if str(job["workload"]["kind"]) != "kernel" or self._sm < shaking.LEAST_SM:
+            return None
+        made = self._compile(text, job, "ptx")
+        if isinstance(made, Failure):
+            return None
+        changed = shaking.shaken(Path(made.path).read_text())
+        if changed is None:
+            return None
+        again = self._compile(changed, job, "cubin", suffix=PTX_SUFFIX)
+        return None if isinstance(again, Failure) else again.as_json()
+
+    def _compile(
+        self, text: str, job: Json, kind: ArtifactKind, suffix: str = ""
+    ) -> Artifact | Failure:
         work = job["workload"]
         build = work.get("build") or {}
         fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
-        made = self._compiler.compile(
+        path = Path(str(job["kernel"].get("path") or "kernel.cu"))
+        return self._compiler.compile(
             text,
-            path=str(job["kernel"].get("path") or "kernel.cu"),
-            kind=_KINDS[str(work["kind"])],
+            path=str(path.with_suffix(suffix) if suffix else path),
+            kind=kind,
             sm=self._sm,
             symbol=str(work.get("symbol") or ""),
             options=Options(
@@ -41,6 +64,3 @@ class Building:
             root=str(work.get("root") or "."),
             launch=str(job["kernel"].get("launch") or ""),
         )
-        if isinstance(made, Failure):
-            return {"log": made.log}
-        return self._compiler.disassemble(made).as_json()

@@ -23,11 +23,12 @@ from runners.hosttext import host_digest
 from runners.sandbox import Finished, Limits, Sandbox
 from runners.toolchain import Toolchain
 
-ArtifactKind = Literal["cubin", "shared", "program"]
+ArtifactKind = Literal["cubin", "shared", "program", "ptx"]
 COMPILE_SECONDS = 90.0
 LIBRARY_SECONDS = 180.0  # a template library: a small CuTe kernel takes 20 s on a slow core
 COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
 MAX_SOURCE_BYTES = 4 << 20
+PTX_SUFFIX = ".altered.ptx"  # of what we made from PTX; a project's sources are CUDA C++
 # CuTe's names for WGMMA, TMA and what came after: code for sm_90a, not for sm_90 (PTX ISA, wgmma).
 _SPECIFIC = re.compile(r"\bSM(90|1[0-9][0-9])_|\b(warpgroup|wgmma)\w*|/sm(90|1[0-9][0-9])_")
 # Messages that are about this machine and not about the source, and what to do.
@@ -164,7 +165,7 @@ class Compiler:
         self.toolchain.require(sm)
         top = Path(root).resolve()
         given = options or Options()
-        linked = kind != "cubin"
+        linked = kind in {"shared", "program"}
         switches = allowed_flags(given.flags, top, fast_math=given.fast_math, libraries=linked)
         folders = [(top / path).parent, *(inside(top, folder) for folder in given.include)]
         switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
@@ -198,8 +199,9 @@ class Compiler:
     def _compile(self, order: _Order) -> Artifact | Failure:
         if len(order.source) > MAX_SOURCE_BYTES:
             return Failure(f"a source of {len(order.source)} characters is too large")
-        made = self._once(order, _anchor(order.symbol) if "<" in order.symbol else "")
-        if isinstance(made, Artifact) and order.kind == "cubin" and _missing(order, made):
+        instance = "<" in order.symbol and not order.name.endswith(PTX_SUFFIX)
+        made = self._once(order, _anchor(order.symbol) if instance else "")
+        if isinstance(made, Artifact) and not _linked(order) and _missing(order, made):
             # Nothing in the file uses the kernel, so an internal one was dropped: use it.
             again = self._once(
                 replace(order, options=(*order.options, "-w")), _anchor(order.symbol)
@@ -213,7 +215,7 @@ class Compiler:
 
     def _once(self, order: _Order, appended: str) -> Artifact | Failure:
         folder = self._scratch / "build" / (order.key + ("-used" if appended else ""))
-        suffix = {"cubin": ".cubin", "shared": ".so", "program": ""}[order.kind]
+        suffix = {"cubin": ".cubin", "shared": ".so", "program": "", "ptx": ".ptx"}[order.kind]
         made = folder / (Path(order.name).stem + suffix)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -320,6 +322,8 @@ def _mode(order: _Order) -> list[str]:
     lines = ["-lineinfo", "-Xptxas", "-v"]
     if order.kind == "cubin":
         return ["-cubin", f"-arch=sm_{order.arch}", *lines]
+    if order.kind == "ptx":
+        return ["-ptx", f"-arch=sm_{order.arch}"]
     # Uncompressed and without PTX, so that the device code can be read out of the result.
     one = ["-gencode", f"arch=compute_{order.arch},code=sm_{order.arch}", "-no-compress"]
     shared = ["-shared", "-Xcompiler", "-fPIC"] if order.kind == "shared" else []
@@ -331,7 +335,13 @@ def _anchor(symbol: str) -> str:
     return f"\nvoid optiml_anchor() {{ (void)&{symbol}; }}\n"
 
 
+def _linked(order: _Order) -> bool:
+    return order.kind in {"shared", "program"}
+
+
 def _missing(order: _Order, made: Artifact) -> bool:
+    if order.kind == "ptx":
+        return ".entry" not in Path(made.path).read_text(errors="replace")
     return bool(order.symbol) and order.kind != "program" and order.symbol not in made.symbols
 
 
@@ -362,7 +372,7 @@ def _unwritable(folder: Path, error: OSError) -> Fault:
 
 def _file_name(path: str) -> str:
     stem = re.sub(r"[^\w.+-]", "_", Path(path or "kernel.cu").name).lstrip("-.") or "kernel"
-    return stem if stem.endswith(".cu") else f"{stem}.cu"
+    return stem if stem.endswith((".cu", PTX_SUFFIX)) else f"{stem}.cu"
 
 
 def _squeeze(name: str) -> str:

@@ -116,6 +116,14 @@ class PlainGpu:
             raise LaunchError(f"{symbol}: {error}") from error
         return found
 
+    def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
+        """Write a module's global variable."""
+        try:
+            address, _ = module.get_global(symbol)
+        except self._driver.Error as error:
+            raise LaunchError(f"{symbol}: {error}") from error
+        self.upload(int(address), data)
+
     def launch(
         self,
         function: Any,

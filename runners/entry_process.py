@@ -33,7 +33,7 @@ from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
-from runners.session import Benches, LocalSession, Timed
+from runners.session import Benches, LocalSession, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import MOST_SUSPECTS, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
@@ -388,6 +388,11 @@ class RemoteSession:
         }
         # Beside the run itself: inputs are made, and outputs written to files.
         return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 8.0)
+
+    def shaken(self, artifact: Json) -> Shaken | None:
+        """Nothing: host code launches the kernels that are compiled into it."""
+        del artifact
+        return None
 
     def close(self) -> None:
         """Nothing: the next load replaces this pair."""

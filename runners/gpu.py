@@ -38,6 +38,10 @@ class Launcher(Protocol):
         """Return a kernel of a module, allowed that much dynamic shared memory."""
         ...
 
+    def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
+        """Write a module's global variable."""
+        ...
+
     def launch(
         self,
         function: Any,

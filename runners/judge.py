@@ -14,7 +14,7 @@ from typing import Any
 from runners import timing, verify
 from runners.answers import Answers, Build, Oracle
 from runners.bench import LATE_US
-from runners.contents import Combination
+from runners.contents import Combination, pool
 from runners.entry_process import EntryProcess
 from runners.families import DECLARED
 from runners.fault import Fault
@@ -22,26 +22,34 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.launchable import plain_name
 from runners.oracle import combinations
 from runners.sandbox import Sandbox
-from runners.session import Benches, Session, Timed
+from runners.session import Benches, Session, Shaken, Timed
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Limit
 from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
+SHAKEN = frozenset({"race", "confirm"})  # efforts that pay for one more compilation
 
 
 class Judge:
     """Gives verdicts on kernels and entry functions on one GPU."""
 
     def __init__(
-        self, gpu: Gpu, number: int, scratch: Path, build: Build, sandbox: Sandbox | None = None
+        self,
+        gpu: Gpu,
+        number: int,
+        scratch: Path,
+        build: Build,
+        sandbox: Sandbox | None = None,
+        shake: Build = lambda _text, _job: None,
     ) -> None:
+        self._shake = shake
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number, sandbox)
-        self._last: Session | None = None
+        self._last: object = None
 
     def close(self) -> None:
         """End the child process, if there is one."""
@@ -67,6 +75,9 @@ class Judge:
         spent["oracle"] = time.monotonic() - begun
         begin()
         lost = False
+        shaken = None
+        if job.effort in SHAKEN and job.work.kind == "kernel":
+            shaken = pool().submit(self._shake, job.kernel.source, request["job"])
         try:
             session = self._session(job, request)
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
@@ -79,6 +90,12 @@ class Judge:
             with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
                 verdict["measurement"] = self._time(session, job, answers, report, seconds)
             spent["time"] = time.monotonic() - start
+            start = time.monotonic()
+            altered = shaken.result() if shaken is not None else None
+            one = None if altered is None else self._delayed(session, altered)
+            if one is not None:
+                verify.shaken(one, answers, job, [*declared, *extra], report)
+            spent["shaken"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
             verdict.update(status=wrong.status, log=str(wrong))
@@ -99,6 +116,15 @@ class Judge:
         stats["runs"] = float(report.runs)
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"
+
+    def _delayed(self, session: Session, artifact: Json) -> Shaken | None:
+        """Load the candidate with delays in it; None where that cannot be done."""
+        try:
+            loaded = session.shaken(artifact)
+        except LaunchError:
+            return None
+        self._last = (session, loaded)
+        return loaded
 
     def _session(self, job: JobSpec, request: Json) -> Session:
         if job.work.kind == "entry":

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
+from runners import shaking
 from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
@@ -92,6 +95,10 @@ class KernelLaunchable:
         self.module_bytes = max(0, before - gpu.free_bytes())
         self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
         self._functions: dict[int, Any] = {}
+
+    def shake(self, seed: int) -> None:
+        """Set the seed of the delays that are compiled in (`runners.shaking`); zero for none."""
+        self._gpu.set_global(self._module, shaking.SEED, np.array([seed], np.uint32))
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a launch with its geometry and packed arguments worked out."""

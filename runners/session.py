@@ -17,9 +17,9 @@ from runners import timing
 from runners.bench import Bench, Run
 from runners.contents import Combination
 from runners.gpu import Gpu, LaunchError, OutOfMemoryError
-from runners.launchable import Launchable
+from runners.launchable import KernelLaunchable, Launchable
 from runners.original import load
-from runners.spec import JobSpec, Json, Work
+from runners.spec import JobSpec, Json
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples
 
@@ -50,19 +50,47 @@ class Session(Protocol):
         """Time candidate against baseline."""
         ...
 
+    def shaken(self, artifact: Json) -> Shaken | None:
+        """Load the candidate with delays in it; None where that is not done."""
+        ...
+
     def close(self) -> None:
         """Unload the candidate."""
         ...
+
+
+class Shaken(Protocol):
+    """A candidate with delays in it. May raise the errors of `runners.gpu`."""
+
+    def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
+        """Run it once in a fresh world, under the schedule that belongs to a seed."""
+        ...
+
+
+class LocalShaken:
+    """A cubin of `runners.shaking` in this process."""
+
+    def __init__(self, bench: Bench, loaded: KernelLaunchable) -> None:
+        self._bench, self._loaded = bench, loaded
+
+    def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
+        """Run it once in a fresh world, under the schedule that belongs to a seed."""
+        self._loaded.shake(seed)
+        return self._bench.run(self._loaded, combination, nan=nan, seconds=seconds)
 
 
 class LocalSession:
     """A pair loaded into this process; the bench and its contents outlive the session."""
 
     def __init__(
-        self, bench: Bench, pair: tuple[Launchable, Launchable], work: Work, seed: int
+        self,
+        bench: Bench,
+        pair: tuple[Launchable, Launchable],
+        job: JobSpec,
     ) -> None:
-        self._bench, self._pair, self._work = bench, pair, work
-        self._rng = np.random.default_rng(seed)
+        self._bench, self._pair, self._work = bench, pair, job.work
+        self._launch = job.kernel.launch or job.work.launch
+        self._rng = np.random.default_rng(job.seed)
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
         """Run the candidate once in a fresh world."""
@@ -87,6 +115,11 @@ class LocalSession:
         memory = stage.layout.stride + int(own)
         heat = self._bench.gpu.temperature()
         return Timed(samples, stage.findings, launches, memory, heat)
+
+    def shaken(self, artifact: Json) -> Shaken | None:
+        """Load the candidate with delays in it."""
+        loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launch)
+        return LocalShaken(self._bench, loaded)
 
     def close(self) -> None:
         """Nothing: the modules go with their last reference."""
@@ -115,4 +148,4 @@ class Benches:
                 bench, baseline, job.baseline, job.work, job.baseline.launch, scratch
             )
         mine = load(bench, candidate, job.kernel, job.work, job.kernel.launch, scratch)
-        return LocalSession(bench, (mine, self._loaded[key]), job.work, job.seed)
+        return LocalSession(bench, (mine, self._loaded[key]), job)

@@ -15,12 +15,16 @@ from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import to_float, values
 from runners.families import DECLARED
+from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
-from runners.session import Session
+from runners.session import Session, Shaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit, Suspect
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
+SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
+SHAKEN_ELEMENTS, SHAKEN_PATIENCE = 1 << 21, 20.0
+SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 
 
 class Wrong(Exception):  # noqa: N818 - a verdict on a candidate, not an error of ours
@@ -97,6 +101,43 @@ def verify(
     return report
 
 
+def shaken(
+    session: Shaken,
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    report: Report,
+) -> None:
+    """Run the candidate under delays of its warps (`runners.shaking`); raise `Wrong`.
+
+    Cases are small ones: delays make a long loop a hundred times longer.
+    """
+
+    def weight(combination: Combination) -> int:
+        case = combination.case
+        return sum(a.elements(case) for a in job.work.arguments if a.type.pointer)
+
+    fit = [
+        c
+        for c in wanted
+        if answers.of(c) is not None
+        and c.family in SHAKEN_FAMILIES
+        and weight(c) <= SHAKEN_ELEMENTS
+        and answers.patience(c) <= SHAKEN_PATIENCE
+    ]
+    fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))
+    rng = stream(job.seed, "shaken", job.kernel.digest)
+    for number in range(SHAKEN_RUNS):
+        for combination in fit[:SHAKEN_CASES]:
+            seed = int(rng.integers(1, 2**32))
+            try:
+                run = session.run(combination, nan=number % 2 == 1, seed=seed, seconds=30.0)
+            except (LaunchError, OutOfMemoryError):
+                return  # delays take registers: what does not fit with them is not refused
+            _judge(report, job, answers, combination, run, "delayed warps")
+            report.runs += 1
+
+
 def _is_declared(job: JobSpec, combination: Combination) -> bool:
     return any(dict(case.values) == dict(combination.case) for case in job.work.cases)
 
@@ -110,12 +151,19 @@ def _layer(job: JobSpec, combination: Combination) -> tuple[str, str]:
 
 
 def _judge(
-    report: Report, job: JobSpec, answers: Answers, combination: Combination, run: Run
+    report: Report,
+    job: JobSpec,
+    answers: Answers,
+    combination: Combination,
+    run: Run,
+    under: str = "",
 ) -> None:
     """Compare one run with its answers; note what was seen, raise `Wrong` if it is not right."""
     where = (
         f"{CaseSpec(combination.case).name}, {combination.family} inputs, seed {combination.seed}"
     )
+    if under:
+        where = f"{where}, {under}"
     if run.damage:
         report.add("fresh world", "guard bands and inputs", passed=False, error=None, bound=None)
         raise Wrong("wrong result", f"{run.damage.words} ({where})")
@@ -127,6 +175,8 @@ def _judge(
             f"the device works on for {run.late_us:.0f} µs after the stream is done ({where})",
         )
     layer, what = _layer(job, combination)
+    if under:
+        layer, what = under, CaseSpec(combination.case).name
     for name, answer in (answers.of(combination) or {}).items():
         poison = None
         if answer.untouched is not None:

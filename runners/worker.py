@@ -116,7 +116,12 @@ class Worker:
             from runners.judge import Judge
 
             self._judge = Judge(
-                self.device(), self._number, self._scratch, self._build, self._sandbox
+                self.device(),
+                self._number,
+                self._scratch,
+                self._build,
+                self._sandbox,
+                self._shaken,
             )
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
@@ -143,6 +148,15 @@ class Worker:
 
             self._building = Building(int(self.device().facts["sm"]), self._scratch)
         built: Json = self._building.compiled(text, job)
+        return built
+
+    def _shaken(self, text: str, job: Json) -> Json | None:
+        """Compile a kernel with delays in it."""
+        if self._building is None:
+            from runners.building import Building
+
+            self._building = Building(int(self.device().facts["sm"]), self._scratch)
+        built: Json | None = self._building.shaken(text, job)
         return built
 
     def _build(self, text: str, job: Json) -> Json | None:

@@ -1,0 +1,84 @@
+"""Delay warps at random inside a kernel: what only works under one schedule stops working.
+
+A missing barrier rarely shows: warps of a block mostly run in step. So the candidate's PTX gets a
+sleep in front of every access to shared and global memory, every atomic and every barrier, taken
+by a quarter of the warps: which, depends on warp, block, place and a seed that is set at run time.
+No delay can make a correct kernel wrong, so a wrong result under delays is the candidate's fault,
+and the only thing that counts; a race that harms nothing stays accepted.
+
+Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
+"""
+
+from __future__ import annotations
+
+import re
+
+SEED = "optiml_shaking_seed"
+LEAST_SM = 70
+
+_TOUCHES = re.compile(
+    r"^\s*(?:@!?%p\w+\s+)?"
+    r"(?P<what>ld(?:\.volatile|\.relaxed\S*|\.acquire\S*|\.weak)?\.(?:shared|global)|ld\.(?!param|const|local)"
+    r"|st(?:\.volatile|\.relaxed\S*|\.release\S*|\.weak)?\.(?:shared|global)|st\.(?!param|local)"
+    r"|atom\.|red\.(?!async)|bar(?:rier)?\.(?:\w+\.)?(?:sync|arrive|red)|membar\.|fence\.|cp\.async\.)"
+)
+_FUNCTION = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
+_MOST_PLACES = 4000
+
+
+def shaken(ptx: str) -> str | None:
+    """Return PTX with delays; None when there is no place for any.
+
+    The seed is the 32-bit global `SEED`; with zero there, nothing is delayed.
+    """
+    lines: list[str] = []
+    places = 0
+    declared = False
+    for line in ptx.splitlines():
+        if not declared and line.startswith(".address_size"):
+            lines += [line, f".visible .global .align 4 .u32 {SEED};"]
+            declared = True
+            continue
+        if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
+            places += 1
+            lines.append(_delay(places))
+        lines.append(line)
+    return "\n".join(lines) + "\n" if places else None
+
+
+def _delay(place: int) -> str:
+    """Return a sleep of 0.5 to 4 µs that a quarter of the warps take."""
+    return f"""{{
+.reg .pred %optiml_p, %optiml_q;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s;
+ld.global.u32 %optiml_s, [{SEED}];
+mov.u32 %optiml_a, %tid.z;
+mov.u32 %optiml_b, %ntid.y;
+mov.u32 %optiml_c, %tid.y;
+mad.lo.u32 %optiml_a, %optiml_a, %optiml_b, %optiml_c;
+mov.u32 %optiml_b, %ntid.x;
+mov.u32 %optiml_c, %tid.x;
+mad.lo.u32 %optiml_a, %optiml_a, %optiml_b, %optiml_c;
+shr.u32 %optiml_a, %optiml_a, 5;
+mov.u32 %optiml_b, %ctaid.x;
+mad.lo.u32 %optiml_a, %optiml_b, 0x9E3779B1, %optiml_a;
+mov.u32 %optiml_b, %ctaid.y;
+mad.lo.u32 %optiml_a, %optiml_b, 0x85EBCA77, %optiml_a;
+add.u32 %optiml_a, %optiml_a, {(place * 0xC2B2AE3D) & 0xFFFFFFFF:#x};
+xor.b32 %optiml_a, %optiml_a, %optiml_s;
+mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
+shr.u32 %optiml_b, %optiml_a, 15;
+xor.b32 %optiml_a, %optiml_a, %optiml_b;
+mul.lo.u32 %optiml_a, %optiml_a, 0x846CA68B;
+shr.u32 %optiml_b, %optiml_a, 16;
+xor.b32 %optiml_a, %optiml_a, %optiml_b;
+and.b32 %optiml_b, %optiml_a, 3;
+setp.eq.u32 %optiml_p, %optiml_b, 0;
+setp.ne.and.u32 %optiml_q, %optiml_s, 0, %optiml_p;
+shr.u32 %optiml_b, %optiml_a, 8;
+and.b32 %optiml_b, %optiml_b, 1023;
+add.u32 %optiml_b, %optiml_b, 500;
+@!%optiml_q bra $optiml_{place};
+nanosleep.u32 %optiml_b;
+$optiml_{place}:
+}}"""
