@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 
 from bot import comment, console, demo, doctor, init, inspect, projects, report, run, settings
 from bot.checkout import Checkout
+from bot.chosen import Chosen
 from bot.comment import Door
 from bot.interfaces import Change, Report
 from bot.outcome import summarize
@@ -151,14 +152,19 @@ def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finis
 
 
 @app.command("review")
-def review_command(
+def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
     base: Annotated[str, typer.Option(help="The branch this one will be merged into.")] = "main",
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this kernel, file or folder; may be given again."),
+    ] = None,
     policy: Policy = None,
     budget: Budget = None,
     evaluations: Evaluations = None,
     seed: Seed = None,
     device: Device = None,
     replay: Replay = None,
+    record: Record = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the comment as Markdown, unrendered.")
     ] = False,
@@ -167,28 +173,31 @@ def review_command(
     """Say what a reviewer would be told of this branch's kernels.
 
     Looks at the kernels the working tree changes against BASE, headers followed; takes their
-    workloads from BASE; says which got slower, and what would make them faster.
+    workloads and budget from BASE; says which got slower, and what would make them faster.
 
         optiml review
+        optiml review --kernel softmax --kernel src/attention/
         optiml review --base release --budget 3m --markdown > comment.md
     """
-    chosen = settings.load(
-        {
-            "policy": policy,
-            "minutes": None if budget is None else settings.minutes(budget),
-            "evaluations": evaluations,
-            "seed": seed,
-            "device": device,
-        }
-    )
+    flags = {
+        "policy": policy,
+        "minutes": None if budget is None else settings.minutes(budget),
+        "evaluations": evaluations,
+        "seed": seed,
+        "device": device,
+    }
     shown = _console(quiet=as_json or markdown)
     said: list[Report] = []
-    with Checkout(Path.cwd(), base, projects.READING, said.append) as forge:
-        pull = forge.pull
+    given: list[Mapping[str, object]] = []
+    with Checkout(Path.cwd(), base, projects.noting(given), said.append) as checkout:
+        pull, forge = checkout.pull, Chosen(checkout, kernel or ())
         if not forge.changed_kernels(pull):
             said.append(Report(None))
         else:
-            with Workshop(chosen, replay=replay, command=_command(), say=shown.print) as workshop:
+            chosen = settings.load(flags, projects.joined(given))
+            with Workshop(
+                chosen, replay=replay, record=record, command=_command(), say=shown.print
+            ) as workshop:
                 means = Means(
                     workshop.tools, workshop.budget, workshop.search_settings, workshop.environment
                 )
@@ -385,6 +394,58 @@ def demo_command(
     demo.show(_console(), settings.load(), out, recorded=recorded)
 
 
+@app.command("synth")
+def synth_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
+    description: Annotated[
+        str, typer.Argument(help="What the kernel computes, in words.", show_default=False)
+    ],
+    workload: Annotated[
+        str, typer.Option(help="A workload of .optiml.yml: signature, cases, numpy reference.")
+    ],
+    project: Annotated[
+        Path, typer.Option(help="The project's folder or its .optiml.yml.", metavar="PATH")
+    ] = Path(),
+    policy: Policy = None,
+    budget: Budget = None,
+    evaluations: Evaluations = None,
+    seed: Seed = None,
+    device: Device = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for what is written.", metavar="DIR")
+    ] = None,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="Go on without a reference; nothing is proved.")
+    ] = False,
+    replay: Replay = None,
+    record: Record = None,
+    as_json: Json = False,
+) -> None:
+    """Write a kernel from a description, verify it against numpy, then optimize it.
+
+    Several lines of thought of a language model write side by side, mend what fails, and a critic
+    merges them; the fastest correct kernel is where the search begins. Needs OPTIML_MODEL and a
+    workload with a `reference`. See docs/synthesis.md.
+
+        optiml synth "softmax of each row of logits" --workload softmax --project kernels/
+    """
+    from bot import synth_view
+
+    flags = {
+        "policy": policy,
+        "minutes": None if budget is None else settings.minutes(budget),
+        "evaluations": evaluations,
+        "seed": seed,
+        "device": device,
+        "out": None if out is None else str(out),
+    }
+    order = synth_view.Order(
+        description, project, workload, flags, replay, record, _command(), unverified, out is None
+    )
+    made = synth_view.synthesized(order, _console(quiet=as_json))
+    if as_json:
+        _print_json("synth", **synth_view.as_json(made))
+
+
 @app.command("mcp")
 def mcp_command(
     path: Annotated[
@@ -421,6 +482,17 @@ def mcp_command(
         "out": None if out is None else str(out),
     }
     mcp_door.open_door(path, flags, replay, _command())
+
+
+@app.command("action")
+def action_command() -> None:
+    """Do a workflow's job: review on a GPU, publish, or order a review. See docs/action.md.
+
+    Everything it is told comes through the environment, as `action.yml` passes it.
+    """
+    from bot import action
+
+    action.act(settings.surroundings())
 
 
 @app.command("worker")
