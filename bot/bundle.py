@@ -57,6 +57,8 @@ class Failure:
     @classmethod
     def of(cls, error: BaseException) -> Failure:
         """Say what an exception means to whoever gave the order."""
+        if isinstance(error, KeyboardInterrupt):
+            return cls("runner", "the review was interrupted before there was a result")
         if not isinstance(error, OptimlError):
             return cls("unexpected", f"{type(error).__name__}: {error}")
         for kind, family in (
@@ -167,6 +169,11 @@ def read(source: bytes | Path, order: Order) -> tuple[Reviewed, ...]:
     results = tuple(held_to(order, _reviewed(one, members, order)) for one in manifest.results)
     _check_tellable(results)
     return results
+
+
+def order_in(source: bytes) -> Order:
+    """Return the order a zipped bundle says it answers, which is a claim and no more."""
+    return _manifest(members_of_zip(source, _NAMES, LIMITS).pop(MANIFEST, b"")).order
 
 
 def _manifest(data: bytes) -> _Manifest:

@@ -161,15 +161,15 @@ class Bench(Protocol):
         ...
 
 
-def asks_for(order: Order, change: Change) -> bool:
-    """Tell whether an order is about a kernel: by a name it goes by, its path, or a folder."""
+def asks_for(kernels: Sequence[str], change: Change) -> bool:
+    """Tell whether a change is meant by names, paths or folders; none of them means all."""
     kernel, workload = change.kernel, change.workload
     path = PurePosixPath(kernel.path)
     folders = {parent.as_posix() for parent in path.parents if parent.as_posix() != "."}
     names = {kernel.name, kernel.path, *folders}
     if workload is not None:
         names |= {workload.name, workload.symbol}
-    return not order.kernels or any(one.rstrip("/") in names for one in order.kernels)
+    return not kernels or any(one.rstrip("/") in names for one in kernels)
 
 
 def held_to(order: Order, result: Reviewed) -> Reviewed:

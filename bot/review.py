@@ -37,6 +37,7 @@ class Means:
 
 
 HERE = Door()
+NO_WORKLOAD = "the base branch has no workload for it"
 SILENT = Watch()
 
 
@@ -57,7 +58,7 @@ def review(
 def _reviewed(change: Change, means: Means, pull: Pull, watch: Watch) -> Reviewed:
     watch.on_kernel(change)
     if change.workload is None:
-        return Reviewed(change, problem="the base branch has no workload for it")
+        return Reviewed(change, problem=NO_WORKLOAD)
     try:
         verdict, problem = _against_base(change, change.workload, means)
         found = search(

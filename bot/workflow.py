@@ -11,7 +11,6 @@ Sources: docs.github.com, REST API "Workflows", "Workflow runs", "Artifacts".
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -20,18 +19,16 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from bot import bundle, orders
+from bot import artifacts, bundle, orders
 from bot.github_errors import Denied, GithubError, Missing, RateLimited, Refused, Stale, Unreachable
 from bot.interfaces import Api, Reviewed
 from bot.orders import BenchState, BundleError, Order, Progress
 from optimizer.errors import ConfigError, RunnerError
 
 WORKFLOW = "optiml-gpu.yml"
-ARTIFACT = "optiml-bundle"
 MAX_INPUTS = 65_535  # characters of all inputs together
 _FORMAT = 1
 _FINDING_SECONDS = 300.0  # a dispatched run shows up in lists within this time
-_LAGS = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 40.0)  # a listing may lag the run by minutes
 _WAITING = frozenset({"queued", "requested", "pending", "waiting"})
 _TRANSIENT = (Unreachable, RateLimited)
 
@@ -42,13 +39,15 @@ class Workplace:
 
     `workflow` is the file's name under `.github/workflows` of the order's repository; `ref` the
     branch it is taken from, the default branch when empty. `labels` choose the runner; empty
-    leaves that to the workflow. `run_details` tells that dispatching returns the run's number
-    (github.com). A run that waits or runs longer than its minutes is given up.
+    leaves that to the workflow. `publishes` asks the workflow to publish what it finds itself.
+    `run_details` tells that dispatching returns the run's number (github.com). A run that waits
+    or runs longer than its minutes is given up.
     """
 
     workflow: str = WORKFLOW
     ref: str = ""
     labels: tuple[str, ...] = ()
+    publishes: bool = False
     run_details: bool = True
     queue_minutes: float = 60.0
     run_minutes: float = 180.0
@@ -110,6 +109,8 @@ class WorkflowBench:
         inputs = {"order": orders.to_json(order)}
         if self._place.labels:
             inputs["labels"] = json.dumps(list(self._place.labels))
+        if self._place.publishes:
+            inputs["publish"] = "true"
         if sum(map(len, inputs.values())) > MAX_INPUTS:
             raise ConfigError(
                 "the order is longer than a workflow's inputs may be", "name fewer kernels"
@@ -156,11 +157,13 @@ class WorkflowBench:
         if run.status != "completed":
             why = self._overdue(run) or f"the GPU job is not over: {run.status}"
             raise RunnerError(why, f"see {run.url}")
-        found = self._artifact(order.repository, run)
-        if found is None:
+        # One that succeeded has uploaded; of one that failed there may be no artifact, ever.
+        lags = artifacts.LAGS if run.conclusion == "success" else artifacts.LAGS[:3]
+        data = artifacts.fetch(self._api, order.repository, run.id, lags, self._sleep)
+        if data is None:
             why = self._overdue(run) or f"the GPU job ended as {run.conclusion!r} without results"
             raise RunnerError(why, f"its log says why: {run.url}")
-        return bundle.read(self._downloaded(order.repository, found), order)
+        return bundle.read(data, order)
 
     def cancel(self, handle: str) -> None:
         """Cancel the run."""
@@ -236,36 +239,6 @@ class WorkflowBench:
     @staticmethod
     def _path(repository: str, *parts: str) -> str:
         return "/".join((f"/repos/{repository}/actions", *parts))
-
-    # -- artifacts ---------------------------------------------------------------------------------
-
-    def _artifact(self, repository: str, run: _Run) -> Mapping[str, Any] | None:
-        path = self._path(repository, "runs", str(run.id), "artifacts")
-        # One that succeeded has uploaded; of one that failed there may be none, ever.
-        for lag in (0.0, *(_LAGS if run.conclusion == "success" else _LAGS[:3])):
-            self._sleep(lag)
-            query: dict[str, str | int] = {"name": ARTIFACT, "per_page": 100}
-            data = self._api.request("GET", path, repository=repository, query=query).data
-            listed: list[Mapping[str, Any]] = data.get("artifacts") or []
-            found = [one for one in listed if one.get("name") == ARTIFACT]
-            if found:
-                return max(found, key=lambda one: int(one["id"]))
-        return None
-
-    def _downloaded(self, repository: str, artifact: Mapping[str, Any]) -> bytes:
-        if artifact.get("expired"):
-            raise RunnerError("the results were kept too short a time and are gone", "run it again")
-        if int(artifact.get("size_in_bytes") or 0) > bundle.LIMITS.archive:
-            raise BundleError(f"the artifact is over {bundle.LIMITS.archive >> 20} MiB")
-        path = self._path(repository, "artifacts", str(artifact["id"]), "zip")
-        try:
-            data = self._api.download(path, repository=repository, limit=bundle.LIMITS.archive)
-        except (Missing, Refused) as error:
-            raise RunnerError(f"the results cannot be downloaded: {error.message}") from error
-        digest = str(artifact.get("digest") or "")
-        if digest.startswith("sha256:") and digest[7:] != hashlib.sha256(data).hexdigest():
-            raise BundleError("the artifact's bytes are not those that were uploaded")
-        return data
 
 
 def run_name(order: str) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from bot import bundle, orders
+from bot import artifacts, bundle, orders
 from bot.github_errors import Denied, GithubError, Missing, Refused, Stale, Unreachable
 from bot.interfaces import Reply
 from bot.orders import BenchState, BundleError
-from bot.workflow import ARTIFACT, WorkflowBench, Workplace
+from bot.workflow import WorkflowBench, Workplace
 from optimizer.errors import ConfigError, RunnerError
 from tests.bot.ordered import ORDER, reviewed
 
@@ -133,7 +133,7 @@ class Actions:
         self.blobs[number] = buffer.getvalue()
         digest = hashlib.sha256(buffer.getvalue()).hexdigest()
         self.artifacts.append(
-            {"id": number, "name": ARTIFACT, "expired": False, "digest": f"sha256:{digest}",
+            {"id": number, "name": artifacts.NAME, "expired": False, "digest": f"sha256:{digest}",
              "size_in_bytes": len(buffer.getvalue())} | values
         )  # fmt: skip
 

@@ -1,0 +1,97 @@
+"""`optiml action`: one entry for the jobs of a workflow. docs/action.md shows how they go together.
+
+* optimize  on a GPU, without a token: reviews a checkout and writes a bundle to be uploaded
+* publish   without a GPU, with a token: holds a bundle against GitHub and posts what it says
+* order     without a GPU, with a token: starts the GPU workflow for an event or a comment
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bot import action_inputs, gpu_review, settings
+from bot.action_inputs import Inputs
+from bot.bundle import Failure
+from bot.comment import Door
+from bot.gpu_review import Plane
+from bot.job_summary import add_summary, no_commands, set_outputs, summary_of
+from bot.markdown import prose
+from bot.wording import significant
+from optimizer.errors import OptimlError
+
+_COMMAND = "optiml action (mode: optimize)"
+
+
+def act(environment: Mapping[str, str]) -> None:
+    """Do what the inputs say. Raise what fails, after it was told in the job summary."""
+    inputs = action_inputs.read(environment)
+    with no_commands():
+        try:
+            _MODES[inputs.mode](inputs)
+        except OptimlError as error:
+            add_summary(inputs.summary, _failed(error))
+            raise
+
+
+def _optimize(inputs: Inputs) -> None:
+    order = action_inputs.order_of(inputs)
+    done = gpu_review.carry_out(
+        order,
+        Plane(
+            inputs.workspace,
+            inputs.folder,
+            _path(inputs.replay),
+            _path(inputs.record),
+            _path(inputs.lock),
+        ),
+        _settings(inputs),
+        command=_COMMAND,
+        say=_say,
+    )
+    door = Door(order.base[:12], commands=False, apply="The patch is in this run's files.")
+    add_summary(inputs.summary, summary_of(done.report.results, door))
+    set_outputs(
+        inputs.output,
+        {
+            "speedup": significant(done.best.value, 4) if done.best else "",
+            "patch": str(done.patch or ""),
+            "report": str(done.page or ""),
+            "bundle": str(inputs.folder / gpu_review.BUNDLE),
+        },
+    )
+
+
+def _settings(inputs: Inputs) -> settings.Settings:
+    """Return how the GPU plane works: strangers' code, so never without isolation by default."""
+    set_before = settings.surroundings().get("OPTIML_SANDBOX")
+    return settings.load({
+        "device": inputs.device or None,
+        "sandbox": inputs.sandbox or set_before or "strict",
+    })  # fmt: skip
+
+
+def _failed(error: OptimlError) -> str:
+    kinds = {
+        "config": "Nothing was reviewed",
+        "baseline": "The unedited kernel fails",
+        "runner": "The machinery failed; this says nothing of the kernels",
+        "unexpected": "Nothing came of it",
+    }
+    remedy = f"\n\n{prose(error.remedy)}" if error.remedy else ""
+    return f"### {kinds[Failure.of(error).kind]}\n\n{prose(error.message)}{remedy}\n"
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+_MODES: Mapping[str, Callable[[Inputs], None]] = {
+    "optimize": _optimize,
+}
