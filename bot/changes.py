@@ -113,12 +113,12 @@ def _touched(sides: Sides) -> Iterator[tuple[str, str]]:
         if path in changed:
             yield path, "changed"
         elif headers:
-            hit = sorted(headers & included(path, source, sides.head, _folders(path)))
+            hit = sorted(headers & included(path, source, sides.head, include_folders(path)))
             if hit:
                 yield path, f"includes {', '.join(hit)}"
 
 
-def _folders(path: str) -> tuple[str, ...]:
+def include_folders(path: str) -> tuple[str, ...]:
     """Return where headers are looked for besides the file's own folder."""
     parents = [parent.as_posix() for parent in PurePosixPath(path).parents]
     return tuple(place for parent in parents for place in (parent, f"{parent}/include") if place)
@@ -132,7 +132,7 @@ def _change(sides: Sides, declared: tuple[Kernel, Workload], reason: str) -> Cha
         return Change(kernel, workload, None, None, shown, reason)
     before, after = replace(kernel, source=old), kernel
     if reason != "changed" or _headers_differ(sides, kernel):
-        folders = _folders(kernel.path)
+        folders = include_folders(kernel.path)
         before = replace(before, source=inlined(kernel.path, old, sides.before, folders))
         after = replace(kernel, source=inlined(kernel.path, kernel.source, sides.head, folders))
     return Change(kernel, workload, before, after, shown, reason)
@@ -141,7 +141,7 @@ def _change(sides: Sides, declared: tuple[Kernel, Workload], reason: str) -> Cha
 def _headers_differ(sides: Sides, kernel: Kernel) -> bool:
     if not any(is_header(path) for path in sides.changed()):
         return False
-    folders = _folders(kernel.path)
+    folders = include_folders(kernel.path)
     used = included(kernel.path, kernel.source, sides.head, folders)
     return any(sides.head(path) != sides.before(path) for path in used)
 

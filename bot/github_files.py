@@ -148,7 +148,7 @@ class PullFiles:
         base: str | None = None,
         declared: Collection[str] = (),
     ) -> None:
-        self._library, self._repository, self._head = library, repository, head
+        self._library, self._repository, self._commit = library, repository, head
         self._files = {str(one["filename"]): one for one in files}
         self._gone = {
             str(one["previous_filename"])
@@ -156,6 +156,7 @@ class PullFiles:
             if one.get("previous_filename") and one["status"] == "renamed"
         }
         self._base, self._declared = base, frozenset(declared)
+        self.seen: dict[str, str] = {}
 
     def changed(self) -> Collection[str]:
         """Return the paths that the pull request adds, modifies or removes."""
@@ -177,7 +178,15 @@ class PullFiles:
         return sorted(ranked[: _MOST_SOURCES + len(self._files)])
 
     def head(self, path: str) -> str | None:
-        """Return a file's text as the pull request has it."""
+        """Return a file's text as the pull request has it; `seen` holds what was returned."""
+        text = self.seen.get(path)
+        if text is None:
+            text = self._head(path)
+            if text is not None:
+                self.seen[path] = text
+        return text
+
+    def _head(self, path: str) -> str | None:
         one = self._files.get(path)
         if one is not None:
             if one["status"] not in _WRITTEN:
@@ -198,12 +207,12 @@ class PullFiles:
 
     @cached_property
     def _tree(self) -> Tree:
-        return self._library.tree(self._repository, self._head)
+        return self._library.tree(self._repository, self._commit)
 
     def _at_head(self, path: str) -> str | None:
         if self._tree.is_whole or path in self._tree.entries:
             return self._library.text(self._repository, self._tree.entries.get(path))
-        entry = self._library.entry(self._repository, self._head, path)
+        entry = self._library.entry(self._repository, self._commit, path)
         return self._library.text(self._repository, entry)
 
 

@@ -234,6 +234,13 @@ class GithubSession:
             self._author = self._asked_author(repository)
         return self._author
 
+    def token_for(self, repository: str) -> str:
+        """Return a token that reads and writes a repository, good for some minutes at least.
+
+        Never to be handed to anything that runs a pull request's code.
+        """
+        return self._credential(repository)
+
     def know(self, repository: str, installation: int) -> None:
         """Take from a webhook which installation a repository belongs to; saves a request."""
         self._installations[repository.lower()] = installation

@@ -208,6 +208,10 @@ class Hub(Protocol):
         """Write a comment once for each `key` (a delivery's id); later calls edit it."""
         ...
 
+    def comment_url(self, repository: str, number: int) -> str:
+        """Return the address of our comment on a pull request; empty when there is none."""
+        ...
+
     def open_check(
         self, repository: str, head: str, order_id: str, text: str, *, url: str = ""
     ) -> int:

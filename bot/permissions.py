@@ -19,6 +19,10 @@ NEEDED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "pull_requests": ("write", "comment, suggest changes, open a stacked pull request"),
     }
 )
+# What posting alone needs of a workflow's own token.
+POSTING: Mapping[str, str] = MappingProxyType(
+    {"contents": "read", "issues": "write", "pull_requests": "write"}
+)
 EVENTS = ("check_run", "issue_comment", "merge_group", "pull_request", "workflow_run")
 _WHY = (
     "A workflow started by a pull request from a fork has a token that can only read; publish "
