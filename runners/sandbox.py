@@ -519,6 +519,7 @@ def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, o
         "tmp": own_tmp,
         "user": backend == "namespaces" and not place.privileges,
         "inner": _INNER_USER,
+        "nests": place.profile == "worker",
         "capabilities": list(_PROFILER_CAPABILITIES) if place.privileges else [],
         "filter": code.hex(),
         "filter_for_bubblewrap": backend == "bubblewrap" and bool(code),
@@ -595,12 +596,11 @@ def _bubblewrap(
     for path in HIDDEN:
         if Path(path).is_dir():
             argv += ["--tmpfs", path]
-    if place.privileges:
-        for path in filter(os.path.exists, HIDDEN_FILES):
-            argv += ["--ro-bind", "/dev/null", path]
-        for path in filter(os.path.exists, KEPT_FROM_WRITING):
-            argv += ["--ro-bind", path, path]
-    return [*argv, "--chdir", place.cwd, "--", *place.argv]
+    for path in filter(os.path.exists, HIDDEN_FILES):
+        argv += ["--ro-bind", "/dev/null", path]
+    for path in filter(os.path.exists, KEPT_FROM_WRITING):
+        argv += ["--ro-bind", path, path]
+    return [*argv, "--remount-ro", "/", "--chdir", place.cwd, "--", *place.argv]
 
 
 def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: float) -> Finished:
