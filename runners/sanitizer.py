@@ -2,9 +2,9 @@
 
 Its four tools watch the candidate on small cases in processes of their own, side by side. What
 they find decides only where it is a fault in any program: an access outside an allocation, a
-barrier that not all threads reach. A race or a read of unwritten memory may be harmless, and is held
-against a candidate only when the original has nothing of the kind. A tool that is missing, or that
-does not end in time, says nothing.
+barrier that not all threads reach. A race or a read of unwritten memory may be harmless, and is
+held against a candidate only when the original has nothing of the kind. A tool that is missing,
+or that does not end in time, says nothing.
 
 Messages: Compute Sanitizer User Manual 2025.3, "Memcheck", "Racecheck", "Initcheck", "Synccheck".
 """

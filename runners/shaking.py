@@ -18,12 +18,10 @@ LEAST_SM = 70
 
 _TOUCHES = re.compile(
     r"^\s*(?:@!?%p\w+\s+)?"
-    r"(?P<what>ld(?:\.volatile|\.relaxed\S*|\.acquire\S*|\.weak)?\.(?:shared|global)|ld\.(?!param|const|local)"
-    r"|st(?:\.volatile|\.relaxed\S*|\.release\S*|\.weak)?\.(?:shared|global)|st\.(?!param|local)"
-    r"|atom\.|red\.(?!async)|bar(?:rier)?\.(?:\w+\.)?(?:sync|arrive|red)|membar\.|fence\.|cp\.async\."
+    r"(?:ld\.(?!param|const|local)|st\.(?!param|local)|atom\.|red\.(?!async)"
+    r"|bar(?:rier)?\.(?:\w+\.)?(?:sync|arrive|red)|membar\.|fence\.|cp\.async\."
     r"|wmma\.(?:load|store)|ldmatrix|stmatrix)"
 )
-_FUNCTION = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
 _MOST_PLACES = 4000
 
 
