@@ -224,7 +224,7 @@ class _Mixture:
             outside = self.task.outside(kernel.source)
             if outside:
                 verdict = Verdict(Status.REJECTED, log="\n".join(outside))
-            elif self._over() and kernel.digest not in self._known:
+            elif self._spent() and kernel.digest not in self._known:
                 return None
             else:
                 verdict = self._verdict(kernel, behind)
@@ -286,11 +286,18 @@ class _Mixture:
         return verdict
 
     def _over(self) -> bool:
-        if not self.stopped and self.evaluations >= self.budget.evaluations:
-            self.stopped = "evaluations"
-        if not self.stopped and self.bench.clock() - self._begun >= 60.0 * self.budget.minutes:
-            self.stopped = "minutes"
-        return bool(self.stopped)
+        """Tell whether nothing more may be asked."""
+        return self._spent() or bool(self.stopped)
+
+    def _spent(self) -> bool:
+        """Tell whether nothing more may be measured; answers that were paid for still are."""
+        if self.evaluations >= self.budget.evaluations:
+            self.stopped = self.stopped or "evaluations"
+            return True
+        if self.bench.clock() - self._begun >= 60.0 * self.budget.minutes:
+            self.stopped = self.stopped or "minutes"
+            return True
+        return False
 
 
 _WRONG: Mapping[Status, str] = {

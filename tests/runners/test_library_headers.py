@@ -31,7 +31,7 @@ __global__ void scale(float* x, int n) {
   if (i < n) x[i] = cute::twice(x[i]);
 }
 """
-GEMM = Path(__file__).resolve().parents[1] / "data/synthesis/gemm_cute.cu"
+GEMM = Path(__file__).resolve().parents[1] / "data/synthesis/gemm/cute.1.cu"
 TREE = cutlass.find("", sys.path)
 
 
