@@ -70,17 +70,30 @@ def _first_value(source: Source, loop: Loop, group: list[Access]) -> tuple[Node,
     """Return the statement right before a loop that sets the element, and the value it sets."""
     at = loop.node.prev_named_sibling
     wanted = source.plain(group[0].node)
-    while at is not None and at.type == "expression_statement" and at.named_children:
+    while at is not None and at.named_children:
+        if (
+            at.type == "declaration"
+            and not _mentions(source, at, group[0].name)
+            and not any(True for _ in walk(at, "call_expression"))
+        ):
+            at = at.prev_named_sibling  # `int i;` between the two
+            continue
         inner = at.named_children[0]
+        if at.type != "expression_statement":
+            return None
         if inner.type != "assignment_expression" or operator(inner) != "=":
             return None
         left, right = field(inner, "left"), field(inner, "right")
-        if right is None or any(source.of(n) == group[0].name for n in walk(right, "identifier")):
+        if right is None or _mentions(source, right, group[0].name):
             return None
         if source.plain(left) == wanted:
             return at, right
         at = at.prev_named_sibling
     return None
+
+
+def _mentions(source: Source, node: Node, name: str) -> bool:
+    return any(source.of(n) == name for n in walk(node, "identifier"))
 
 
 def _one_element(source: Source, fn: Function, loop: Loop, group: list[Access]) -> bool:

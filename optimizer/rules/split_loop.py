@@ -19,14 +19,16 @@ _NAME = "split-loop"
 _WARP = 32
 # Blocks along y: they share the loop in steps of their number, so any number is right.
 _PARTS = (16, 64, 4)
+# Columns that share a warp: 8 floats or 4 doubles are one sector of 32 bytes.
+_COLUMNS = (8, 4)
 
 
 def split_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Share a thread's loop when there are too few threads to fill the GPU.
 
     A loop over independent outputs goes to the blocks along an unused axis of the grid. A loop
-    that only adds up what all threads read alike goes to the lanes of a warp, joined by shuffles
-    (float sums are reordered).
+    that only adds up what all threads read alike goes to the lanes of a warp, one that adds up a
+    column to four or eight lanes, joined by shuffles (float sums are reordered).
     """
     del findings
     source = Source(kernel.source)
@@ -34,6 +36,7 @@ def split_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
             continue
         yield from _over_lanes(kernel, source, fn)
+        yield from _down_columns(kernel, source, fn)
         yield from _over_blocks(kernel, source, fn)
 
 
@@ -44,7 +47,7 @@ def _over_lanes(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
     block = block_extents(kernel, source, fn)
     if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
         return
-    plan = plan_rows(source, fn, same=True)
+    plan = plan_rows(source, fn, walked="alike")
     geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
     if plan is None or geometry is None:
         return
@@ -59,6 +62,33 @@ def _over_lanes(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
         2.0,
         geometry.launch,
     )
+
+
+def _down_columns(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
+    """Yield edits that let 8 or 4 neighbouring columns share a warp: a sector or half of one."""
+    block = block_extents(kernel, source, fn)
+    if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
+        return
+    plan = plan_rows(source, fn, walked="columns")
+    if plan is None:
+        return
+    lines = ", ".join(str(loop.line) for loop in plan.lanes)
+    for columns in _COLUMNS:
+        parts = _WARP // columns
+        geometry = regrid(kernel, source, fn, {"x": times(parts)})
+        if geometry is None:
+            return
+        yield Edit(
+            f"share each column of `{fn.name}` among {parts} lanes of a warp",
+            source.replace(sorted([*by_lanes(source, fn, plan, columns=columns), *geometry.edits])),
+            f"rule:{_NAME}",
+            f"A thread adds up a whole column in line {lines}; {parts} threads a column are {parts}"
+            f" times as many to hide latency, and {columns} columns side by side still fill"
+            " sectors.",
+            _NAME,
+            1.8,
+            geometry.launch,
+        )
 
 
 # -- outputs over blocks -------------------------------------------------------------------------

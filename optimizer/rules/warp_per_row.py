@@ -83,12 +83,13 @@ def _grid_is_number(source: Source, fn: Function) -> bool:
 
 
 def plan_rows(
-    source: Source, fn: Function, *, same: bool = False, stepped: bool = False
+    source: Source, fn: Function, *, walked: str = "rows", stepped: bool = False
 ) -> RowPlan | None:
     """Return how threads can share the loops of a row; None when that is not legal.
 
-    With `same` the loops are those whose elements all threads read alike (all pairs of bodies).
-    Threads that take row after row count only with `stepped`. Blocks must be one-dimensional.
+    `walked` tells which loops: over `rows` whose elements lie side by side, over what all threads
+    read `alike` (all pairs of bodies), or down `columns` that lie side by side. Threads that take
+    row after row count only with `stepped`. Blocks must be one-dimensional.
     """
     row = _row(source, fn)
     around = _stepped(source, fn) if row is None and stepped else None
@@ -96,7 +97,7 @@ def plan_rows(
         row = ThreadId(around.variable, "x", "blockDim.x")
     if row is None:
         return None
-    lanes = tuple(_lane_loops(fn, same=same))
+    lanes = tuple(_lane_loops(fn, walked))
     if not lanes or not _calls_are_plain(source, fn):
         return None
     sums: dict[int, tuple[Loop, list[Update]]] = {}
@@ -167,22 +168,41 @@ def _stepped(source: Source, fn: Function) -> Loop | None:
     return loop
 
 
-def _lane_loops(fn: Function, *, same: bool) -> Iterator[Loop]:
-    """Yield the innermost loops that walk elements side by side, while threads are rows apart."""
+def _lane_loops(fn: Function, walked: str) -> Iterator[Loop]:
+    """Yield the innermost loops that walk an array as `plan_rows` describes."""
     taken: list[Loop] = []
     for loop in reversed(fn.loops):  # inner loops come behind outer ones
         if any(contains(loop.node, inner.node) for inner in taken):
             continue
         own = [a for a in fn.accesses if a.space == "global" and contains(loop.body, a.node)]
-        side_by_side = any(
-            (stride := a.loop_stride(loop)) is not None
-            and stride.constant in (1, 2, 3, 4)
-            and a.thread_stride() not in (0, 1)
-            for a in own
-        )
-        if (_alike(fn, loop, own) if same else side_by_side) and _splits(loop):
+        fits = {"rows": _side_by_side, "alike": _alike, "columns": _below}[walked]
+        if fits(fn, loop, own) and _splits(loop):
             taken.append(loop)
     yield from sorted(taken, key=lambda loop: loop.node.start_byte)
+
+
+def _side_by_side(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
+    """Return whether a loop walks neighbours in memory, while threads are rows apart."""
+    del fn
+    return any(
+        (stride := a.loop_stride(loop)) is not None
+        and stride.constant in (1, 2, 3, 4)
+        and a.thread_stride() not in (0, 1)
+        for a in own
+    )
+
+
+def _below(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
+    """Return whether a loop sums down a column, while threads read columns side by side."""
+    strides = [(a.thread_stride(), a.loop_stride(loop)) for a in own]
+    if any(a.writes for a in own) or any(walks is None for _, walks in strides):
+        return False
+    moved = [(side, walks.constant) for side, walks in strides if walks and walks.constant != 0]
+    return (
+        any(side == 1 for side, _ in moved)
+        and all(side == 0 or (side == 1 and walks != 1) for side, walks in moved)
+        and any(True for _ in _outer_scalars(fn, loop))
+    )
 
 
 def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
@@ -368,15 +388,29 @@ def _calls_are_plain(source: Source, fn: Function) -> bool:
 # -- the edit ------------------------------------------------------------------------------------
 
 
-def by_lanes(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacement]:
-    """Yield the edits that give each row to the lanes of a warp; the grid is not among them."""
+def by_lanes(
+    source: Source, fn: Function, plan: RowPlan, *, columns: int = 1
+) -> Iterator[Replacement]:
+    """Yield the edits that give each row to the lanes of a warp; the grid is not among them.
+
+    With `columns` that many neighbouring rows share a warp, each with a part of the lanes.
+    """
     variable = plan.row.variable
-    lane = source.fresh_name("lane", *(v.name for v in fn.variables.all))
+    taken = [v.name for v in fn.variables.all]
+    lane = source.fresh_name("lane" if columns == 1 else "part", *taken)
     init = variable.init if plan.stepped is None else plan.stepped.start
     if init is None:
         return
-    yield (*span(init), f"({source.of(init)}) / {_WARP}")
-    first = f"int {lane} = threadIdx.x % {_WARP};"
+    first, mask = f"int {lane} = threadIdx.x % {_WARP};", "0xffffffff"
+    if columns == 1:
+        yield (*span(init), f"({source.of(init)}) / {_WARP}")
+    else:
+        warp = f"({source.of(init)}) / {_WARP} * {columns}"
+        yield (*span(init), f"{warp} + threadIdx.x % {columns}")
+        first = f"int {lane} = threadIdx.x % {_WARP} / {columns};"
+        mask = source.fresh_name("peers", *taken)  # lanes of one column, which stay together
+        peers = sum(1 << at for at in range(0, _WARP, columns))
+        first += f"\nunsigned int {mask} = {peers:#010x}u << threadIdx.x % {columns};"
     if plan.stepped is None or plan.stepped.step_node is None:
         yield source.insert_after(variable.declaration, first)
     else:
@@ -390,14 +424,15 @@ def by_lanes(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacemen
         yield (*span(loop.start), lane if start == "0" else f"{source.of(loop.start)} + {lane}")
         advance = field(loop.node, "update")
         if advance is not None:
-            yield (*span(advance), f"{loop.name} += {_WARP}")
+            yield (*span(advance), f"{loop.name} += {_WARP // columns}")
     for loop, sums in plan.sums:
         for update in sums:
             neutral = identity(update)
             if neutral is not None and not starts_neutral(source, loop, update, neutral):
                 line = f"if ({lane} > 0) {update.variable.name} = {neutral};"
                 yield source.insert_before(loop.node, line)
-        yield (loop.node.end_byte, loop.node.end_byte, _shuffles(source, fn, loop, sums))
+        shuffles = _shuffles(source, fn, loop, sums, columns, mask)
+        yield (loop.node.end_byte, loop.node.end_byte, shuffles)
     for statement in plan.guarded:
         at = statement.start_byte
         yield (at, at, f"if ({lane} == 0) ")
@@ -421,12 +456,15 @@ def starts_neutral(source: Source, loop: Loop, update: Update, neutral: str) -> 
     return not own and not inside
 
 
-def _shuffles(source: Source, fn: Function, loop: Loop, sums: Sequence[Update]) -> str:
+def _shuffles(
+    source: Source, fn: Function, loop: Loop, sums: Sequence[Update], columns: int, mask: str
+) -> str:
     margin = source.indent(loop.node)
     step = "    " if "\t" not in margin else "\t"
     name = source.fresh_name("offset", *(v.name for v in fn.variables.all))
-    head = f"\n{margin}for (int {name} = {_WARP // 2}; {name} > 0; {name} /= 2)"
-    lines = [combine(u, f"__shfl_xor_sync(0xffffffff, {u.variable.name}, {name})") for u in sums]
+    test = f"{name} > 0" if columns == 1 else f"{name} >= {columns}"
+    head = f"\n{margin}for (int {name} = {_WARP // 2}; {test}; {name} /= 2)"
+    lines = [combine(u, f"__shfl_xor_sync({mask}, {u.variable.name}, {name})") for u in sums]
     if len(lines) == 1:
         return f"{head}\n{margin}{step}{lines[0]}"
     body = "".join(f"\n{margin}{step}{line}" for line in lines)

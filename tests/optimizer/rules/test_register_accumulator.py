@@ -28,6 +28,13 @@ def test_without_a_first_value_the_element_is_loaded_once() -> None:
     assert text.endswith("  c[i] = acc;\n}\n")
 
 
+def test_a_declaration_may_stand_between_the_first_value_and_the_loop() -> None:
+    (text,) = edits("  c[i] = 0;\n  int j;\n  for (j = 0; j < n; j++) c[i] += a[j];\n")
+    assert text.startswith("  float acc = 0;\n  int j;\n  for")
+    (text,) = edits("  c[i] = 0;\n  float d = c[0];\n  for (int j = 0; j < n; j++) c[i] += d;\n")
+    assert "float acc = c[i];" in text
+
+
 def test_several_arrays_of_a_loop_are_promoted_together() -> None:
     (text,) = edits(
         "  c[i] = 1e30f;\n  best[i] = 0;\n"

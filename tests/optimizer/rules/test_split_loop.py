@@ -40,6 +40,23 @@ PAIRS = (
     + RUN
 )
 
+SUMS = (
+    HEAD
+    + EARLY
+    + "  float s = 0.f, most = b[i];\n  int j;\n  for (j = 0; j < m; j++) {\n"
+    + "    s += a[j * n + i] * b[0];\n    most = fmaxf(most, a[j * n + i]);\n  }\n"
+    + "  o[i] = s / m + most;\n}\n"
+    + RUN
+)
+BELOW = (
+    HEAD
+    + ID
+    + "  if (i < n - 1) {\n    o[i] = b[i];\n    for (int t = i + 1; t < n; t++) {\n"
+    + "      float s = 0;\n      for (int j = 0; j < m; j++) s += a[j * n + i] * b[t];\n"
+    + "      o[n + i * n + t] = s;\n    }\n  }\n}\n"
+    + RUN
+)
+
 
 def edits(text: str, launch: Launch | None = None) -> list[Edit]:
     return list(split_loop(Kernel("run", text, "k.cu", launch), []))
@@ -47,7 +64,7 @@ def edits(text: str, launch: Launch | None = None) -> list[Edit]:
 
 class TestSplitLoop(RewriteRuleContract):
     applies_to: ClassVar[tuple[Kernel, ...]] = tuple(
-        Kernel("run", text, "k.cu") for text in (COLUMNS, ROWS, LATE, PAIRS)
+        Kernel("run", text, "k.cu") for text in (COLUMNS, ROWS, LATE, PAIRS, SUMS, BELOW)
     )
 
     @pytest.fixture
@@ -112,3 +129,46 @@ def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
     }"""
     wanted = emulator.run(text, main, tmp_path)
     assert emulator.run(edits(text)[0].source, main, tmp_path) == wanted
+
+
+def test_columns_side_by_side_are_summed_by_four_or_eight_lanes_each() -> None:
+    four, eight = (e.source for e in edits(SUMS) if "column" in e.title)
+    assert "int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * 8 + threadIdx.x % 8;" in four
+    assert "for (j = part; j < m; j += 4)" in four
+    assert "unsigned int peers = 0x01010101u << threadIdx.x % 8;" in four
+    assert "__shfl_xor_sync(peers, s, offset)" in four
+    assert "k<<<blocks * 4, 32>>>" in four
+    assert "unsigned int peers = 0x11111111u << threadIdx.x % 4;" in eight
+
+
+def test_shuffles_name_only_lanes_of_one_column_where_columns_differ_in_length() -> None:
+    assert all("0xffffffff" not in e.source for e in edits(BELOW) if "column" in e.title)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (int j = 0; j < m; j++) { s += a[j * n + i]; o[j * n + i] = s; }",  # running sums
+        "for (int j = 0; j < m; j++) s += a[i * m + j];",  # rows
+        "for (int j = 0; j < m; j++) s = s * 0.5f + a[j * n + i];",
+        "for (int j = 0; j < m; j++) { s += a[j * n + i]; if (s > 9) break; }",
+    ],
+)
+def test_other_walks_are_not_taken_for_columns(loop: str) -> None:
+    text = HEAD + EARLY + f"  float s = 0;\n  {loop}\n  o[i] = s;\n}}\n" + RUN
+    assert not [e for e in edits(text) if "column" in e.title]
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="no g++")
+def test_sums_of_columns_are_the_same(tmp_path: Path) -> None:
+    main = r"""
+  for (int m = 1; m < 70; m += 33) for (int n = 3; n < 80; n += 38) {
+    std::vector<float> a(m * n), b(n), o(n);
+    for (int i = 0; i < m * n; i++) a[i] = (i * 7) % 23 - 11;
+    for (int i = 0; i < n; i++) b[i] = i % 5 + 1;
+    run(a.data(), b.data(), o.data(), m, n);
+    for (int i = 0; i < n; i++) printf("%.4f ", o[i]);
+  }"""
+    before = emulator.run(SUMS, main, tmp_path)
+    for edit in (e for e in edits(SUMS) if "column" in e.title):
+        assert emulator.run(edit.source, main, tmp_path) == before
