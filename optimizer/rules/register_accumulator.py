@@ -172,24 +172,60 @@ def _names(fn: Function, access: Access) -> set[str]:
     return {fn.file.syntax.of(n) for n in walk(access.node, "identifier")} - {access.name}
 
 
+def _later(
+    source: Source, fn: Function, loop: Loop, group: list[Access]
+) -> list[tuple[Node, list[Access]]]:
+    """Return the statements behind a loop that go on with the element, as `c[i] /= n;` does."""
+    wanted, found = source.plain(group[0].node), []
+    own = group[0].variable
+    at = loop.node.next_named_sibling
+    opaque = (*fn.barriers, *fn.warp_calls, *fn.unknown_calls, *fn.atomics)
+    while at is not None and at.type in ("expression_statement", "if_statement"):
+        inside = [a for a in fn.accesses if contains(at, a.node)]
+        mine = [a for a in inside if a.root == group[0].root]
+        if (
+            not mine
+            or own is None
+            or any(source.plain(a.node) != wanted or a.kind == "unknown" for a in mine)
+            or any(a.variable is None for a in inside)
+            or not all(
+                apart(source, fn, own, a.variable)
+                for a in inside
+                if a.variable is not own and a.variable
+            )
+            or any(contains(at, c.node) for c in opaque)
+            or fn.leaves(at)
+            or fn.unknown_in(at)
+            or any(u.role in ("write", "update") for u in fn.variables.within(at))
+        ):
+            break
+        if not any(a.reads for a in mine):
+            break  # set anew: nothing to go on with
+        found.append((at, mine))
+        at = at.next_named_sibling
+    return found
+
+
 def _promote(source: Source, fn: Function, loop: Loop, groups: list[list[Access]]) -> Edit:
     edits: list[Replacement] = []
     names: list[str] = []
-    behind = ""
+    behind: dict[int, str] = {}
     for group in groups:
         place, element = source.of(group[0].node), group[0].element
         base = "acc" if len(groups) == 1 else f"{group[0].name}_acc"
         name = source.fresh_name(base, *(v.name for v in fn.variables.all), *names)
         names.append(name)
-        edits += [(*span(a.node), name) for a in group]
+        later = _later(source, fn, loop, group)
+        end = max([loop.node.end_byte, *(n.end_byte for n, _ in later)])
+        edits += [(*span(a.node), name) for a in (*group, *(a for _, own in later for a in own))]
         first = _first_value(source, loop, group)
         if first is None:
             edits.append(source.insert_before(loop.node, f"{element} {name} = {place};"))
         else:
             statement, value = first
             edits.append((*span(statement), f"{element} {name} = {source.of(value)};"))
-        behind += f"\n{source.indent(loop.node)}{place} = {name};"
-    edits.append((loop.node.end_byte, loop.node.end_byte, behind))
+        behind[end] = f"{behind.get(end, '')}\n{source.indent(loop.node)}{place} = {name};"
+    edits += [(end, end, text) for end, text in behind.items()]
     places = ", ".join(f"`{source.plain(g[0].node)}`" for g in groups)
     return Edit(
         f"accumulate {places} in {'a register' if len(groups) == 1 else 'registers'}",

@@ -35,6 +35,22 @@ def test_a_declaration_may_stand_between_the_first_value_and_the_loop() -> None:
     assert "float acc = c[i];" in text
 
 
+def test_what_follows_the_loop_goes_on_with_the_register() -> None:
+    (text,) = edits(
+        "  c[i] = 0;\n  for (int j = 0; j < n; j++) c[i] += a[j];\n  c[i] /= n;\n"
+        "  if (c[i] < 1.f) { c[i] = 1.f; }\n  best[i] = c[i];\n"
+    )
+    assert "  acc /= n;\n  if (acc < 1.f) { acc = 1.f; }\n  best[i] = acc;\n  c[i] = acc;\n" in text
+
+
+@pytest.mark.parametrize(
+    "behind", ["c[0] = c[i];", "foo(c[i]);", "if (c[i] > 0) return;", "c[i + 1] = 2 * c[i];"]
+)
+def test_what_may_see_the_array_finds_it_stored(behind: str) -> None:
+    (text,) = edits(f"  for (int j = 0; j < n; j++) c[i] += a[j];\n  {behind}\n")
+    assert f"  c[i] = acc;\n  {behind}\n" in text
+
+
 def test_several_arrays_of_a_loop_are_promoted_together() -> None:
     (text,) = edits(
         "  c[i] = 1e30f;\n  best[i] = 0;\n"
