@@ -224,7 +224,9 @@ def _geometry(before: Source, old: Outline, new: Outline) -> Iterator[str]:
         allowed = calls if p.name == "launch" else calls | _DECLARING
         if not arithmetic(p.tokens, allowed) or _template_call(p.tokens):
             yield f"line {p.line}: launch geometry that is more than arithmetic"
-        for word in p.tokens:
+        for before_it, word in pairwise(("", *p.tokens)):
+            if before_it == "." and word in ("x", "y", "z"):  # of a dim3
+                continue
             if (word[0].isalpha() or word[0] == "_") and word not in known:
                 yield f"line {p.line}: launch geometry uses {word}, which the original lacks"
     yield from _geometry_macros(old, new, calls)
@@ -332,6 +334,8 @@ def _assembly(source: Source) -> Counter[str]:
 def _static(piece: Piece, old: Outline) -> Iterator[str]:
     """Refuse static objects and extern declarations inside new device code."""
     words = piece.tokens
+    if any(words == p.tokens for p in (*old.device, *old.kernels.values())):
+        return
     start = words.index("{") if "{" in words else 0
     was = Counter(w for p in (*old.device, *old.kernels.values()) for w in p.tokens)
     for a, b in pairwise(words[start:]):
@@ -428,8 +432,10 @@ def _continued(text: str) -> Iterator[tuple[str, str]]:
                 continue
             if t.kind == "comment" and t.text.startswith("/*"):
                 continue
-            around = found[max(0, i - 1)].text, found[min(len(found) - 1, i + 1)].text
-            yield (around[0] if t.kind == "space" else t.text), around[1]
+            # Blanks around it, and whether there are any, make no difference.
+            before = next((o.text for o in reversed(found[:i]) if o.kind != "space"), "")
+            behind = next((o.text for o in found[i + 1 :] if o.kind != "space"), "")
+            yield (before if t.kind == "space" else t.text), behind
 
 
 def _odd(text: str) -> Iterator[str]:

@@ -254,6 +254,28 @@ def test_statements_in_kernels_are_free(pair: tuple[str, str]) -> None:
     assert violations(*pair) == ()
 
 
+def test_blank_lines_before_a_continued_line_change_nothing() -> None:
+    """What stands around the backslash decides, not how many blanks there are."""
+    for text in ("\\\n", "\\\nint a;", "int a; \\\n\n int b;"):
+        assert violations(text, "\n" + text) == ()
+        assert violations(text, text.replace("\\", "\n\\")) == ()
+    assert violations("int a; int b;", "int a; \\\nint b;")
+
+
+def test_parts_of_a_dim3_are_arithmetic() -> None:
+    """Geometry may be worked out from geometry."""
+    before = """__global__ void f(float* p) { p[threadIdx.x] = 0; }
+void run(float* p, int n) {
+    dim3 block(256), grid((n + 255) / 256);
+    f<<<grid, block>>>(p);
+}
+"""
+    after = before.replace("grid((n + 255) / 256)", "grid((n + block.x - 1) / block.x)")
+    assert violations(before, after) == ()
+    assert violations(before, before.replace("<<<grid,", "<<<grid.x * grid.y,")) == ()
+    assert violations(before, before.replace("<<<grid,", "<<<grid.w,"))
+
+
 @settings(max_examples=100, deadline=None)
 @given(broken(), broken())
 def test_no_text_raises(original: str, candidate: str) -> None:
