@@ -18,6 +18,7 @@ from pathlib import Path
 from bot.settings import Settings
 from optimizer import plugins
 from optimizer.errors import ConfigError
+from optimizer.synthesis import cutlass
 from runners.fault import Fault
 from runners.ncu_trouble import DENIED, MISSING
 from runners.profiler import find_ncu
@@ -62,6 +63,8 @@ def examine(settings: Settings, around: Surroundings | None = None) -> list[Find
         _isolation(settings),
         *_disk(here),
         *_tokens(settings),
+        _cutlass(settings),
+        _agents(),
         *_plugins(),
     ]
 
@@ -225,6 +228,34 @@ def _tokens(settings: Settings) -> Iterator[Finding]:
     has_token = bool(settings.github_token)
     words = "token set" if has_token else "no token: `review` prints instead of posting"
     yield Finding("GitHub", ok=True if has_token else None, words=words)
+
+
+def _cutlass(settings: Settings) -> Finding:
+    if settings.cutlass == "off":
+        return Finding("CUTLASS", ok=None, words="switched off")
+    try:
+        tree = cutlass.find(settings.cutlass, sys.path)
+    except ConfigError as error:
+        return Finding("CUTLASS", ok=False, words=error.message, remedy=error.remedy)
+    if tree is None:
+        return Finding(
+            "CUTLASS",
+            ok=None,
+            words="no headers: `synth` writes no CuTe",
+            remedy="`pip install --no-deps nvidia-cutlass`, or name a checkout with OPTIML_CUTLASS",
+        )
+    return Finding("CUTLASS", ok=True, words=f"{tree.version or 'headers'} at {tree.include}")
+
+
+def _agents() -> Finding:
+    if importlib.util.find_spec("mcp") is None:
+        return Finding(
+            "coding agents",
+            ok=None,
+            words="the Model Context Protocol's SDK is not installed",
+            remedy="`pip install 'optiml-bot[mcp]'` for `optiml mcp`",
+        )
+    return Finding("coding agents", ok=True, words=f"mcp {importlib.metadata.version('mcp')}")
 
 
 def _plugins() -> Iterator[Finding]:

@@ -90,3 +90,16 @@ def test_a_policy_that_needs_a_key_misses_it() -> None:
 def test_no_line_shows_a_secret() -> None:
     found = by_name(machine(), Settings(api_key="sk-secret", github_token="ghs_secret"))
     assert not [one for one in found.values() if "secret" in one.words + one.remedy]
+
+
+def test_cutlass_headers_are_named_or_how_to_get_them(tmp_path: Path) -> None:
+    header = tmp_path / "include/cute/tensor.hpp"
+    header.parent.mkdir(parents=True)
+    header.write_text("")
+    named = by_name(machine(), Settings(ncu="/opt/ncu", cutlass=str(tmp_path)))["CUTLASS"]
+    assert named.ok
+    assert str(tmp_path) in named.words
+    wrong = by_name(machine(), Settings(ncu="/opt/ncu", cutlass=str(tmp_path / "no")))["CUTLASS"]
+    assert wrong.ok is False
+    off = by_name(machine(), Settings(ncu="/opt/ncu", cutlass="off"))["CUTLASS"]
+    assert off.words == "switched off"
