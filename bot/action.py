@@ -15,11 +15,13 @@ from bot import action_inputs, gpu_review, settings
 from bot.action_inputs import Inputs
 from bot.bundle import Failure
 from bot.comment import Door
+from bot.github_session import GithubSession
 from bot.gpu_review import Plane
 from bot.job_summary import add_summary, no_commands, set_outputs, summary_of
 from bot.markdown import prose
 from bot.wording import significant
-from optimizer.errors import OptimlError
+from bot.workflow import WORKFLOW, WorkflowBench, Workplace
+from optimizer.errors import ConfigError, OptimlError
 
 _COMMAND = "optiml action (mode: optimize)"
 
@@ -72,6 +74,42 @@ def _settings(inputs: Inputs) -> settings.Settings:
     })  # fmt: skip
 
 
+def _publish(inputs: Inputs) -> None:
+    from bot import action_publish
+    from bot.github import GithubHub
+
+    with _session(inputs) as session:
+        hub = GithubHub(
+            session,
+            commands=inputs.commands == "true",
+            apply=action_publish.TAKE_IT,
+            unposted=lambda text: add_summary(inputs.summary, f"{text}\n"),
+        )
+        action_publish.publish(inputs, session, hub, _say)
+
+
+def _order(inputs: Inputs) -> None:
+    from bot import action_order
+    from bot.github import GithubHub
+
+    with _session(inputs) as session:
+        place = Workplace(
+            inputs.workflow or WORKFLOW,
+            labels=action_inputs.labels(inputs),
+            publishes=True,
+            run_details=session.capabilities.run_details,
+        )
+        action_order.place(inputs, GithubHub(session), WorkflowBench(session, place), _say)
+
+
+def _session(inputs: Inputs) -> GithubSession:
+    if not inputs.token:
+        raise ConfigError(
+            f"mode {inputs.mode} needs a token", "pass `github-token: ${{ github.token }}`"
+        )
+    return GithubSession(inputs.api_url, token=inputs.token)
+
+
 def _failed(error: OptimlError) -> str:
     kinds = {
         "config": "Nothing was reviewed",
@@ -94,4 +132,6 @@ def _path(text: str) -> Path | None:
 
 _MODES: Mapping[str, Callable[[Inputs], None]] = {
     "optimize": _optimize,
+    "publish": _publish,
+    "order": _order,
 }

@@ -172,18 +172,37 @@ class WorkflowBench:
         if run is not None and run.status != "completed":
             self._cancel(held.repository, run.id)
 
+    def cancel_older(self, order: Order) -> int:
+        """Cancel runs of other orders for the same pull request; return how many."""
+        if order.number is None:
+            return 0
+        mark = f" #{order.number}"
+        older = [
+            run
+            for run in self._listed(order.repository)
+            if run.status != "completed"
+            and run.title.endswith(mark)
+            and not run.title.startswith(run_name(order.id))
+        ]
+        for run in older:
+            self._cancel(order.repository, run.id)
+        return len(older)
+
     # -- runs --------------------------------------------------------------------------------------
 
     def _found(self, repository: str, order: str) -> _Run | None:
         """Look for an order's run by its name; the newest, should there be several."""
+        runs = self._listed(repository)
+        return next((run for run in runs if run.title.startswith(run_name(order))), None)
+
+    def _listed(self, repository: str) -> list[_Run]:
         path = self._path(repository, "workflows", self._place.workflow, "runs")
         query: dict[str, str | int] = {"event": "workflow_dispatch", "per_page": 100}
         try:
             data = self._api.request("GET", path, repository=repository, query=query).data
         except Missing:
-            return None  # no such workflow: dispatching will say so
-        runs = [_run(one) for one in data.get("workflow_runs") or ()]
-        return next((run for run in runs if run.title.startswith(run_name(order))), None)
+            return []  # no such workflow: dispatching will say so
+        return [_run(one) for one in data.get("workflow_runs") or ()]
 
     def _run(self, held: _Handle) -> _Run | None:
         if held.run is None:

@@ -96,7 +96,7 @@ class Actions:
         stamp = iso(self.now)
         self.runs.append({
             "id": number, "status": "queued", "conclusion": None, "html_url": URL,
-            "display_title": f"optiml {order.id}", "created_at": stamp, "run_started_at": stamp,
+            "display_title": f"optiml {order.id} #{order.number}", "created_at": stamp, "run_started_at": stamp,
             "updated_at": stamp,
         })  # fmt: skip
         if not self.details:
@@ -328,6 +328,18 @@ def test_cancelling_ends_a_run_and_does_nothing_to_one_that_is_over() -> None:
     bench(actions).cancel(handle)
     assert bench(actions).poll(handle).state is BenchState.CANCELLED
     bench(actions).cancel(handle)
+
+
+def test_runs_of_older_orders_for_the_same_pull_request_are_cancelled() -> None:
+    actions = Actions()
+    for number, name in ((7, "5" * 32), (8, "6" * 32)):
+        bench(actions).start(dataclasses.replace(ORDER, id=name, number=number))
+    bench(actions).start(ORDER)
+    actions.calls.clear()
+    assert bench(actions).cancel_older(ORDER) == 1
+    assert [path for method, path in actions.calls if method == "POST"] == [
+        "/actions/runs/100/cancel"
+    ]
 
 
 @pytest.mark.parametrize("handle", ["", "{}", "100", '{"format": 1}'])
