@@ -6,12 +6,14 @@ JSON schema, any JSON mode, the newer name of the limit on the answer's length.
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import random
 import re
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent import futures
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -30,6 +32,7 @@ LONGEST_WAIT = 30.0
 LONGEST_ASKED_WAIT = 60.0
 RETRIES = 4
 CONNECT_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
 LONGEST_ANSWER = 1 << 20
 LONGEST_REASON = 300
 # How servers say that the prompt is too long: OpenAI's code, then what vLLM, llama.cpp, TGI,
@@ -105,8 +108,12 @@ class ServerModel:
         official = parts.hostname.endswith("openai.com")
         names = ["max_completion_tokens", "max_tokens"]
         self._limits = names if official else names[::-1]
+        # Requests live in an event loop: only there one under way can be given up at once.
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._pending: set[futures.Future[Any]] = set()
         # The SDK looks for more keys in the environment than ours; only ours may be used.
-        self._client = openai.OpenAI(
+        self._client = openai.AsyncOpenAI(
             api_key=endpoint.key or "none",
             base_url=endpoint.url or OFFICIAL,
             timeout=openai.Timeout(endpoint.seconds, connect=CONNECT_SECONDS),
@@ -126,8 +133,21 @@ class ServerModel:
 
     def close(self) -> None:
         """Give up calls under way and take no more."""
+        if self._closed.is_set():
+            return
         self._closed.set()
-        self._client.close()
+        with self._lock:
+            pending, loop, thread = list(self._pending), self._loop, self._thread
+        for one in pending:
+            one.cancel()
+        if loop is None or thread is None:
+            return
+        closing = asyncio.run_coroutine_threadsafe(self._client.close(), loop)
+        futures.wait([closing], CLOSE_SECONDS)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(CLOSE_SECONDS)
+        if not loop.is_running():
+            loop.close()
 
     def ask(
         self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
@@ -143,13 +163,12 @@ class ServerModel:
                 raise ModelError("cancelled")
             asked = self._request(messages, schema, limit)
             try:
-                found = self._client.chat.completions.create(**asked)
-                return self._answer(found, self._clock() - began)
+                return self._answer(self._sent(asked), self._clock() - began)
             except openai.APIStatusError as error:
                 if self._adapted(error, asked):
                     continue
                 reason, wait = self._judged(error), _asked_wait(error)
-            except openai.APIConnectionError as error:
+            except (openai.APIConnectionError, TimeoutError) as error:
                 reason, wait = self._unreached(error), None
             except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
                 reason, wait = f"no valid answer: {type(error).__name__}", None
@@ -157,6 +176,36 @@ class ServerModel:
             if failures > self.endpoint.retries:
                 raise ModelError(f"{reason} ({failures} attempts)")
             self._closed.wait(self._pause(failures, wait))
+
+    def _sent(self, asked: dict[str, Any]) -> Any:
+        """Return the completion; an attempt takes no longer than it may, however it dribbles."""
+
+        async def bounded() -> Any:
+            async with asyncio.timeout(self.endpoint.seconds):
+                return await self._client.chat.completions.create(**asked)
+
+        with self._lock:
+            if self._closed.is_set():
+                raise ModelError("cancelled")
+            waiting = asyncio.run_coroutine_threadsafe(bounded(), self._running())
+            self._pending.add(waiting)
+        try:
+            return waiting.result()
+        except futures.CancelledError:
+            raise ModelError("cancelled") from None
+        finally:
+            with self._lock:
+                self._pending.discard(waiting)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        """Return the event loop, started with the first request."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="model-requests", daemon=True
+            )
+            self._thread.start()
+        return self._loop
 
     def _request(
         self, messages: Sequence[Message], schema: Schema | None, limit: int
@@ -242,10 +291,10 @@ class ServerModel:
             raise ModelError(f"{words}; it asks to wait {asked:.0f} s") from None
         return words
 
-    def _unreached(self, error: openai.APIConnectionError) -> str:
+    def _unreached(self, error: openai.APIConnectionError | TimeoutError) -> str:
         if self._closed.is_set():
             raise ModelError("cancelled") from None
-        if isinstance(error, openai.APITimeoutError):
+        if isinstance(error, openai.APITimeoutError | TimeoutError):
             return f"{self.endpoint.host} did not answer within {self.endpoint.seconds:g} s"
         cause = type(error.__cause__).__name__ if error.__cause__ else "connection lost"
         return f"{self.endpoint.host} could not be reached: {cause}"

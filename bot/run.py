@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot import difference, report
+from bot.asking import EXCHANGES
 from bot.outcome import Outcome, summarize
 from bot.wiring import Workshop, today
+from optimizer.dialogue import NOTHING_USED
 from optimizer.errors import ConfigError, RunnerError
 from optimizer.memory import lessons, remember
 from optimizer.model import Kernel, Step, Trajectory, Workload
@@ -68,7 +70,12 @@ def optimize(
         found = search(
             order.kernel,
             order.workload,
-            workshop.tools(order.kernel, order.workload),
+            workshop.tools(
+                order.kernel,
+                order.workload,
+                order.folder,
+                earlier.spending if earlier else NOTHING_USED,
+            ),
             workshop.budget,
             keep,
             on_event=on_event,
@@ -93,6 +100,8 @@ def optimize(
 def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
     """Write trajectory, report and, when something held, source and patch; return their paths."""
     files = {"trajectory": folder / TRAJECTORY}
+    if (folder / EXCHANGES).is_file():
+        files["exchanges"] = folder / EXCHANGES
     try:
         # The log holds each step as it was judged first; counters and races came later.
         beside = folder / f".{TRAJECTORY}.new"
@@ -150,8 +159,9 @@ def _opened(
                 log.close()
                 raise
             return log, earlier if earlier.steps else None
-        if path.exists() and path.stat().st_size:
-            path.replace(path.with_suffix(".previous.jsonl"))
+        for file in (path, order.folder / EXCHANGES):
+            if file.exists() and file.stat().st_size:
+                file.replace(file.with_suffix(".previous.jsonl"))
         return TrajectoryLog(path, Header(order.workload, workshop.environment)), None
     except OSError as error:
         raise RunnerError(

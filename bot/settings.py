@@ -27,6 +27,10 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "objective": OBJECTIVES,
     "sandbox": ("auto", "strict", "off"),
     "memory": ("on", "off"),
+    "model_cache": ("on", "off"),
+    "feedback": ("none", "raw", "tools"),
+    "reports": ("proactive", "reactive"),
+    "judge": ("auto", "rule", "model"),
     "bench": ("workflow", "local"),
     "drafts": ("on", "off"),
 }
@@ -47,6 +51,9 @@ class Settings:
     `nvcc` and `ncu` name the programs; empty means to look for them. `cache` keeps what outlives
     a run: peaks of each device and the search memory, which `memory` switches off and `memory_url`
     keeps on a server instead. `cutlass` names a CUTLASS source tree; `off` uses none.
+    `model` names a language model, `prices` a table of the user's own; `usd`, `tokens` and `calls`
+    bound what it takes for one kernel. `feedback`, `reports` and `judge` are there for ablation;
+    `answers` is a recording that answers in a model's place.
     `github_url` is the API's address; `github_app_key` is the App's private key in PEM, or the
     file that holds it. `database` is where the webhook app keeps what it accepted, `server_url`
     its own address, `bench` who runs the GPU, `reviews` how many run at once; the minutes are
@@ -71,6 +78,17 @@ class Settings:
     memory_token: str = dataclasses.field(default="", repr=False)
     cutlass: str = ""
     model: str = ""
+    model_seconds: float = 180.0
+    model_cache: str = "on"
+    prices: str = ""
+    tokens: int = 2_000_000
+    calls: int = 200
+    prompt_tokens: int = 8_000
+    answer_tokens: int = 8_192
+    feedback: str = "tools"
+    reports: str = "proactive"
+    judge: str = "auto"
+    answers: str = ""
     api_key: str = dataclasses.field(default="", repr=False)
     api_url: str = ""
     github_token: str = dataclasses.field(default="", repr=False)

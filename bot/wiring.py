@@ -16,13 +16,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from bot import asking
 from bot.settings import Settings
 from optimizer import bottleneck, plugins
 from optimizer.boundary import violations
 from optimizer.budget import Budget, SearchSettings, Strategy
 from optimizer.diagnosis import Diagnosis
+from optimizer.dialogue import NOTHING_USED, Usage
 from optimizer.errors import ConfigError, NoDeviceError
-from optimizer.interfaces import ProposalPolicy
 from optimizer.memory import SearchMemory
 from optimizer.model import Environment, Kernel, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
@@ -78,6 +79,7 @@ class Workshop:
         self.settings = settings
         self.cutlass = cutlass_of(settings)
         self._stack = ExitStack()
+        self._answers = asking.recorded(settings)
         self._notes: list[str] = []
         self._rules = plugins.rules(self._notes)
         try:
@@ -86,8 +88,13 @@ class Workshop:
         except BaseException:
             self._stack.close()
             raise
+        model, answers = asking.described(settings, self._answers)
         self.environment = replace(
-            self._source.environment, command=command, policy=settings.policy
+            self._source.environment,
+            command=command,
+            policy=settings.policy,
+            model=model,
+            answers=answers,
         )
 
     def __enter__(self) -> Self:
@@ -121,16 +128,26 @@ class Workshop:
         """Return the constants of the search."""
         return SearchSettings(strategy=Strategy(self.settings.strategy), seed=self.settings.seed)
 
-    def tools(self, kernel: Kernel, workload: Workload) -> Tools:
-        """Return fresh tools to judge candidates of one kernel on one workload."""
+    def tools(
+        self,
+        kernel: Kernel,
+        workload: Workload,
+        folder: Path | None = None,
+        spent: Usage = NOTHING_USED,
+    ) -> Tools:
+        """Return fresh tools to judge candidates of one kernel on one workload.
+
+        What a model is asked and answers is written to `folder`; `spent` is what it took in an
+        earlier part of the same search.
+        """
         peaks = self.environment.peaks
 
         def headroom(verdict: Verdict) -> float | None:
             return bottleneck.headroom(verdict, peaks)
 
         device = self.settings.device if self.settings.device != "all" else "cuda:0"
-        return Tools(
-            policy=self._policy(workload),
+        tools = Tools(
+            policy=RulePolicy(self._rules, workload.accept, self._memory(), self._notes),
             evaluator=DispatchedEvaluator(
                 self._source.dispatcher, kernel, device, self.settings.seed, violations
             ),
@@ -141,14 +158,41 @@ class Workshop:
             profile=self._source.profile,
             width=self._source.width,
         )
+        return self._with_model(tools, workload, folder, spent)
 
-    def _policy(self, workload: Workload) -> ProposalPolicy:
-        memory = None
+    def _memory(self) -> SearchMemory | None:
         file = self.settings.memory_file
-        if file is not None and not self.environment.recorded:
-            memory = SearchMemory.load(file, self.environment.gpu, today())
-        rules = RulePolicy(self._rules, workload.accept, memory, self._notes)
-        return MixedPolicy(rules) if self.settings.policy == "mixed" else rules
+        if file is None or self.environment.recorded:
+            return None
+        return SearchMemory.load(file, self.environment.gpu, today())
+
+    def _with_model(
+        self, tools: Tools, workload: Workload, folder: Path | None, spent: Usage
+    ) -> Tools:
+        """Let a model propose, too, where there is one; `mixed` without is what `rules` is."""
+        settings = self.settings
+        if settings.policy == "rules":
+            return tools
+        if not asking.is_set(settings):
+            return replace(tools, policy=MixedPolicy(tools.policy))
+        asked = asking.asking(
+            settings,
+            workload,
+            self.environment,
+            answers=self._answers,
+            memory=self._memory(),
+            folder=folder,
+            spent=spent,
+        )
+        self._stack.callback(asked.close)
+        mixed = settings.policy == "mixed"
+        return replace(
+            tools,
+            policy=MixedPolicy(tools.policy, asked.policy) if mixed else asked.policy,
+            used=lambda: asked.purse.spent,
+            broke=lambda: bool(asked.purse.refused),
+            done=asked.close,
+        )
 
     def _recorded(self, source: Source, path: Path) -> Source:
         seen = source.environment
@@ -233,10 +277,7 @@ class Workshop:
 
 def check(settings: Settings) -> None:
     """Raise `ConfigError` for what this version does not offer."""
-    if settings.policy == "llm":
-        raise ConfigError(
-            "this version proposes edits by rules only", "use --policy rules, or mixed"
-        )
+    asking.check(settings)
     if settings.objective != "time":
         raise ConfigError(
             f"this version cannot search for {settings.objective}", "use the objective `time`"

@@ -10,6 +10,7 @@
     - ModelError         the language model, or the way to it, failed
       . PromptTooLong    the prompt does not fit the model's context
       . BudgetSpent      the money, tokens or calls for a model are used up
+      . NotRecorded      a recording of answers does not hold this question
 """
 
 from __future__ import annotations
@@ -72,3 +73,7 @@ class PromptTooLong(ModelError):  # noqa: N818 - said as what it is
 
 class BudgetSpent(ModelError):  # noqa: N818 - said as what it is
     """What may be spent on a model is used up; nothing was sent."""
+
+
+class NotRecorded(ModelError):  # noqa: N818 - said as what it is
+    """A recording holds no answer to this question; it may to a shorter one."""

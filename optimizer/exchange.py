@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from optimizer.dialogue import Answer, Message, Schema, Usage
-from optimizer.errors import ConfigError, ModelError, RunnerError
+from optimizer.errors import ConfigError, NotRecorded, RunnerError
 
 if TYPE_CHECKING:
     from optimizer.interfaces import Model
@@ -61,10 +61,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The answer called `name` was given to the search once it knew `steps` steps."""
+    """The answer called `name` was given to the search, which knew `steps` steps, at a `turn`.
+
+    A turn is one time that the search asked what had arrived.
+    """
 
     name: str
     steps: int
+    turn: int = 0
 
 
 _HEADER: TypeAdapter[ExchangeHeader] = TypeAdapter(ExchangeHeader)
@@ -177,9 +181,9 @@ class ExchangeLog:
             self._known.add(exchange.key)
         self._write(_EXCHANGE.dump_json(exchange))
 
-    def handed(self, name: str, steps: int) -> None:
+    def handed(self, name: str, steps: int, turn: int = 0) -> None:
         """Write down when an answer was given to the search."""
-        self._write(_HANDED.dump_json(Handed(name, steps)))
+        self._write(_HANDED.dump_json(Handed(name, steps, turn)))
 
     def close(self) -> None:
         """Finish the file; what comes later is dropped."""
@@ -227,7 +231,7 @@ class LoggedModel:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A run's exchanges read again. `asked_for` finds answers, `schedule` when each was given."""
+    """A run's exchanges read again: answers by question, and the turn at which each was handed."""
 
     header: ExchangeHeader
     answers: Mapping[str, Answer]
@@ -250,7 +254,7 @@ class Recorded:
                     continue  # torn when a run was killed
                 if "steps" in item:
                     handed = _HANDED.validate_python(item)
-                    schedule.setdefault(handed.name, handed.steps)
+                    schedule.setdefault(handed.name, handed.turn)
                 else:
                     exchange = _EXCHANGE.validate_json(line)
                     answers.setdefault(exchange.key, exchange.answer)
@@ -267,7 +271,7 @@ class Recorded:
 
 
 class RecordedModel:
-    """Answers as recorded, for nothing; what was not asked then is a `ModelError` now."""
+    """Answers as recorded, for nothing; what was not asked then is `NotRecorded` now."""
 
     def __init__(self, recorded: Recorded, book: Callable[[Usage], None] = lambda _: None) -> None:
         self._recorded, self._book = recorded, book
@@ -280,10 +284,10 @@ class RecordedModel:
     def ask(
         self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
     ) -> Answer:
-        """Return the recorded answer with what it took then. Raise `ModelError` without one."""
+        """Return the recorded answer with what it took then. Raise `NotRecorded` without one."""
         found = self._recorded.answers.get(key_of(self.name, messages, schema, limit))
         if found is None:
-            raise ModelError("the recording holds no answer to this question")
+            raise NotRecorded("the recording holds no answer to this question")
         self._book(found.usage)
         return found
 

@@ -79,6 +79,8 @@ def search(
     except RunnerError as error:
         stopped = Stopped.RUNNER
         run.notes.append(f"the runner failed: {error.message}")
+    finally:
+        tools.done()
     final = run.finish(stopped)
     return Trajectory(
         workload=workload,

@@ -30,6 +30,10 @@ def no_boundary(original: str, candidate: str, *, allow_host: bool) -> Sequence[
     return ()
 
 
+def nothing() -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
     """What a search is given.
@@ -40,7 +44,8 @@ class Tools:
     `profile` tells that the evaluator can read counters. `width` is how many candidates it works
     on at once: when that is more than the batch, the next in line are evaluated ahead, which
     changes the time and never the tree. `used` returns what a model has taken so far, `broke`
-    tells that its budget is used up; a policy that needs no model goes on all the same.
+    tells that its budget is used up; a policy that needs no model goes on all the same. `done` is
+    called once no more will be proposed, so that nothing is asked that nobody waits for.
     """
 
     policy: ProposalPolicy
@@ -56,6 +61,7 @@ class Tools:
     clock: Callable[[], float] = time.monotonic
     used: Callable[[], Usage] = Usage
     broke: Callable[[], bool] = bool
+    done: Callable[[], None] = nothing
 
 
 class Stage(StrEnum):

@@ -70,16 +70,31 @@ def test_no_rules_edit_is_lost_to_the_limit() -> None:
     assert kinds(found) == ["a", "b", "c"]
 
 
-def test_a_search_that_stalls_brings_the_model_in() -> None:
+def test_a_search_that_stalls_brings_the_model_in_for_the_best_candidate() -> None:
     model = Fixed("idea")
     policy = MixedPolicy(Fixed("coarsen"), model)
-    policy.propose(step(0, 0.0), [NAMED], 9)
-    policy.propose(step(1, 1.0), [NAMED], 9)
+    for number, reward in ((0, 0.0), (1, 1.0)):
+        policy.observe(step(number, reward))
+        policy.propose(step(number, reward), [NAMED], 9)
     for number in range(2, 2 + PATIENCE - 1):
-        policy.propose(step(number, 0.5), [NAMED], 9)
+        policy.observe(step(number, 0.5))
+        assert policy.arrived(0.0) == ()
     assert model.asked == []
-    policy.propose(step(9, 0.5), [NAMED], 9)
+    policy.observe(step(9, 0.5))
     assert model.asked == [MODEL_WIDTH]
+    ((number, proposals),) = policy.arrived(0.0)
+    assert number == 1
+    assert kinds(proposals) == ["idea"]
+
+
+def test_a_better_candidate_ends_the_stall() -> None:
+    model = Fixed("idea")
+    policy = MixedPolicy(Fixed("coarsen"), model)
+    policy.observe(step(0, 0.0))
+    for number in range(1, 1 + 3 * PATIENCE):
+        policy.observe(step(number, float(number)))
+        policy.propose(step(number, float(number)), [NAMED], 9)
+    assert model.asked == []
 
 
 def test_a_model_that_does_not_answer_is_noted_and_at_last_left_alone() -> None:
