@@ -509,6 +509,42 @@ def worker_command(
     raise typer.Exit(worker.main(["--gpu", str(gpu), str(jobs), str(results)]))
 
 
+@app.command("serve")
+def serve_command(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8000,
+) -> None:
+    """Serve the GitHub App: webhooks in, reviews on a GPU elsewhere, comments out.
+
+    Needs OPTIML_WEBHOOK_SECRET, OPTIML_GITHUB_APP_ID and OPTIML_GITHUB_APP_KEY; docs/github-app.md
+    leads from nothing to the first comment. Put a proxy that speaks TLS before it.
+    """
+    from bot import serve
+
+    serve.serve(settings.load({}), host, port)
+
+
+@app.command("pause")
+def pause_command(
+    reason: Annotated[str, typer.Argument(help="Told to whoever asks for a review.")],
+    repository: Annotated[str, typer.Option(help="OWNER/NAME; all when left out.")] = "",
+) -> None:
+    """Throw the kill switch of the webhook app: what runs ends, nothing new begins."""
+    from bot import switch
+
+    _console().print(switch.pause(settings.load({}), repository, reason))
+
+
+@app.command("resume")
+def resume_command(
+    repository: Annotated[str, typer.Option(help="OWNER/NAME; all when left out.")] = "",
+) -> None:
+    """Let the webhook app work again after `optiml pause`."""
+    from bot import switch
+
+    _console().print(switch.resume(settings.load({}), repository))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; an error is one message, never a traceback."""
     try:

@@ -49,9 +49,9 @@ def from_json(text: str) -> End:
     return _END.validate_json(text)
 
 
-def closing(end: End, results: Sequence[Reviewed], page: str = "") -> Closing:
-    """Return how the check run of a job closes."""
-    found = closing_of(results)
+def closing(end: End, results: Sequence[Reviewed], page: str = "", comment: str = "") -> Closing:
+    """Return how the check run of a job closes; `page` and `comment` are addresses."""
+    found = closing_of(results, url=comment)
     parts = [end.detail] if end.detail else []
     is_open = end.state is JobState.DONE and not end.conclusion
     if results or is_open:

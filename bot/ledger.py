@@ -146,7 +146,7 @@ class Ledger:
         """Return what is stopped, and why."""
         with self.database.read() as connection:
             rows = connection.execute(sa.select(SWITCHES.c.scope, SWITCHES.c.reason))
-            return dict(rows.tuples().all())
+            return {row.scope: row.reason for row in rows}
 
     def forget(self, before: float) -> None:
         """Drop bookings older than a time."""

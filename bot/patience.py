@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from bot.github_errors import RateLimited, Unreachable
 
 T = TypeVar("T")
-TRANSIENT = (Unreachable, RateLimited, sa.exc.OperationalError, sa.exc.InterfaceError)
+DATABASE_AWAY = (sa.exc.OperationalError, sa.exc.InterfaceError)
+TRANSIENT = (Unreachable, RateLimited, *DATABASE_AWAY)
 _LONGEST = 60.0
 
 

@@ -22,14 +22,14 @@ from bot.commands import COMMAND, Optimize
 from bot.comment import compose
 from bot.dismissals import without
 from bot.ending import End
-from bot.github_errors import GithubError, Missing
+from bot.github_errors import GithubError, Missing, Stale
 from bot.interfaces import Change, Forge, Hub, Pull, PullState, Reviewed
 from bot.job import Job, JobState
 from bot.ledger import Ledger, Spender
 from bot.markdown import code, prose
 from bot.orders import Bench, BenchState, Order, Progress, asks_for
 from bot.outcomes import Outcomes
-from bot.patience import TRANSIENT, Patience
+from bot.patience import DATABASE_AWAY, TRANSIENT, Patience
 from bot.store import Store
 from bot.terms import Terms
 from bot.vouching import vouched
@@ -84,13 +84,18 @@ class ReviewJob:
     def step(self, name: str, job_id: str) -> End | None:
         """Do one step of a job; an end means that the steps between it and the last are left out.
 
-        Raise `Stopped` when this process ends; everything else that goes wrong is an end.
+        Raise `Stopped` when this process ends and a database's error when that is away: the step
+        can be done again. Everything else that goes wrong is an end.
         """
         job = self._job(job_id)
         if job.wish:
             return _cancelled(job.wish)
         try:
             return self.steps[name](job)
+        except DATABASE_AWAY:
+            raise
+        except Stale as error:
+            return _cancelled(error.message)
         except Exception as error:  # noqa: BLE001 - told on the check run, which must not stay open
             return ending.failed(error)
 
@@ -267,7 +272,11 @@ class ReviewJob:
             check = job.check_id
             if check is None:
                 check = self._opened(job, head, "")
-            closing = ending.closing(end, self._results(job), self._terms.page_of(job.id))
+            results = self._results(job)
+            comment = ""
+            if results and end.state is JobState.DONE:
+                comment = self._hub.comment_url(job.repository, job.number or 0)
+            closing = ending.closing(end, results, self._terms.page_of(job.id), comment)
             self._hub.close_check(job.repository, check, closing)
         except Missing:
             _LOG.info("check is gone", job=job_id)  # the repository, or our way into it

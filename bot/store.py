@@ -71,15 +71,16 @@ class Store:
                 connection.execute(sa.insert(JOBS), jobs)
         return receipts
 
-    def forget(self, deliveries_before: float, jobs_before: float) -> int:
-        """Drop old deliveries and old jobs that are over; return how many rows went."""
+    def forget(self, deliveries_before: float, jobs_before: float, limit: int = 500) -> list[Job]:
+        """Drop old deliveries, and some of the old jobs that are over; return those jobs."""
+        done = (JOBS.c.updated < jobs_before, JOBS.c.state.in_(OVER), JOBS.c.check_open.is_(False))
         with self.database.write() as connection:
             old = sa.delete(DELIVERIES).where(DELIVERIES.c.received < deliveries_before)
-            gone = connection.execute(old).rowcount
-            done = sa.delete(JOBS).where(
-                JOBS.c.updated < jobs_before, JOBS.c.state.in_(OVER), JOBS.c.check_open.is_(False)
-            )
-            return int(gone + connection.execute(done).rowcount)
+            connection.execute(old)
+            select = sa.select(JOBS).where(*done).order_by(JOBS.c.seq).limit(limit)
+            gone = [job_from(row) for row in connection.execute(select).mappings()]
+            connection.execute(sa.delete(JOBS).where(JOBS.c.id.in_([one.id for one in gone])))
+        return gone
 
     # -- jobs --------------------------------------------------------------------------------------
 
@@ -293,7 +294,7 @@ def _same_pull(job_id: str) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _known(connection: sa.Connection, guids: Sequence[str]) -> dict[str, str]:
     select = sa.select(DELIVERIES.c.guid, DELIVERIES.c.job).where(DELIVERIES.c.guid.in_(guids))
-    return dict(connection.execute(select).tuples().all())
+    return {row.guid: row.job for row in connection.execute(select)}
 
 
 def _again(connection: sa.Connection, guid: str, job_id: str, now: float) -> Receipt:
