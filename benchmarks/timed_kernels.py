@@ -22,7 +22,7 @@ from typing import Any
 from optimizer.model import Acceptance, CaseTimes, Measurement
 from optimizer.significance import Interval, decide, interval
 from runners import spec, timing
-from runners.contents import Combination
+from runners.contents import Combination, Contents
 from runners.families import DECLARED
 from runners.session import Benches
 from runners.spec import Json
@@ -217,7 +217,7 @@ SUBJECTS = (
     _scatter("scatter", 1 << 22),
     _spin("spin-short", 80_000),
     _chase("chase", 1_500),
-    _spin("spin-long", 900_000),
+    _spin("spin-long", 1_700_000),
     _chase("chase-long", 36_000),
 )
 
@@ -270,6 +270,7 @@ class Timer:
     accept: Acceptance = field(default_factory=Acceptance)
     _built: dict[str, Json] = field(default_factory=dict)
     _benches: Any = None
+    _contents: dict[str, Contents] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._benches = Benches(self.gpu, most=32)
@@ -291,6 +292,10 @@ class Timer:
         if key not in self._built:
             self.build([job])
         return self._built[key]
+
+    def contents(self, work: spec.Work) -> Contents:
+        """Return a workload's inputs, kept on the host."""
+        return self._contents.setdefault(work.name, Contents(work))
 
     def compare(self, data: Json, limits: dict[str, Limit] | None = None) -> Compared:
         """Time a pair by the full rule; every timed case of the job counts."""

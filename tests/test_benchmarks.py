@@ -141,3 +141,49 @@ __global__ void twice(const float* x, float* y, unsigned n) {
     trials = aa.run(timer, {"twice": [subject.job(seed=1), subject.job(seed=2)]}, 3, 1.0)
     assert [one.blocks for one in trials["twice"]] == [4, 4, 4] or len(trials["twice"]) == 3
     assert all(one.candidate_us > 0 for one in trials["twice"])
+
+
+@pytest.mark.skipif(COMPILER is None, reason="no g++ here")
+def test_three_methods_time_the_same_pair(
+    aa: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that does four times the work of its original is slower by every method."""
+    assert aa is not None
+    power = loaded("power")
+    monkeypatch.setattr(power, "CLEARED_BYTES", 1 << 12)
+    monkeypatch.setattr(power, "REPEAT_MS", 5.0)
+    text = """
+constexpr unsigned EXTRA = 0;
+__global__ void twice(const float* x, float* y, unsigned n) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = 0.0f;
+    for (unsigned k = 0; k < 40 * (1 + EXTRA); ++k) v = 0.5f * v + x[i];
+    if (i < n) y[i] = EXTRA ? 2.0f * x[i] + 0.0f * v : 2.0f * x[i] + 0.0f * v;
+}
+"""
+    plain = timed_kernels().SUBJECTS[0]
+    subject = replace(plain, name="twice", text=text, values={"n": 512}, grid="2")
+    gpu = HostGpu()
+    timer = timed_kernels().Timer(
+        gpu, lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
+    )
+    cache = gpu.allocate(1 << 12)
+    trials = [power.trial(timer, subject, extra, 1, cache) for extra in (-3, 0, 3)]
+    assert trials[0].ours.estimate < 1 < trials[2].ours.estimate
+    assert trials[0].do_bench < 1 < trials[2].do_bench
+    assert trials[0].mean < 1 < trials[2].mean
+    table = power.summary(trials, "here", 1.03)
+    assert "| twice |" in table
+    assert "1 comparisons of kernels with themselves" in table
+
+
+def test_rates_count_what_is_so_and_what_is_not(aa: ModuleType) -> None:
+    assert aa is not None
+    power = loaded("power")
+    right, wrong, quiet = (compared(aa, ratio) for ratio in (1.05, 0.95, 1.0))
+    trials = [
+        power.Trial("k", 50, ours, ratio, 0.1, ratio, 0.1)
+        for ours, ratio in ((right, 1.05), (wrong, 0.99), (quiet, 1.02), (right, 1.04))
+    ]
+    cells = power.rates(trials, 1.03)
+    assert cells == ["50 %", "25 %", "50 %", "75 %", "50 %", "75 %", "50 %"]
