@@ -14,7 +14,7 @@ from bot.outcome import Outcome, summarize
 from bot.wiring import Workshop, today
 from optimizer.dialogue import NOTHING_USED
 from optimizer.errors import ConfigError, RunnerError
-from optimizer.memory import lessons, remember
+from optimizer.memory import lessons
 from optimizer.model import Kernel, Step, Trajectory, Workload
 from optimizer.search import search
 from optimizer.tools import Event
@@ -183,11 +183,10 @@ def _same(order: Order, earlier: Trajectory, path: Path) -> None:
 
 
 def _learn(found: Trajectory, workshop: Workshop) -> str:
-    file = workshop.settings.memory_file
-    if file is None or found.environment.recorded:
+    if workshop.memory is None or found.environment.recorded:
         return ""
     try:
-        remember(file, lessons(found, today()))
+        workshop.memory.add(lessons(found, today()))
     except ConfigError as error:
         return str(error)
     return ""

@@ -111,10 +111,6 @@ class Settings:
         """Return the folder for what outlives a run."""
         return Path(self.cache) if self.cache else Path.home() / ".cache" / "optiml"
 
-    @property
-    def memory_file(self) -> Path | None:
-        """Return the search memory's file, None when it is switched off."""
-        return self.cache_folder / "memory.jsonl" if self.memory == "on" else None
 
 
 def load(

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from bot import asking
+from bot import asking, memory_store
 from bot.settings import Settings
 from optimizer import bottleneck, plugins
 from optimizer.boundary import violations
@@ -78,6 +78,7 @@ class Workshop:
         check(settings)
         self.settings = settings
         self.cutlass = cutlass_of(settings)
+        self.memory = memory_store.store_of(settings)
         self._stack = ExitStack()
         self._answers = asking.recorded(settings)
         self._notes: list[str] = []
@@ -161,10 +162,12 @@ class Workshop:
         return self._with_model(tools, workload, folder, spent)
 
     def _memory(self) -> SearchMemory | None:
-        file = self.settings.memory_file
-        if file is None or self.environment.recorded:
+        """Return what earlier searches learned, which no recording is replayed with."""
+        if self.memory is None or self.environment.recorded:
             return None
-        return SearchMemory.load(file, self.environment.gpu, today())
+        found = self.memory.load(self.environment.gpu, today())
+        self._notes += [note for note in found.notes if note not in self._notes]
+        return found
 
     def _with_model(
         self, tools: Tools, workload: Workload, folder: Path | None, spent: Usage

@@ -36,6 +36,7 @@ STRONGEST = 2.0
 # Lines read, the newest last: about 100 searches of 80 evaluations, 1.5 MB.
 MOST_LESSONS = 10_000
 LONGEST_LINE = 2_000
+LONGEST_NAME = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +72,15 @@ class SearchMemory:
                 f"search memory {path}: {error.strerror}",
                 "name a file you can read, or switch it off",
             ) from error
+        return cls.read(text, str(path), gpu, today)
+
+    @classmethod
+    def read(cls, text: str, where: str, gpu: str = "", today: float = 0.0) -> SearchMemory:
+        """Read a memory's text, which anybody may have written; `where` is for the notes."""
         lines = text.splitlines()[-MOST_LESSONS:]
         lessons = [lesson for line in lines if (lesson := _parsed(line)) is not None]
         skipped = sum(1 for line in lines if line.strip()) - len(lessons)
-        notes = (f"search memory {path}: {skipped} lines skipped",) if skipped else ()
+        notes = (f"search memory {where}: {skipped} lines skipped",) if skipped else ()
         return cls(lessons, gpu, today, notes)
 
     def factor(self, kind: str, bottleneck: str) -> float:
@@ -117,7 +123,19 @@ def lessons(trajectory: Trajectory, day: float) -> Iterator[Lesson]:
 
 def remember(path: Path, found: Iterable[Lesson]) -> None:
     """Append lessons to a memory file; raise `ConfigError` when that is not possible."""
-    text = "".join(
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(written(found))
+    except OSError as error:
+        raise ConfigError(
+            f"search memory {path}: {error.strerror}", "name a file you can write, or switch it off"
+        ) from error
+
+
+def written(found: Iterable[Lesson]) -> str:
+    """Return lessons as a memory's text."""
+    return "".join(
         json.dumps(
             {
                 "kind": lesson.kind,
@@ -130,14 +148,6 @@ def remember(path: Path, found: Iterable[Lesson]) -> None:
         + "\n"
         for lesson in found
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ConfigError(
-            f"search memory {path}: {error.strerror}", "name a file you can write, or switch it off"
-        ) from error
 
 
 def bottleneck(findings: Sequence[Finding]) -> str:
@@ -158,13 +168,18 @@ def _parsed(line: str) -> Lesson | None:
         return None
     words = [value.get(name) for name in ("kind", "bottleneck", "gpu")]
     gain, day = value.get("gain"), value.get("day")
-    if not all(isinstance(word, str) for word in words) or not _finite(day):
+    if not all(isinstance(word, str) and _plain(word) for word in words) or not _finite(day):
         return None
     if gain is not None and not _finite(gain):
         return None
     kind, where, gpu = (str(word) for word in words)
     bounded = None if gain is None else max(-5.0, min(5.0, float(gain)))
     return Lesson(kind, where, gpu, bounded, float(day))
+
+
+def _plain(word: str) -> bool:
+    """Tell whether a name is one that may be shown: short and printable."""
+    return len(word) <= LONGEST_NAME and word.isprintable()
 
 
 def _finite(value: object) -> TypeGuard[float]:
