@@ -28,6 +28,8 @@ def vouched(results: Sequence[Reviewed], changes: Sequence[Change]) -> tuple[Rev
     for result in results:
         kernel = result.change.kernel
         change = known.get((kernel.path, kernel.name))
+        if change is None and result.trajectory is None and result.against_base is None:
+            continue  # nothing is claimed of it
         if change is None:
             raise BundleError("the bundle reports on a kernel that the pull request does not touch")
         found.append(_on(change, result))

@@ -53,7 +53,7 @@ def outputs(file: Path) -> dict[str, str]:
 
 def hostile(root: Path) -> Order:
     """Make a pull request that adds softmax, and everything that might be taken for ours."""
-    root.mkdir()
+    root.mkdir(parents=True)
     repositories.git(root, "init", "-q", "-b", "main")
     example = EXAMPLES / "softmax"
     base = repositories.commit(

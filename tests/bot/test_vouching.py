@@ -8,7 +8,7 @@ from bot.comment import compose
 from bot.interfaces import Change, Reviewed
 from bot.orders import BundleError
 from bot.vouching import vouched
-from optimizer.model import Launch, Trajectory
+from optimizer.model import Kernel, Launch, Trajectory
 from tests.bot import synthetic
 from tests.bot.ordered import change_at_head, reviewed, trajectory
 
@@ -88,6 +88,11 @@ def test_a_launch_that_is_not_tunable_cannot_be_offered() -> None:
     result = Reviewed(Change(before, found.workload), dataclasses.replace(found, steps=steps))
     with pytest.raises(BundleError, match="launch"):
         vouched([result], [change])
+
+
+def test_a_file_that_only_the_gpu_plane_saw_and_claims_nothing_of_is_left_out() -> None:
+    other = Reviewed(Change(Kernel("link", "", "link.cu"), None), problem="no workload")
+    assert vouched([other], [change_at_head()]) == ()
 
 
 def test_a_problem_is_told_on_the_forges_change() -> None:
