@@ -52,7 +52,8 @@ app = typer.Typer(
 File = Annotated[Path, typer.Argument(help="The CUDA source.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Policy = Annotated[
-    str | None, typer.Option(help="Who proposes edits: rules, or mixed (rules without a key).")
+    str | None,
+    typer.Option(help="Who proposes edits: rules, llm, or mixed (rules without a model)."),
 ]
 Budget = Annotated[
     str | None, typer.Option(help="Time for one kernel: 10m, 90s, 1h.", metavar="TIME")
@@ -92,6 +93,13 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     ] = None,
     replay: Replay = None,
     record: Record = None,
+    model: Annotated[
+        str | None, typer.Option(help="Language model to ask; needs a key or an address.")
+    ] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Take a model's answers from exchanges.jsonl.", metavar="EXCHANGES"),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the trajectory in the folder.")
     ] = False,
@@ -110,6 +118,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         optiml run src/main.cu --budget 5m --apply
         optiml run kernels/softmax.cu --record softmax.jsonl.gz
         optiml run kernels/softmax.cu --replay softmax.jsonl.gz
+        optiml run kernels/softmax.cu --policy mixed --model gpt-5-mini
     """
     declared = projects.of_file(file, kernel)
     chosen = settings.load(
@@ -121,6 +130,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
             "device": device,
             "strategy": strategy,
             "out": None if out is None else str(out),
+            "model": model,
+            "answers": None if answers is None else str(answers),
         },
         declared.settings,
     )

@@ -203,21 +203,29 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
     """Answer with edits a person wrote: `edits.json` lists them for one original file.
 
     Each entry has title, kind, rationale, predicted, and `file`: the whole text to come to, which
-    is answered as a single block over whatever version is shown. An edit is given once, the
-    others are told that there is nothing more.
+    is answered as blocks over whatever version is shown. An edit is given once; when it comes back
+    with the compiler's words, `repaired` is answered. Who asks for more hears that there is none.
     """
     entries = json.loads((folder / "edits.json").read_text(encoding="utf-8"))
+    left = list(entries)
     lock = threading.Lock()
 
-    def answer(asked: Asked) -> Reply:
+    def entry_for(asked: Asked) -> tuple[dict[str, Any] | None, str]:
+        before = [m["content"] for m in asked["messages"] if m["role"] == "assistant"]
+        if before:
+            again = next((e for e in entries if json.dumps(e["title"]) in before[-1]), None)
+            return again, "repaired"
         with lock:
-            entry = entries.pop(0) if entries else None
-        if entry is None:
+            return (left.pop(0) if left else None), "file"
+
+    def answer(asked: Asked) -> Reply:
+        entry, which = entry_for(asked)
+        if entry is None or which not in entry:
             return Reply("A person wrote these edits, and has no further one.")
         now = file_in(said(asked))
-        text = (folder / entry["file"]).read_text(encoding="utf-8").rstrip("\n")
+        text = (folder / entry[which]).read_text(encoding="utf-8").rstrip("\n")
         return edit(
-            [(now, text)],
+            [(now.rstrip("\n"), text)],
             entry["title"],
             entry["kind"],
             entry["predicted"],
