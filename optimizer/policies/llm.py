@@ -406,6 +406,8 @@ class LanguageModelPolicy:
 
     def _count(self, outcome: Outcome) -> None:
         """Stop asking when the money is gone, or when nothing comes of it."""
+        if self._stopped:
+            return
         if outcome.broke:
             self._stop(outcome.reason)
             return
