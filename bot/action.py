@@ -90,12 +90,13 @@ def _publish(inputs: Inputs) -> None:
 
 def _order(inputs: Inputs) -> None:
     from bot import action_order
+    from bot.benches import labels_of
     from bot.github import GithubHub
 
     with _session(inputs) as session:
         place = Workplace(
             inputs.workflow or WORKFLOW,
-            labels=action_inputs.labels(inputs),
+            labels=labels_of(inputs.labels),
             publishes=True,
             run_details=session.capabilities.run_details,
         )

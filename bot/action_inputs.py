@@ -143,19 +143,6 @@ def make_order(
         raise ConfigError(f"this cannot be ordered: {error}") from error
 
 
-def labels(inputs: Inputs) -> tuple[str, ...]:
-    """Return the GPU runner's labels. Raise `ConfigError` when they are no JSON list of texts."""
-    if not inputs.labels:
-        return ()
-    try:
-        found = json.loads(inputs.labels)
-    except ValueError as error:
-        raise ConfigError("labels is not JSON", 'write ["self-hosted", "gpu"]') from error
-    if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
-        raise ConfigError("labels is no list of texts", 'write ["self-hosted", "gpu"]')
-    return tuple(found)
-
-
 def identity(repository: str, run: int) -> tuple[str, str]:
     """Return id and nonce of the order that a run places with itself."""
     texts = (f"optiml {part} {repository.lower()} {run}" for part in ("order", "nonce"))

@@ -12,10 +12,11 @@ import structlog
 import uvicorn
 
 from bot.app import Entrance, create_app
+from bot.benches import bench_of
 from bot.database import Database, Lock
 from bot.events import secrets_of
 from bot.github import GithubHub
-from bot.github_session import GithubSession, session_of
+from bot.github_session import session_of
 from bot.interfaces import Hub
 from bot.jobs import Crew, Jobs, Pace
 from bot.ledger import Ledger
@@ -28,7 +29,6 @@ from bot.service import Service
 from bot.settings import Settings
 from bot.store import Store
 from bot.terms import Terms, terms_of
-from bot.workflow import WorkflowBench, Workplace
 from optimizer.errors import ConfigError
 
 
@@ -85,7 +85,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
             settings.database,
             secrets,
             GithubHub(session),
-            _bench(settings, session),
+            bench_of(settings, session),
             terms=terms,
             pace=Pace(reviews=max(1, settings.reviews)),
             patience=Patience(),
@@ -122,12 +122,6 @@ def _check(settings: Settings) -> None:
             "there is no GitHub App to act as",
             "set OPTIML_GITHUB_APP_ID and OPTIML_GITHUB_APP_KEY; docs/github-app.md says how",
         )
-
-
-def _bench(settings: Settings, session: GithubSession) -> Bench:
-    if settings.bench == "local":
-        raise ConfigError("the bench of this host is not built in yet", "set OPTIML_BENCH=workflow")
-    return WorkflowBench(session, Workplace(run_details=session.capabilities.run_details))
 
 
 def _log() -> None:

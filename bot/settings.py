@@ -99,6 +99,9 @@ class Settings:
     database: str = dataclasses.field(default="sqlite:///optiml.db", repr=False)
     server_url: str = ""
     bench: str = "workflow"
+    gpu_workflow: str = "optiml-gpu.yml"
+    gpu_labels: str = ""
+    gpu_folder: str = ""
     drafts: str = "off"
     reviews: int = 16
     user_minutes: float = 240.0
@@ -110,7 +113,6 @@ class Settings:
     def cache_folder(self) -> Path:
         """Return the folder for what outlives a run."""
         return Path(self.cache) if self.cache else Path.home() / ".cache" / "optiml"
-
 
 
 def load(

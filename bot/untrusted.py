@@ -65,7 +65,6 @@ def members_of_zip(data: bytes, names: re.Pattern[str], limits: Limits) -> dict[
         OSError,
         EOFError,
         ValueError,
-        NotImplementedError,
         RuntimeError,
         IndexError,
         OverflowError,
