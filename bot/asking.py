@@ -88,6 +88,44 @@ def prices_of(settings: Settings) -> PriceTable:
     return PriceTable.load(Path(settings.prices) if settings.prices else None)
 
 
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """A model, who pays for it, the log of what is said, and how it ends."""
+
+    model: Model
+    purse: Purse
+    log: ExchangeLog | None
+    notes: list[str]
+    close: Callable[[], None]
+
+
+def voice(
+    settings: Settings,
+    *,
+    answers: Recorded | None = None,
+    file: Path | None = None,
+    spent: Usage = NOTHING_USED,
+) -> Voice:
+    """Return the model of the settings, metered; what is said is written to `file`.
+
+    With `answers` nobody is asked. `spent` is what was taken out of the purse already. Raise
+    `ConfigError` for an address that is none.
+    """
+    stack, notes = ExitStack(), list[str]()
+    purse = Purse(
+        Limits(
+            settings.usd - spent.usd, settings.tokens - spent.tokens, settings.calls - spent.calls
+        )
+    )
+    if answers is not None:
+        model: Model = RecordedModel(answers, purse.book)
+        header = answers.header
+    else:
+        model, header = _asked(settings, purse, stack, notes)
+    log = stack.enter_context(ExchangeLog(file, header)) if file else None
+    return Voice(LoggedModel(model, log), purse, log, notes, stack.close)
+
+
 def asking(
     settings: Settings,
     workload: Workload,
@@ -103,20 +141,9 @@ def asking(
     With `answers` nobody is asked. `spent` is what an earlier part of the same search took. Raise
     `ConfigError` for an address that is none.
     """
-    stack, notes = ExitStack(), list[str]()
-    limits = Limits(
-        settings.usd - spent.usd,
-        settings.tokens - spent.tokens,
-        settings.calls - spent.calls,
+    said = voice(
+        settings, answers=answers, file=folder / EXCHANGES if folder else None, spent=spent
     )
-    purse = Purse(limits)
-    if answers is not None:
-        model: Model = RecordedModel(answers, purse.book)
-        header = answers.header
-    else:
-        model, header = _asked(settings, purse, stack, notes)
-    log = stack.enter_context(ExchangeLog(folder / EXCHANGES, header)) if folder else None
-    model = LoggedModel(model, log)
     scene = Scene(
         workload,
         environment.gpu,
@@ -126,17 +153,19 @@ def asking(
         reactive=settings.reports == "reactive",
     )
     policy = LanguageModelPolicy(
-        model,
+        said.model,
         scene,
         violations,
         habits=Habits(prompt_tokens=settings.prompt_tokens, answer_tokens=settings.answer_tokens),
         memory=memory,
-        log=log,
+        log=said.log,
         schedule=answers.schedule if answers is not None else None,
-        notes=notes,
+        notes=said.notes,
     )
+    stack = ExitStack()
+    stack.callback(said.close)
     stack.callback(policy.close)
-    return Asking(policy, model, purse, stack.close)
+    return Asking(policy, said.model, said.purse, stack.close)
 
 
 def _asked(

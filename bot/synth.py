@@ -9,17 +9,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot import asking, run
 from bot import outcome as outcomes
-from bot import run
-from bot.model_client import Endpoint, ServerModel
 from bot.settings import Settings
 from bot.wiring import Workshop
 from optimizer import bottleneck
 from optimizer.budget import Budget
 from optimizer.errors import ConfigError, ProposalError, RunnerError
+from optimizer.exchange import Recorded
 from optimizer.interfaces import Model
 from optimizer.model import Kernel, Launch, Step, Verdict, Workload
-from optimizer.spending import FREE, Limits, MeteredModel, PriceTable, Purse
 from optimizer.synthesis import cutlass
 from optimizer.synthesis.mixture import Attempt, Bench, Synthesis, synthesize
 from optimizer.synthesis.task import Task
@@ -29,6 +28,7 @@ from runners.evaluator import DispatchedEvaluator
 from runners.workload import PROJECT_FILE, ProjectConfig, parse_project
 
 NOTEBOOK = "synthesis.json"
+EXCHANGES = "synthesis-exchanges.jsonl"
 MOST_BYTES = 1 << 20
 UNVERIFIED = (
     "UNVERIFIED: the workload names no reference, so nothing says that this computes what was "
@@ -64,17 +64,19 @@ class Made:
         return self.kernel.launch if self.kernel.launch != stated else None
 
 
-def model_of(settings: Settings) -> MeteredModel:
-    """Return the model the settings name, paid out of one purse. Raise `ConfigError` for none."""
-    if not settings.model:
-        raise ConfigError(
-            "no language model is named, and synthesis needs one",
-            "set OPTIML_MODEL, and OPENAI_API_KEY or OPENAI_BASE_URL for where it is",
-        )
-    endpoint = Endpoint(settings.model, settings.api_url, settings.api_key)
-    table = PriceTable.load()
-    price = FREE if endpoint.is_local else table.of(settings.model) or table.dearest
-    return MeteredModel(ServerModel(endpoint), Purse(Limits(usd=settings.usd), price))
+def voice_of(settings: Settings, folder: Path) -> asking.Voice:
+    """Return the model of the settings; what it is asked and answers is kept in the folder.
+
+    Raise `ConfigError` where there is none, `RunnerError` where the folder cannot be written.
+    """
+    if not asking.is_set(settings):
+        raise ConfigError("no language model is named, and synthesis needs one", asking.NO_MODEL)
+    answers = Recorded.load(Path(settings.answers)) if settings.answers else None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunnerError(f"cannot write to {folder}: {error.strerror}") from error
+    return asking.voice(settings, answers=answers, file=folder / EXCHANGES)
 
 
 def wish(description: str, project: Path, name: str, *, unverified: bool) -> Wish:
@@ -152,6 +154,7 @@ def make(
     files["source"] = folder / Path(asked.path).name
     _write(files["source"], kernel.source)
     files["attempts"] = folder / NOTEBOOK
+    files["answers"] = folder / EXCHANGES
     return Made(
         written,
         replace(finished, outcome=outcomes.summarize(noted), files=files),
@@ -215,6 +218,8 @@ def _charge(workshop: Workshop, written: Synthesis, seconds: float) -> None:
         evaluations=max(1, limit.evaluations - written.evaluations),
         minutes=max(0.01, limit.minutes - seconds / 60.0),
         usd=max(0.0, limit.usd - written.usage.usd),
+        tokens=max(0, workshop.settings.tokens - written.usage.tokens),
+        calls=max(0, workshop.settings.calls - written.usage.calls),
     )
 
 

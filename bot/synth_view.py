@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,6 @@ def synthesized(order: Order, shown: Console) -> synth.Made:
         order.description, order.project, order.workload, unverified=order.unverified
     )
     chosen = settings.load(order.flags, asked.config.given())
-    model = synth.model_of(chosen)
     folder = Path(chosen.out)
     folder = folder / asked.workload.name if order.own_folder else folder
     began = time.monotonic()
@@ -48,9 +47,17 @@ def synthesized(order: Order, shown: Console) -> synth.Made:
         spent = wording.seconds(time.monotonic() - began)
         shown.print(Text(f"[{spent}] {line(attempt)}"), soft_wrap=True)
 
-    with Workshop(
-        chosen, replay=order.replay, record=order.record, command=order.command, say=shown.print
-    ) as workshop:
+    with ExitStack() as stack:
+        workshop = stack.enter_context(
+            Workshop(
+                chosen, replay=order.replay, record=order.record, command=order.command,
+                say=shown.print,
+            )
+        )  # fmt: skip
+        voice = synth.voice_of(chosen, folder)
+        stack.callback(voice.close)
+        for note in voice.notes:
+            shown.print(Text(note, style="yellow"), soft_wrap=True)
 
         @contextmanager
         def watching() -> Iterator[synth.Watcher]:
@@ -59,8 +66,8 @@ def synthesized(order: Order, shown: Console) -> synth.Made:
 
         if asked.workload.reference is None:
             shown.print(Text(synth.UNVERIFIED, style="bold yellow"), soft_wrap=True)
-        shown.print(Text(f"{model.name} writes {asked.workload.name}", style="bold"))
-        made = synth.make(asked, workshop, model, folder, told, watching)
+        shown.print(Text(f"{voice.model.name} writes {asked.workload.name}", style="bold"))
+        made = synth.make(asked, workshop, voice.model, folder, told, watching)
     show(shown, made)
     return made
 

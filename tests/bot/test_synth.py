@@ -156,3 +156,26 @@ def test_a_workload_that_does_not_fit_is_refused(
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(ConfigError, match=why):
         synth.wish("x", project, "softmax", unverified=False)
+
+
+def test_recorded_answers_are_replayed_without_a_server_and_say_who_gave_them(
+    cli: Cli,
+    project: Path,
+    writer: HandWritten,
+    machine: scripted.Scripted,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run(cli, project, "--out", "first") == 0
+    asked = len(writer.asked)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPTIML_MODEL"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OPTIML_ANSWERS", str(Path("first", synth.EXCHANGES).resolve()))
+    assert run(cli, project, "--out", "again") == 0
+    assert len(writer.asked) == asked
+
+    def attempts(folder: str) -> list[tuple[str, str, str]]:
+        found = json.loads(Path(folder, synth.NOTEBOOK).read_text())["attempts"]
+        return [(one["thought"], one["status"], one["author"]) for one in found]
+
+    assert attempts("again") == attempts("first")
+    assert {author for _, _, author in attempts("again")} == {AUTHOR}
