@@ -167,7 +167,7 @@ class SearchSettings:
     tune_prior: float = 0.1
     profile: bool = True
     profiles: int = 5
-    profile_step: float = 1.1
+    profile_step: float = 1.25
     finalists: int = 4
     confirmations: int = 3
     shorten: bool = True

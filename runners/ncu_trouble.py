@@ -9,6 +9,7 @@ DENIED = (
     "them with 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in "
     "/etc/modprobe.d/nvidia-profiling.conf and a reboot, a container needs --cap-add=SYS_ADMIN"
 )
+BUSY = "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)"
 MISSING = "Nsight Compute (ncu) is not installed: install the nsight-compute package of CUDA"
 # What ncu prints, what it means and what to do; first match wins.
 _TROUBLES = (
@@ -23,7 +24,7 @@ _TROUBLES = (
     ),
     (
         r"[Pp]rofiler (?:is )?already|another profiler|DCGM|ResourceUnavailable",
-        "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)",
+        BUSY,
     ),
     (
         r"does not exist or is not an executable|^env: .*[Nn]o such file|: cannot be started",

@@ -24,7 +24,7 @@ from optimizer.model import Verdict
 from runners import ncu
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
-from runners.ncu_trouble import DENIED, MISSING, trouble
+from runners.ncu_trouble import BUSY, DENIED, MISSING, trouble
 from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.syscall_filter import Profile as SystemCalls
 
@@ -37,6 +37,9 @@ WORKER = (sys.executable, "-I", "-m", "runners.worker")
 # H200 (docs/counters.md); a minute leaves room for a kernel of a second replayed 30 times.
 SESSION_SECONDS = 60.0
 MOST_LAUNCHES = 24
+# The counters of all GPUs of a host are handed out one by one: while another session begins, ncu
+# is refused for a moment. Seconds to wait before each further attempt.
+BUSY_WAITS = (1.0, 2.0, 4.0)
 # A report of 36 kernels is 1.5 MB as JSON; beyond this something else is printed.
 OUTPUT_BYTES = 64 << 20
 _PLACES = ("/opt/nvidia/nsight-compute", "/usr/local/NVIDIA-Nsight-Compute", "/usr/local/cuda")
@@ -221,10 +224,14 @@ class NcuProfiler:
                     launches=MOST_LAUNCHES if invocations else 0,
                     warm=warm,
                 )
-                status, printed = self._run(
-                    [*_surroundings(folder), *full], folder, self.seconds, readable
-                )
                 report = folder / "report.ncu-rep"
+                asked = ([*_surroundings(folder), *full], folder, self.seconds, readable)
+                status, printed = self._run(*asked)
+                for wait in BUSY_WAITS:
+                    if report.is_file() or trouble(printed, status) != BUSY:
+                        break
+                    time.sleep(wait)
+                    status, printed = self._run(*asked)
                 if status == 124:
                     return [], f"ncu did not finish in {self.seconds:.0f} s and was stopped"
                 launches = self._read(report) if report.is_file() else []

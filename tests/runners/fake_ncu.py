@@ -1,6 +1,7 @@
 """Stands in for ncu: runs its target, then writes a 'report' or says what a real one would.
 
-`python fake_ncu.py MODE ...ncu arguments`. Modes: csv, denied, silent, slow, missing-metric.
+`python fake_ncu.py MODE ...ncu arguments`. Modes: csv, denied, silent, slow, missing-metric,
+busy:FILE (refused twice, counted in FILE, then as csv), held (refused always).
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ def main(mode: str, arguments: list[str]) -> int:
         target = target[2:]
     if mode == "denied":
         sys.stdout.write(DENIED)
+        return 1
+    if mode.startswith("busy:"):
+        with Path(mode.removeprefix("busy:")).open("a+") as tries:
+            tries.write("x")
+            tries.seek(0)
+            busy = len(tries.read()) <= 2
+        mode = "held" if busy else "csv"
+    if mode == "held":
+        sys.stdout.write("==ERROR== Another profiler is already using the counters.")
         return 1
     if mode == "slow":
         time.sleep(60)

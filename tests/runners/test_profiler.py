@@ -14,7 +14,7 @@ import pytest
 from optimizer import counters
 from optimizer.model import Status, Verdict
 from runners import profiler as module
-from runners.ncu_trouble import DENIED, MISSING, trouble
+from runners.ncu_trouble import BUSY, DENIED, MISSING, trouble
 from runners.profiler import (
     NcuProfiler,
     Profile,
@@ -196,13 +196,25 @@ def test_programs_get_sessions_of_their_own_in_between() -> None:
     assert [p.counters[TIME] for p in found] == [1000.0, 7000.0, 2000.0]
     program = next(c for c in profiler.commands if "/build/p" in c)
     assert program[-3:] == ["/build/p", "8", "x"]
-    assert program[program.index("--kernel-id") + 1].endswith(":1|3|9")
+    assert program[program.index("--kernel-id") + 1].endswith(":1|6")
     assert program[program.index("--launch-count") + 1] == "24"
 
 
 def test_a_program_without_an_artefact_gets_a_note() -> None:
     (found,) = profile_jobs(Sessions([]), [{**request("p", "program"), "candidate": None}])
     assert "compiled" in found.note
+
+
+def test_counters_that_another_session_holds_for_a_moment_are_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sessions on other GPUs of the host take the counters in turn."""
+    monkeypatch.setattr("runners.profiler.BUSY_WAITS", (0.0, 0.0, 0.0))
+    (profile,) = fake(tmp_path, f"busy:{tmp_path / 'tries'}").session(["/bin/true"])
+    assert profile.counters
+    assert (tmp_path / "tries").read_text() == "xxx"
+    (held,) = fake(tmp_path, "held").session(["/bin/true"])
+    assert held.note == BUSY
 
 
 def test_denied_counters_are_not_asked_for_one_by_one(tmp_path: Path) -> None:
