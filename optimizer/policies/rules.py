@@ -35,6 +35,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "power-product": 0.50,
     "reciprocal": 0.45,
     "carry-digits": 0.50,
+    "jam": 0.50,
     "tile-broadcast": 0.50,
     "coarsen": 0.50,
     "vectorize": 0.50,
