@@ -76,6 +76,7 @@ class Scripted:
         self.profile_counters = {"k/dram__bytes.sum": 1.0}
         self.code: dict[str, str] = {}
         self.registers: dict[str, int] = {}
+        self.seconds: dict[str, float] = {}
 
     def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
         at = step.kernel.source
@@ -102,6 +103,7 @@ class Scripted:
             Status.CORRECT,
             Measurement((times,), "a GPU"),
             counters=counters,
+            seconds=self.seconds,
             machine_code=self.code.get(source, source or "root"),
             resources={"k": Resources(self.registers.get(source, 32))},
         )
@@ -329,6 +331,22 @@ def test_a_program_is_compared_with_itself_before_its_winner_is_confirmed() -> N
     assert asked(Scripted({"a": 0.9})) == [("", Effort.SCREEN)]
     drifting = Scripted({"": 1.10, "a": 1.12}, confirm={"": 1.10})
     assert asked(drifting)[1:3] == [("", Effort.RACE), ("", Effort.CONFIRM)]
+
+
+def test_what_cannot_be_raced_in_time_is_confirmed_as_it_screened() -> None:
+    world = Scripted({"a": 3.0, "b": 2.95})
+    world.seconds = {"verify": 1.0, "time": 4.0, "oracle": 5.0}
+
+    def raced(minutes: float) -> list[str]:
+        world.asked.clear()
+        given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0)
+        budget = Budget(30, minutes)
+        found = search(Kernel("k", ""), landscape.workload(), given, budget)
+        assert found.best.kernel.source == "a"
+        return [source for source, effort in world.asked if effort is Effort.RACE and source]
+
+    assert raced(1.0) == ["a", "b"]
+    assert raced(0.8) == []
 
 
 def test_nothing_is_offered_below_the_least_speedup() -> None:
