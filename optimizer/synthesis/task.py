@@ -24,7 +24,7 @@ MOST_REFERENCE = 12_000
 # Lines that may stand above the kernel: headers of the toolkit that hold device code, and their
 # namespaces. Whatever else is included is refused with the rest.
 _HEADERS = frozenset({
-    "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math.h", "cmath", "stdint.h", "cstdint",
+    "cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math.h", "cmath", "stdint.h", "cstdint",
     "float.h", "cfloat", "limits.h", "climits", "math_constants.h", "cooperative_groups.h",
     "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cooperative_groups/memcpy_async.h",
     "cuda_pipeline.h", "cuda/pipeline", "cuda/barrier", "cub/cub.cuh",
@@ -36,6 +36,7 @@ _INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*<([\w./-]+)>[ \t]*\r?$")
 _OPENED = re.compile(
     r"(using namespace (nvcuda|cute|cooperative_groups);|namespace cg = cooperative_groups;)\r?$"
 )
+_EXTERN_C = re.compile(r'\bextern\s+"C"\s+__global__')
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 NamedHeader = Callable[[str], bool]
@@ -110,7 +111,10 @@ class Task:
             if (found and self._may_include(found[1])) or _OPENED.match(line.strip()):
                 lines.append(line.strip())
         words = f"/* {' '.join(sorted(self.known_words))} */\n" if self.known_words else ""
-        return words + "\n".join((*lines, "", self.signature, "{", "}", ""))
+        head = self.signature
+        if _EXTERN_C.search(source):  # many write it, and it changes nothing
+            head = f'extern "C" {head}'
+        return words + "\n".join((*lines, "", head, "{", "}", ""))
 
     def outside(self, source: str) -> Sequence[str]:
         """Return what a source holds that it may not; empty when it is inside."""
