@@ -11,7 +11,7 @@
 namespace {
 
 constexpr unsigned char kCanary = 0xC9;
-constexpr size_t kPattern = 1 << 20, kWhole = 256ull << 20, kStoreWhole = 32ull << 20;
+constexpr size_t kPattern = 1 << 20, kWhole = 256ull << 20, kStoreWhole = 256ull << 20;
 constexpr size_t kChunk = 64 << 10, kMaxRecords = 20000;
 
 uint64_t mix(uint64_t x) {
@@ -70,13 +70,25 @@ void checkGuard(const Allocation &a, const char *side, const char *at, size_t by
   }
 }
 
+// Where a sample of something long is taken: both ends, and a place in each stretch between them
+// that the run's seed decides, so that no code can know it. Multiples of 16, the last one aside.
+std::vector<size_t> places(size_t length, size_t chunks) {
+  std::vector<size_t> found;
+  const size_t step = (length - kChunk) / (chunks - 1) / 16 * 16;
+  for (size_t i = 0; i + 1 < chunks; ++i) {
+    const size_t room = i && step > kChunk ? (step - kChunk) / 16 : 0;
+    found.push_back(i * step + (room ? mix(state().config.seed ^ (i << 32)) % room * 16 : 0));
+  }
+  found.push_back(length - kChunk);
+  return found;
+}
+
 void store(Record &r, const char *bytes, size_t length) {
   State &s = state();
   std::vector<char> some;
   if (length > kStoreWhole) {
-    const size_t chunks = 64, step = (length - kChunk) / (chunks - 1) / 16 * 16;
-    for (size_t i = 0; i < chunks; ++i)
-      some.insert(some.end(), bytes + i * step, bytes + i * step + kChunk);
+    for (const size_t at : places(length, 1024))
+      some.insert(some.end(), bytes + at, bytes + at + kChunk);
     bytes = some.data();
     length = some.size();
     r.sampled = true;
@@ -122,10 +134,10 @@ void recordFinal(const Allocation &a, const char *why) {
     bytes.resize(a.bytes);
     if (runtime().memcpy(bytes.data(), a.user, a.bytes, kDeviceToHost) != kSuccess) return;
   } else {
-    const size_t chunks = 256, step = (a.bytes - kChunk) / (chunks - 1) / 16 * 16;
-    bytes.resize(chunks * kChunk);
-    for (size_t i = 0; i < chunks; ++i)
-      if (runtime().memcpy(bytes.data() + i * kChunk, a.user + i * step, kChunk, kDeviceToHost))
+    const std::vector<size_t> at = places(a.bytes, 1024);
+    bytes.resize(at.size() * kChunk);
+    for (size_t i = 0; i < at.size(); ++i)
+      if (runtime().memcpy(bytes.data() + i * kChunk, a.user + at[i], kChunk, kDeviceToHost))
         return;
   }
   s.readback += bytes.size();

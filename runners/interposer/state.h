@@ -27,7 +27,7 @@ struct Config {
   uint64_t seed = 1;
   bool record = false, fixClock = true;
   std::vector<uint64_t> expected;
-  uint64_t maxStored = 192ull << 20, maxReadback = 2ull << 30;
+  uint64_t maxStored = 512ull << 20, maxReadback = 2ull << 30;
   uint64_t stopLaunches = 0, stopCopies = 0;
   double replayMilliseconds = 300;
   std::map<std::string, Plan> plans;
