@@ -24,7 +24,8 @@ MOST_REFERENCE = 12_000
 # Lines that may stand above the kernel: headers of the toolkit that hold device code, and their
 # namespaces. Whatever else is included is refused with the rest.
 _HEADERS = frozenset({
-    "cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math.h", "cmath", "stdint.h", "cstdint",
+    "cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h", "math.h", "cmath",
+    "stdint.h", "cstdint",
     "float.h", "cfloat", "limits.h", "climits", "math_constants.h", "cooperative_groups.h",
     "cooperative_groups/reduce.h", "cooperative_groups/scan.h", "cooperative_groups/memcpy_async.h",
     "cuda_pipeline.h", "cuda/pipeline", "cuda/barrier", "cub/cub.cuh",

@@ -314,11 +314,11 @@ HEAD = "__global__ void twice(float* x, int n)"
     [
         f'extern "C" {HEAD} {{ x[0] = 1; }}',
         "__global__ void __launch_bounds__(256) twice(float* __restrict__ x, const int n) {}",
-        f"#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"
-        f"namespace cg = cooperative_groups;\n{HEAD} {{ cg::this_thread_block().sync(); }}",
+        (f"#include <cuda_runtime.h>\n#include <cooperative_groups.h>\n"
+        f"namespace cg = cooperative_groups;\n{HEAD} {{ cg::this_thread_block().sync(); }}"),
         f"#define TILE 32\nconstexpr int WIDTH = 4;\n{HEAD} {{ __shared__ float s[TILE * WIDTH]; }}",
-        f"template <int N>\n__device__ __forceinline__ float f(float v) {{ return v * N; }}\n"
-        f"{HEAD} {{ x[0] = f<2>(x[0]); }}",
+        (f"template <int N>\n__device__ __forceinline__ float f(float v) {{ return v * N; }}\n"
+        f"{HEAD} {{ x[0] = f<2>(x[0]); }}"),
         f"{HEAD} {{ extern __shared__ float s[]; s[0] = x[0]; }}",
         f"// naïve © — fine in a comment\n{HEAD} {{\n#pragma unroll\nfor (int i = 0; i < 4; i++) x[i] = 0;\n}}",
     ],
