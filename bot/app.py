@@ -10,13 +10,14 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import sqlalchemy as sa
 import structlog
 from fastapi import FastAPI, Header, Path, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot import events, pages
 from bot.events import Ignored, PayloadError, SignatureError
@@ -28,19 +29,22 @@ from bot.terms import Terms
 
 _LOG = structlog.get_logger("optiml")
 _INLINE = 256 << 10  # bytes of a body that is read without leaving the event loop
-_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "x-frame-options": "DENY",
-    "cache-control": "no-store",
-    "x-robots-tag": "noindex",
-}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-store"),
+    (b"x-robots-tag", b"noindex"),
+)
 JobId = Annotated[str, Path(pattern=r"^[0-9a-f]{32}$")]
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """What the app needs. `wake` says that there is work; `is_alive` tells whether it is taken."""
+    """What the app needs. `wake` says that there is work; `is_alive` tells whether it is taken.
+
+    `on_open` is given what tells whether deliveries come in faster than work should begin.
+    """
 
     secrets: Sequence[bytes]
     records: Records
@@ -49,7 +53,7 @@ class Entrance:
     app_id: int | None = None
     wake: Callable[[], None] = lambda: None
     is_alive: Callable[[], bool] = lambda: True
-    on_close: Callable[[], None] = field(default=lambda: None)
+    on_open: Callable[[Callable[[], bool]], None] = lambda _: None
 
 
 def create_app(entrance: Entrance) -> FastAPI:
@@ -59,23 +63,32 @@ def create_app(entrance: Entrance) -> FastAPI:
     @contextlib.asynccontextmanager
     async def living(_: FastAPI) -> AsyncIterator[None]:
         await intakes.open()
+        entrance.on_open(lambda: intakes.is_pressed)
         yield
         await intakes.close()
-        await asyncio.to_thread(entrance.on_close)
 
     app = FastAPI(title="OptiML", lifespan=living, docs_url=None, redoc_url=None)
 
-    @app.middleware("http")
-    async def harden(request: Request, go_on) -> Response:  # type: ignore[no-untyped-def]  # noqa: ANN001
-        response: Response = await go_on(request)
-        for name, value in _HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
-
+    app.add_middleware(_Hardened)
     _add_webhook(app, entrance, intakes)
     _add_figures(app, entrance)
     _add_pages(app, entrance)
     return app
+
+
+class _Hardened:
+    """Adds headers to every answer that keep a browser from doing more than showing it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def hardened(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *_HEADERS]
+            await send(message)
+
+        await self._app(scope, receive, hardened if scope["type"] == "http" else send)
 
 
 def _add_webhook(app: FastAPI, entrance: Entrance, intakes: Intakes) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 
 import structlog
@@ -18,6 +20,7 @@ _BATCH = 64  # deliveries written in one transaction
 _WAITING = 2000  # deliveries that may wait for the disk; GitHub is told to come again beyond that
 _READING = 64 << 20  # bytes of bodies that are held at the same time
 _BODY_SECONDS = 30.0
+_MANY, _MANY_WITHIN = 100, 1.0  # deliveries, seconds: GitHub is answered before work is begun
 
 
 class Full(Exception):  # noqa: N818 - a state, said as one
@@ -33,6 +36,7 @@ class Intakes:
             _WAITING
         )
         self._writer: asyncio.Task[None] | None = None
+        self._accepted: deque[float] = deque(maxlen=_MANY)
 
     async def open(self) -> None:
         """Begin to write."""
@@ -45,6 +49,12 @@ class Intakes:
             self._writer.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._writer
+
+    @property
+    def is_pressed(self) -> bool:
+        """Tell whether so much comes in just now that everything else had better wait."""
+        full = len(self._accepted) == _MANY
+        return full and time.monotonic() - self._accepted[0] < _MANY_WITHIN
 
     async def put(self, intake: Intake) -> Receipt:
         """Return once a delivery is on the disk. Raise `Full`, or a database's error."""
@@ -60,6 +70,7 @@ class Intakes:
             batch = [await self._waiting.get()]
             while len(batch) < _BATCH and not self._waiting.empty():
                 batch.append(self._waiting.get_nowait())
+            self._accepted.extend([time.monotonic()] * len(batch))
             try:
                 accept = self._store.accept
                 receipts = await asyncio.to_thread(accept, [one for one, _ in batch])

@@ -86,6 +86,7 @@ class Jobs:
         self._lock = threading.Lock()
         self._woken = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._is_pressed: Callable[[], bool] = lambda: False
         self._beaten = 0.0
         self._began = time.time()
         self._workflows: dict[str, Callable[[str], None]] = {}
@@ -125,6 +126,10 @@ class Jobs:
     def wake(self) -> None:
         """Say that there is something to do."""
         self._woken.set()
+
+    def yield_to(self, is_pressed: Callable[[], bool]) -> None:
+        """Begin less while something tells that there is more pressing work, but never nothing."""
+        self._is_pressed = is_pressed
 
     def close(self) -> None:
         """Stop. Jobs under way are left for whoever takes them over."""
@@ -214,6 +219,8 @@ class Jobs:
             except Exception:  # noqa: BLE001 - whatever it is, jobs have to be taken again
                 _LOG.exception("jobs could not be taken; trying again")
                 self._patience.stop.wait(self._pace.look)
+            if self._is_pressed():
+                self._patience.stop.wait(self._pace.look)
             self._woken.wait(self._pace.look)
             self._woken.clear()
 
@@ -226,8 +233,9 @@ class Jobs:
             since = now + _DAY if self._database.is_sqlite else now - self._pace.lease
             self._take_over(since)
             self._find_lost()
-        self._claim(EVENTS, self._pace.events - self._busy(_EVENT))
-        self._claim((REVIEW,), self._pace.reviews - self._busy(REVIEW))
+        most = 1 if self._is_pressed() else self._pace.reviews + self._pace.events
+        self._claim(EVENTS, min(most, self._pace.events - self._busy(_EVENT)))
+        self._claim((REVIEW,), min(most, self._pace.reviews - self._busy(REVIEW)))
 
     def _claim(self, kinds: tuple[str, ...], free: int) -> None:
         for job in self._store.claim(self.replica, kinds, free):

@@ -70,7 +70,16 @@ def opened(
     review = ReviewJob(hub, bench, records, terms, patience)
     jobs = Jobs(database, Crew(hub, service, review, records, metrics), pace, patience)
     jobs.open()
-    entrance = Entrance(secrets, records, terms, metrics, app_id, jobs.wake, lambda: jobs.is_alive)
+    entrance = Entrance(
+        secrets,
+        records,
+        terms,
+        metrics,
+        app_id,
+        jobs.wake,
+        lambda: jobs.is_alive,
+        jobs.yield_to,
+    )
     return House(entrance, jobs, database, lock)
 
 
