@@ -265,7 +265,7 @@ def _line(value: object, limit: int) -> str:
 
 
 def _kind(value: object) -> str:
-    name = re.sub(r"[\s_]+", "-", str(value or "").strip().lower())
+    name = re.sub(r"[\s_]+", "-", str(value or "").strip(" *`'\"").lower())
     return name if len(name) <= 30 and _KIND.fullmatch(name) else ""
 
 

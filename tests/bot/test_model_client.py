@@ -72,9 +72,11 @@ def test_what_may_pass_is_asked_again(first: Reply) -> None:
 
 
 def test_a_server_that_stays_broken_is_given_up_with_its_last_words() -> None:
-    with asked(Reply(status=500, error="oops"), retries=2) as (model, server):
-        with pytest.raises(ModelError, match=r"HTTP 500.*oops.*3 attempts"):
-            model.ask(SAID)
+    with (
+        asked(Reply(status=500, error="oops"), retries=2) as (model, server),
+        pytest.raises(ModelError, match=r"HTTP 500.*oops.*3 attempts"),
+    ):
+        model.ask(SAID)
     assert len(server.asked) == 3
 
 
@@ -88,17 +90,21 @@ def test_an_answer_that_takes_too_long_is_a_time_out() -> None:
 
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_a_refused_key_or_model_is_not_asked_again_and_says_what_to_check(status: int) -> None:
-    with asked(Reply(status=status, error="no such thing")) as (model, server):
-        with pytest.raises(ModelError) as caught:
-            model.ask(SAID)
+    with (
+        asked(Reply(status=status, error="no such thing")) as (model, server),
+        pytest.raises(ModelError) as caught,
+    ):
+        model.ask(SAID)
     assert len(server.asked) == 1
     assert "OPENAI" in caught.value.remedy
 
 
 def test_an_account_that_is_used_up_is_not_asked_again() -> None:
-    with asked(Reply(status=429, error="quota", code="insufficient_quota")) as (model, server):
-        with pytest.raises(ModelError, match="quota"):
-            model.ask(SAID)
+    with (
+        asked(Reply(status=429, error="quota", code="insufficient_quota")) as (model, server),
+        pytest.raises(ModelError, match="quota"),
+    ):
+        model.ask(SAID)
     assert len(server.asked) == 1
 
 
@@ -110,9 +116,11 @@ def test_a_server_that_asks_for_too_much_patience_is_given_up() -> None:
 
 @pytest.mark.parametrize("code", ["", "context_length_exceeded"])
 def test_a_prompt_that_is_too_long_says_so(code: str) -> None:
-    with asked(Reply(status=400, error=CONTEXT, code=code)) as (model, server):
-        with pytest.raises(PromptTooLong):
-            model.ask(SAID)
+    with (
+        asked(Reply(status=400, error=CONTEXT, code=code)) as (model, server),
+        pytest.raises(PromptTooLong),
+    ):
+        model.ask(SAID)
     assert len(server.asked) == 1
 
 
