@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import re
+import shutil
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -19,6 +20,7 @@ from typing import Any, Literal
 from runners import cubin, diagnostics, sass
 from runners.fault import Fault
 from runners.flags import allowed_flags, inside
+from runners.header_digest import header_digest
 from runners.hosttext import host_digest
 from runners.sandbox import Finished, Limits, Sandbox
 from runners.toolchain import Toolchain
@@ -27,13 +29,27 @@ ArtifactKind = Literal["cubin", "shared", "program", "ptx"]
 COMPILE_SECONDS = 90.0
 LIBRARY_SECONDS = 180.0  # a template library: a small CuTe kernel takes 20 s on a slow core
 COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
+# One file that a compiler writes, and what all its processes hold. An array that is spelled out in
+# device code can make them as large as an address space.
+WRITTEN_BYTES = 512 << 20
+RESIDENT_BYTES = 8 << 30
+COMPILE_PROCESSES = 64
 MAX_SOURCE_BYTES = 4 << 20
 PTX_SUFFIX = ".altered.ptx"  # of what we made from PTX; a project's sources are CUDA C++
 # CuTe's names for WGMMA, TMA and what came after: code for sm_90a, not for sm_90 (PTX ISA, wgmma).
 _SPECIFIC = re.compile(r"\bSM(90|1[0-9][0-9])_|\b(warpgroup|wgmma)\w*|/sm(90|1[0-9][0-9])_")
 # Messages that are about this machine and not about the source, and what to do.
+_TOO_MUCH = {
+    "memory": "ran out of memory or was killed",
+    "processes": "started too many processes",
+    "disk": "wrote too much",
+    "files": "wrote too many files",
+    "output": "printed too much",
+}
+_OUT_OF_ROOM = r"bad_alloc|out of memory|File size limit|File too large|No space left on device"
+_FULL = r"No space left on device"
 _HOST_TROUBLES = (
-    (r"No space left on device", "RunnerError", "the disk is full", "free some disk space"),
+    (_FULL, "RunnerError", "the disk is full", "free some disk space"),
     (
         r"(?:gcc|g\+\+|cc1plus)[^\n]*(?:[Nn]o such file or directory$|not found)|find compiler",
         "NoDeviceError",
@@ -113,6 +129,7 @@ class _Order:
     symbol: str
     options: tuple[str, ...]
     root: Path
+    headers: str
     library: Path | None = None
 
     @property
@@ -123,7 +140,8 @@ class _Order:
 
     @property
     def key(self) -> str:
-        text = json.dumps([self.source, self.name, self.kind, self.arch, self.symbol, self.options])
+        parts = [self.source, self.name, self.kind, self.arch, self.symbol, self.options]
+        text = json.dumps([*parts, self.headers])
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
@@ -171,9 +189,8 @@ class Compiler:
         switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
         if given.library is not None:
             switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
-        order = _Order(
-            source, _file_name(path), kind, sm, symbol, tuple(switches), top, given.library
-        )
+        name, headers = _file_name(path), header_digest(source, folders)
+        order = _Order(source, name, kind, sm, symbol, tuple(switches), top, headers, given.library)
         with self._lock:
             turn = self._running.setdefault(order.key, threading.Lock())
         with turn:
@@ -230,8 +247,8 @@ class Compiler:
         seconds = COMPILE_SECONDS if order.library is None else LIBRARY_SECONDS
         done = self._run(command, folder, readable=shown, seconds=seconds)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
-        if done.code != 0 or not made.is_file():
-            return _failure(order, done, printed)
+        if done.code != 0 or made.is_symlink() or not made.is_file():
+            return _failure(order, done, printed, shutil.disk_usage(self._scratch).free)
         return self._artifact(order, made, printed, done.seconds)
 
     def _runtime(self) -> list[str]:
@@ -350,16 +367,20 @@ def _digest(made: Artifact, source: str, launch: str) -> str:
     return hashlib.sha256(f"{made.device_code}\0{host}\0{launch}".encode()).hexdigest()[:32]
 
 
-def _failure(order: _Order, done: Finished, printed: str) -> Failure:
+def _failure(order: _Order, done: Finished, printed: str, free_bytes: int) -> Failure:
     for pattern, kind, message, remedy in _HOST_TROUBLES:
+        if pattern == _FULL and free_bytes > WRITTEN_BYTES:
+            continue  # the sandbox's own small /tmp was filled, by what is compiled
         if re.search(pattern, printed, re.MULTILINE):
             raise Fault(kind, message, remedy)  # type: ignore[arg-type]
     if done.timed_out:
         log = f"the compiler did not finish in {done.seconds:.0f} s"
         return Failure(log, timed_out=True, seconds=done.seconds)
+    if done.limit in _TOO_MUCH:
+        return Failure(f"the compiler {_TOO_MUCH[done.limit]}", seconds=done.seconds)
     found = diagnostics.parse(printed)
     log = diagnostics.render(found, order.source, order.name, printed)
-    if done.code < 0 or "bad_alloc" in printed or "out of memory" in printed:
+    if done.code < 0 or re.search(_OUT_OF_ROOM, printed):
         log = f"the compiler ran out of memory or was killed\n{log}"
     return Failure(log, found, seconds=done.seconds)
 

@@ -6,6 +6,7 @@ import contextlib
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -268,8 +269,10 @@ def test_no_compiler_says_where_one_is_looked_for(tmp_path: Path) -> None:
     ],
 )
 def test_troubles_of_the_machine_are_not_the_candidates(
-    tmp_path: Path, says: str, kind: str
+    tmp_path: Path, says: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    full = SimpleNamespace(free=1 << 20)
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: full)
     toolchain = find_toolchain(str(fake_nvcc(tmp_path / "cuda", f'echo "{says}" >&2; exit 1')))
     with Sandbox() as sandbox:
         compiler = Compiler(toolchain, sandbox, tmp_path / "scratch")
@@ -345,3 +348,32 @@ def test_opcodes_are_counted_once_for_each_machine_code(tmp_path: Path) -> None:
         assert compiler.disassemble(artifact).instructions == {"k/LDG.E": 1}
         assert compiler.disassemble(artifact).instructions == {"k/LDG.E": 1}
     assert (tmp_path / "calls").read_text() == "x\n"
+
+
+def test_a_source_that_fills_the_sandboxs_small_tmp_is_the_candidates_trouble(
+    tmp_path: Path,
+) -> None:
+    says = "fatal error: error writing to /tmp/x.s: No space left on device"
+    toolchain = find_toolchain(str(fake_nvcc(tmp_path / "cuda", f'echo "{says}" >&2; exit 1')))
+    with Sandbox() as sandbox:
+        compiler = Compiler(toolchain, sandbox, tmp_path / "scratch")
+        made = compiler.compile(SAXPY, path="k.cu", kind="cubin", sm=80, root=str(tmp_path))
+        assert "No space left" in failed(made).log
+
+
+@needs_nvcc
+def test_a_changed_header_is_another_source(project: Path, tmp_path: Path) -> None:
+    header = project / "src" / "tuned.h"
+    source = '#include "tuned.h"\n__global__ void k(float* x) { x[0] = FACTOR; }\n'
+    codes = []
+    with Sandbox() as sandbox:
+        compiler = Compiler(find_toolchain(), sandbox, tmp_path / "scratch")
+        for factor in ("1.0f", "2.0f", "1.0f"):
+            header.write_text(f"#define FACTOR {factor}\n")
+            made = compiler.compile(
+                source, path="src/k.cu", kind="cubin", sm=SM, symbol="k", root=str(project)
+            )
+            assert isinstance(made, Artifact), made.log
+            codes.append(made.machine_code)
+    header.unlink()
+    assert codes[0] == codes[2] != codes[1]
