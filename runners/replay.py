@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from runners.wire import ForgedResponse, verdict_from_dict, verdict_to_dict
 
 FORMAT = 1
 MAX_BYTES = 256 << 20
+FLUSH_SECONDS = 1.0
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(Workload)
 
 
@@ -65,6 +67,8 @@ class RecordingDispatcher:
         self._inner = inner
         self._path = path
         self._lock = threading.Lock()
+        self._wait = FLUSH_SECONDS if path.suffix == ".gz" else -1.0
+        self._flushed = -FLUSH_SECONDS
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[str] = (
@@ -105,7 +109,11 @@ class RecordingDispatcher:
         try:
             with self._lock:
                 self._file.write(text + "\n")
-                self._file.flush()
+                # A flush ends a block of a compressed file, which then grows threefold: once a
+                # second at most, and that is what an interrupted run may lose of it.
+                if time.monotonic() - self._flushed > self._wait:
+                    self._file.flush()
+                    self._flushed = time.monotonic()
         except OSError as error:
             remedy = "free some disk space or record elsewhere"
             raise RunnerError(f"the recording {self._path}: {error.strerror}", remedy) from error
