@@ -31,6 +31,7 @@ from optimizer.model import (
     Verdict,
     Workload,
 )
+from optimizer.policies import edits
 from optimizer.search import Budget, Run
 from optimizer.significance import speedup
 from optimizer.tools import Event, Stage, Tools, ignore
@@ -409,35 +410,14 @@ class AgentSession:
 def apply_blocks(source: str, blocks: Sequence[tuple[str, str]]) -> str:
     """Return the source with each (search, replace) applied in order, exactly once each.
 
-    Raise `ConfigError` that says where the search text nearly occurs, or where it occurs twice.
+    Raise `ConfigError` that says why a block does not fit.
     """
-    for place, (search, put) in enumerate(blocks, 1):
-        found = source.count(search) if search else 0
-        if found == 1:
-            source = source.replace(search, put)
-            continue
-        name = f"edit {place} of {len(blocks)}"
-        if found:
-            lines, at = [], -1
-            for _ in range(min(found, 6)):
-                at = source.index(search, at + 1)
-                lines.append(str(source.count("\n", 0, at) + 1))
-            raise ConfigError(
-                f"{name}: the search text occurs {found} times, at lines {', '.join(lines)}",
-                "add lines around it until it is unique",
-            )
-        raise ConfigError(f"{name}: the search text does not occur{_near(source, search)}",
-                          "copy it from the source as it is, blanks included")  # fmt: skip
-    return source
-
-
-def _near(source: str, search: str) -> str:
-    """Say where the first line of a search text occurs but for its blanks."""
-    wanted = next((line.split() for line in search.splitlines() if line.strip()), [])
-    for number, line in enumerate(source.splitlines(), 1):
-        if wanted and line.split() == wanted:
-            return f"; its first line is line {number}, `{line}`, what follows differs"
-    return ""
+    listed = tuple(edits.Block(search, replace) for search, replace in blocks)
+    wish = edits.Wish("", "", "", None, listed, None)
+    text = edits.applied(wish, source)
+    if isinstance(text, edits.Refused):
+        raise ConfigError(text.reason, "copy the text from the source as it is, blanks included")
+    return text
 
 
 def _text(path: Path) -> str | None:

@@ -111,9 +111,9 @@ def test_thinking_costs_no_minutes() -> None:
 
 def test_blocks_apply_in_order_and_exactly_once() -> None:
     assert apply_blocks("a b c", [("a", "b2"), ("b2 b", "d")]) == "d c"
-    with pytest.raises(ConfigError, match="edit 2 of 2"):
+    with pytest.raises(ConfigError, match="block 2: its search text is not in the file"):
         apply_blocks("a b", [("a", "x"), ("a", "y")])
-    with pytest.raises(ConfigError, match="its first line is line 2, `  y = 1;`"):
-        apply_blocks("{\n  y = 1;\n  z = 2;\n}", [("y = 1;\nz = 3;", "")])
-    with pytest.raises(ConfigError, match="does not occur"):
+    with pytest.raises(ConfigError, match="the nearest line is `z = 2;`"):
+        apply_blocks("{\n  y = 1;\n  z = 2;\n}", [("  y = 1;\n  z = 3;", "")])
+    with pytest.raises(ConfigError, match="searches for nothing"):
         apply_blocks("a", [("", "x")])

@@ -115,10 +115,10 @@ def test_a_search_text_that_does_not_fit_is_answered_with_what_to_do(project: Pa
         twice = [{"search": "y[j] =", "replace": "y[j] +="}]
         answer = await ask("evaluate", workload="softmax", edits=twice)
         assert answer.is_error
-        assert "occurs 2 times, at lines 23, 28" in text(answer)
-        blanks = [{"search": "int row=blockIdx.x;\n", "replace": ""}]
+        assert "occurs 2 times; repeat more lines around it" in text(answer)
+        blanks = [{"search": "    float sum=0.0f;\n", "replace": ""}]
         answer = await ask("evaluate", workload="softmax", edits=blanks)
-        assert "does not occur" in text(answer)
+        assert "the nearest line is `float sum = 0.0f;`" in text(answer)
 
     driven(project, talk)
 
