@@ -141,7 +141,7 @@ class Committer:
             )
 
     def _tip(self, branch: _Branch) -> str:
-        path = at(branch.repository, "git", "ref", "heads", branch.ref)
+        path = at(branch.repository, "git", "ref", f"heads/{branch.ref}")
         data = self._session.request("GET", path, repository=branch.repository).data
         return str(data["object"]["sha"])
 
@@ -187,7 +187,7 @@ class Committer:
         return sha
 
     def _advance(self, branch: _Branch, tip: str) -> None:
-        path = at(branch.repository, "git", "refs", "heads", branch.ref)
+        path = at(branch.repository, "git", "refs", f"heads/{branch.ref}")
         # Setting a branch to the same commit twice is setting it once.
         self._session.request(
             "PATCH",
@@ -225,7 +225,7 @@ class Committer:
             if "already exists" not in error.message.lower():
                 raise
             # Ours from an earlier attempt: nobody else's branch goes by such a name.
-            place = ("git", "refs", "heads", name)
+            place = ("git", "refs", f"heads/{name}")
             self._asked("PATCH", repository, *place, body={"sha": tip, "force": True})
         title, text = stacked_words(outcome, state.number, why.message)
         offer = {"title": title, "body": text, "head": name, "base": branch.ref}

@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from bot.check_runs import CheckRuns
 from bot.comment import MARKER, Door
@@ -82,7 +81,7 @@ class GithubHub:
 
     def permission(self, repository: str, login: str) -> str:
         """Return admin, maintain, write, triage, read or none."""
-        path = at(repository, "collaborators", quote(login, safe=""), "permission")
+        path = at(repository, "collaborators", login, "permission")
         try:
             data = self._session.request("GET", path, repository=repository).data
         except Missing:

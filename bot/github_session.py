@@ -125,6 +125,7 @@ class GithubSession:
             },
         )
         self._lock = threading.Lock()
+        self._pacing = threading.Lock()
         self._skew = 0.0
         self._installations: dict[str, int] = {}
         self._tokens: dict[int, _Token] = {}
@@ -439,7 +440,7 @@ class GithubSession:
     def _pace(self, method: str) -> None:
         if method in _READS:
             return
-        with self._lock:
+        with self._pacing:
             now = self._patience.clock()
             full = len(self._writes) == _WRITES
             wait = self._writes[0] + _WINDOW - now if full else 0.0
@@ -493,11 +494,11 @@ def at(repository: str, *parts: str | int) -> str:
     """Return the path of something in a repository, each part quoted.
 
     >>> at("octo/kernels", "git", "ref", "heads/a b")
-    '/repos/octo/kernels/git/ref/heads/a%20b'
+    '/repos/octo/kernels/git/ref/heads%2Fa%20b'
     """
     if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
         raise Refused(f"{repository!r} is no repository", "it is written as OWNER/NAME")
-    return "/".join(["/repos", repository, *(quote(str(part), safe="/") for part in parts)])
+    return "/".join(["/repos", repository, *(quote(str(part), safe="") for part in parts)])
 
 
 def _signer(app: App) -> Callable[[float], str]:

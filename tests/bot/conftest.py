@@ -1,7 +1,7 @@
 """Keep tests of the command line away from this machine's settings, caches and GPU."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from bot import wiring
 from bot.cli import main
 from optimizer.errors import NoDeviceError
 from tests.bot import scripted
+from tests.bot.world import World
 
 Cli = Callable[..., int]
 
@@ -48,3 +49,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> scripted.Scripted:
     monkeypatch.setattr(wiring.Workshop, "_local", lambda _self, _say: source)
     assert isinstance(source.dispatcher, scripted.Scripted)
     return source.dispatcher
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """Serve a fake GitHub with one repository."""
+    made = World(tmp_path / "github")
+    yield made
+    made.close()
