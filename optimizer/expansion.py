@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from optimizer.budget import SearchSettings
     from optimizer.model import Workload
     from optimizer.tools import Tools
+
+
+TUNES_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +105,8 @@ class Expansion:
         for node in leaders(self.tree):
             if not node.asked:
                 self._ask(node)
-            self._ask_tuner(node)
             taken: Counter[str] = Counter()
-            while len(batch) < size and node.tunes:
+            while len(batch) < size and self._ask_tuner(node):
                 waiting = self.tree.take(node.tunes, taken)
                 if self._worth_trying(waiting):
                     batch.append(self._candidate(node, waiting))
@@ -183,13 +186,22 @@ class Expansion:
             node.queue, node.tunes = node.tunes, []
         return bool(node.queue)
 
-    def _ask_tuner(self, node: Node) -> None:
-        """Fill a candidate's list of constants to try, once."""
-        if self.settings.tune and not node.tuned:
-            node.tuned = True
-            edits = self._tune(node.step.kernel, node.step.findings)
+    def _ask_tuner(self, node: Node) -> bool:
+        """Fill a candidate's list of constants to try when it is empty; False when none is left.
+
+        A few at a time: each costs the tuner a look at the whole source, and few are ever tried.
+        """
+        if not self.settings.tune:
+            return False
+        if node.tuner is None:
+            node.tuner = iter(self._tune(node.step.kernel, node.step.findings))
+        while not node.tunes:
+            edits = list(itertools.islice(node.tuner, TUNES_AT_ONCE))
+            if not edits:
+                return False
             prior = self.settings.tune_prior
             node.tunes = self._waiting(node, [Proposal(edit, prior) for edit in edits])
+        return True
 
     def _candidate(self, node: Node, waiting: Waiting) -> Candidate:
         self.seen.add(waiting.digest)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from optimizer.budget import SearchSettings
     from optimizer.ledger import Ledger
-    from optimizer.model import Proposal
+    from optimizer.model import Edit, Proposal
 
 # A failed child is credited to its ancestors as if it had made its parent a little slower: how it
 # failed says nothing about what else can be done with the parent.
@@ -64,9 +64,9 @@ class Node:
     closed: bool = False
     children: list[Node] = field(default_factory=list)
     asked: bool = False
-    tuned: bool = False
     queue: list[Waiting] = field(default_factory=list)
     tunes: list[Waiting] = field(default_factory=list)
+    tuner: Iterator[Edit] | None = None
 
     @property
     def expandable(self) -> bool:
