@@ -114,8 +114,9 @@ def synthesize(
         run.work([_Line(CUTE, [said], library)])
     if any(attempt.kernel for attempt in run.attempts):
         run.work([_Line(CRITIC, [f"{_opening(task, CRITIC)}\n\n{_shown(run.ranked()[:SHOWN])}"])])
+    best = run.proved()
     usage = sum((attempt.usage for attempt in run.attempts), Usage())
-    return Synthesis(tuple(run.attempts), run.best, run.evaluations, usage, run.stopped)
+    return Synthesis(tuple(run.attempts), best, run.evaluations, usage, run.stopped)
 
 
 class _Line:
@@ -180,6 +181,21 @@ class _Mixture:
         """Return the last attempt of each kernel that there is, correct and fast ones first."""
         found = [attempt for attempt in self.attempts if attempt.kernel is not None]
         return sorted(found, key=lambda a: (not a.works, -(a.speedup or 0.0)))
+
+    def proved(self) -> Attempt | None:
+        """Return the fastest attempt that holds on all families and sizes; mark those that do not.
+
+        It is what a search asks first of its root, so it costs nothing twice.
+        """
+        while (best := self.best) is not None and best.kernel is not None:
+            verdict = self._alone(best.kernel, Effort.RACE)
+            if verdict.status is Status.CORRECT:
+                return best
+            place = self.attempts.index(best)
+            failed = replace(best, verdict=verdict, speedup=None)
+            self.attempts[place] = failed
+            self.on_attempt(failed)
+        return None
 
     def work(self, lines: Sequence[_Line]) -> None:
         """Let lines of thought write, and mend what failed, until they are done or it is over."""
@@ -263,9 +279,15 @@ class _Mixture:
 
     def _first(self, kernel: Kernel) -> Verdict:
         """Hold a kernel against the reference alone; a correct one is what others are timed by."""
-        evaluator = self.bench.against(kernel)
+        verdict = self._alone(kernel, Effort.SCREEN)
+        if verdict.status is Status.CORRECT:
+            self._evaluator = self.bench.against(kernel)
+        return verdict
+
+    def _alone(self, kernel: Kernel, effort: Effort) -> Verdict:
+        """Return the verdict on a kernel that is its own baseline, nothing being excused."""
         try:
-            (verdict,) = evaluator.evaluate([kernel], self.task.workload, Effort.SCREEN)
+            (verdict,) = self.bench.against(kernel).evaluate([kernel], self.task.workload, effort)
         except BaselineError as error:
             said = error.message.replace("the original", "the kernel")
             status = Status.WRONG_RESULT if "reference" in said else Status.CRASHED
@@ -274,16 +296,13 @@ class _Mixture:
             return Verdict(status, log=said)
         notes = verdict.measurement.notes if verdict.measurement else ()
         unchecked = [note for note in notes if note.startswith(UNCHECKED)]
-        if verdict.status is Status.CORRECT and unchecked:
-            # A search excuses what the original cannot do; here there is no original to ask.
-            log = "\n".join(note.replace("the original", "the kernel") for note in unchecked)
-            failed = Check("sizes", "other sizes and inputs", passed=False)
-            return replace(
-                verdict, status=Status.WRONG_RESULT, log=log, checks=(*verdict.checks, failed)
-            )
-        if verdict.status is Status.CORRECT:
-            self._evaluator = evaluator
-        return verdict
+        if verdict.status is not Status.CORRECT or not unchecked:
+            return verdict
+        # A search excuses what the original cannot do; here there is no original to ask.
+        log = "\n".join(note.replace("the original", "the kernel") for note in unchecked)
+        failed = Check("sizes", "other sizes and inputs", passed=False)
+        checks = (*verdict.checks, failed)
+        return replace(verdict, status=Status.WRONG_RESULT, log=log, checks=checks)
 
     def _over(self) -> bool:
         """Tell whether nothing more may be asked."""

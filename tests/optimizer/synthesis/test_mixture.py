@@ -80,6 +80,7 @@ class Machine:
 
     def __init__(self) -> None:
         self.jobs: list[tuple[str, str]] = []
+        self.efforts: list[Effort] = []
         self.unchecked: tuple[str, ...] = ()
 
     def against(self, baseline: Kernel) -> Judge:
@@ -93,9 +94,10 @@ class Judge:
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
     ) -> Sequence[Verdict]:
-        return [self.one(kernel) for kernel in kernels]
+        self.machine.efforts.append(effort)
+        return [self.one(kernel, effort) for kernel in kernels]
 
-    def one(self, kernel: Kernel) -> Verdict:
+    def one(self, kernel: Kernel, effort: Effort) -> Verdict:
         self.machine.jobs.append((self.baseline.digest, kernel.digest))
         if "broken_name" in kernel.source:
             return Verdict(
@@ -110,6 +112,8 @@ class Judge:
         )
         times = CaseTimes("n=1000", (mine,) * 5, (theirs,) * 5)
         notes = self.machine.unchecked if "ODD" in kernel.source else ()
+        if "FRAIL" in kernel.source and effort is Effort.RACE:
+            notes = ("not checked at n=3 (special inputs): the original fails its reference",)
         return Verdict(Status.CORRECT, Measurement((times,), "GPU", notes=notes))
 
 
@@ -197,6 +201,16 @@ def test_sizes_that_an_original_would_be_excused_from_are_not_excused_here() -> 
     assert "n=7" in first.log
 
 
+def test_the_best_must_hold_on_every_family_before_it_is_a_root() -> None:
+    def say(thought: str, number: int) -> str:
+        return good(1).replace("// us", "// FRAIL us") if thought == "critic" else good(5)
+
+    found = run(say)
+    assert found.attempts[-1].verdict.status is Status.WRONG_RESULT  # type: ignore[attr-defined]
+    assert "n=3" in found.attempts[-1].verdict.log  # type: ignore[attr-defined]
+    assert found.best.thought == "memory-first"  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -236,7 +250,7 @@ def test_evaluations_bound_the_synthesis() -> None:
     machine = Machine()
     count = iter(range(1000))
     found = run(lambda *_: good(1 + next(count)), Budget(3), machine)
-    assert len(machine.jobs) == 3
+    assert machine.efforts.count(Effort.SCREEN) == 2, "one alone, two beside it"
     assert found.stopped == "evaluations"  # type: ignore[attr-defined]
     assert found.best is not None  # type: ignore[attr-defined]
 
