@@ -215,3 +215,32 @@ def test_help_names_the_tools(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert "evaluate" in said
     assert "--replay" in said
+
+
+def test_machines_are_taken_when_asked_for_and_given_back_when_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot.mcp_server import Lease
+    from bot.settings import Settings
+    from bot.wiring import Workshop
+    from tests.bot import scripted
+
+    taken: list[Workshop] = []
+    given_back: list[object] = []
+
+    def take() -> Workshop:
+        taken.append(Workshop(Settings(cache=str(tmp_path)), source=scripted.source()))
+        return taken[-1]
+
+    monkeypatch.setattr(Workshop, "__exit__", lambda self, *_: given_back.append(self))
+    lease = Lease(take)
+    assert not taken, "nothing is taken before it is needed"
+    lease.dispatch([])
+    lease.dispatch([])
+    assert len(taken) == 1
+    lease.give_back(idle=60.0)
+    assert not given_back, "it was used a moment ago"
+    lease.give_back()
+    assert given_back == taken
+    lease.dispatch([])
+    assert len(taken) == 2
