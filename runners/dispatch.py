@@ -238,6 +238,12 @@ class LocalDispatcher:
                 except Gone as again:
                     status = Status.TIMED_OUT if again.timed_out else Status.CRASHED
                     return _failed(status, candidate, again)
+                except wire.ForgedResponse as forged:
+                    seat.renew()
+                    return _refused(candidate, forged)
+            except wire.ForgedResponse as forged:
+                seat.renew()  # whatever wrote that was not our worker alone
+                return _refused(candidate, forged)
             seat.warm()
             return replace(
                 verdict,
@@ -296,6 +302,15 @@ def _key(job: Job, built: Built) -> tuple[str, ...]:
     code = built.machine_code or job.kernel.digest
     launch = str(job.kernel.launch)
     return (code, launch, job.baseline.digest, job.effort.value, str(job.seed), repr(job.workload))
+
+
+def _refused(built: Built, forged: wire.ForgedResponse) -> Verdict:
+    return Verdict(
+        Status.REJECTED,
+        machine_code=built.machine_code,
+        seconds={"compile": built.seconds},
+        log=f"the answer was refused: {forged.message}"[:4000],
+    )
 
 
 def _failed(status: Status, built: Built, gone: Gone) -> Verdict:

@@ -63,8 +63,15 @@ class Seat:
         self._closing = threading.Lock()
 
     def ask(self, line: bytes, seconds: float) -> bytes:
-        """Send one request and return the answer's line. Raise `Gone` when none comes."""
+        """Send one request and return the answer's line. Raise `Gone` when none comes.
+
+        A worker that has something to say before it is asked is replaced: it could only be an
+        answer made up ahead, and would be taken for the next candidate's.
+        """
         child = self._worker()
+        if self._buffer or select.select([child.stdout], [], [], 0)[0]:
+            self.renew()
+            child = self._worker()
         try:
             write_all(child, line)
             return self._line(child, seconds)

@@ -27,6 +27,15 @@ def answer(request: dict) -> dict | None:  # type: ignore[type-arg]
         head["nonce"] = "0" * 32
     if "lie-digest" in source:
         head["digest"] = "0" * 16
+    if "lie-json" in source:
+        return None
+    if "lie-nan" in source:
+        head["verdict"] = {"status": "correct", "seconds": {"verify": float("nan")}}
+        return head
+    if "lie-times" in source:
+        case = {"name": "n", "candidate_us": [-1.0], "baseline_us": [2.0], "weight": 1.0}
+        measured = {"cases": [case], "device": "Fake"}
+        return {**head, "verdict": {"status": "correct", "measurement": measured}}
     if "once" in source and not os.path.exists("once"):  # noqa: PTH110
         open("once", "w").close()  # noqa: PTH123
         os._exit(1)
@@ -56,5 +65,6 @@ def _digest(request: dict) -> str:  # type: ignore[type-arg]
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
+        said = json.dumps(answer(json.loads(line)))
+        sys.stdout.write(f"{said}\n{said}\n" if '"ahead' in line else f"{said}\n")
         sys.stdout.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
 from runners import dispatch, seat
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
-from runners.wire import ForgedResponse
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
 BASE = Kernel("k", "base")
@@ -93,10 +93,22 @@ def test_a_flood_of_output_is_a_crash(gpu: LocalDispatcher) -> None:
     assert gpu.dispatch([job("flood")])[0].status is Status.CRASHED
 
 
-@pytest.mark.parametrize("lie", ["lie-nonce", "lie-digest"])
-def test_an_answer_to_another_question_is_refused(gpu: LocalDispatcher, lie: str) -> None:
-    with pytest.raises(ForgedResponse):
-        gpu.dispatch([job(lie)])
+@pytest.mark.parametrize("lie", ["lie-nonce", "lie-digest", "lie-json", "lie-nan", "lie-times"])
+def test_a_forged_answer_is_its_candidates_rejection(gpu: LocalDispatcher, lie: str) -> None:
+    before = process(gpu.dispatch([job("a")])[0])
+    verdict = gpu.dispatch([job(lie)])[0]
+    assert verdict.status is Status.REJECTED
+    assert verdict.measurement is None
+    assert "refused" in verdict.log
+    assert process(gpu.dispatch([job("b")])[0]) != before  # another process has taken over
+
+
+def test_an_answer_made_up_ahead_is_not_taken_for_the_next_candidates(
+    gpu: LocalDispatcher,
+) -> None:
+    assert gpu.dispatch([job("ahead")])[0].status is Status.CORRECT
+    time.sleep(0.1)
+    assert gpu.dispatch([job("b")])[0].status is Status.CORRECT
 
 
 def test_an_error_of_the_worker_is_raised_as_ours(gpu: LocalDispatcher) -> None:
