@@ -27,6 +27,7 @@ from optimizer.model import Edit, Kernel, Launch, Proposal, Status, Step
 from optimizer.policies.edits import SCHEMA, Refused, Wish, applied, arithmetic, read
 from optimizer.prompting import Level, Scene, View
 from optimizer.significance import speedup
+from optimizer.spending import tokens_of
 
 if TYPE_CHECKING:
     from optimizer.exchange import ExchangeLog
@@ -253,21 +254,24 @@ class LanguageModelPolicy:
 
     def _ask(self, question: Question) -> Outcome:
         """Ask one question, the prompt made shorter as long as the server finds it too long."""
-        level = question.level
+        level, length, reason = question.level, math.inf, ""
         while True:
             said, level = prompting.prompt(
                 self._scene, question.view, question.advice, level, self._habits.prompt_tokens
             )
             try:
-                return replace(self._talk(question, said), level=level)
+                if tokens_of(said) < length:  # else there was nothing to leave out
+                    length = tokens_of(said)
+                    return replace(self._talk(question, said), level=level)
             except (PromptTooLong, NotRecorded) as error:
-                if level is Level.KERNELS_ALONE:
-                    return Outcome(reason=error.message, failed=True)
-                level = Level(level + 1)
+                reason = error.message
             except BudgetSpent as error:
                 return Outcome(reason=error.message, broke=True)
             except ModelError as error:
                 return Outcome(reason=str(error), failed=True)
+            if level is Level.KERNELS_ALONE:
+                return Outcome(reason=reason, failed=True)
+            level = Level(level + 1)
 
     def _ask_again(self, question: Question, said: tuple[Message, ...]) -> Outcome:
         """Ask once more after the compiler's words; what is refused now is given up."""
