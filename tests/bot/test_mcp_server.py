@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,47 @@ def test_machines_are_taken_when_asked_for_and_given_back_when_idle(
     assert given_back == taken
     lease.dispatch([])
     assert len(taken) == 2
+
+
+def test_long_calls_report_progress_and_take_turns(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bot import mcp_server
+    from bot.settings import Settings
+    from optimizer.errors import RunnerError
+
+    at_once: list[int] = []
+    running = [0]
+
+    def slow(*_: object) -> object:
+        running[0] += 1
+        at_once.append(running[0])
+        time.sleep(0.3)
+        running[0] -= 1
+        raise RunnerError("the machine is on fire", "put it out")
+
+    monkeypatch.setattr(mcp_server, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr("bot.inspect.inspect", slow)
+    desk = mcp_server.Desk(mcp_server.Place(project, (), Settings()))
+    heard: list[str | None] = []
+
+    async def session() -> None:
+        async def progress(progress: float, total: float | None, message: str | None) -> None:
+            heard.append(message)
+
+        async with Client(mcp_server.build(desk)) as client:
+
+            async def ask() -> None:
+                answer = await client.call_tool(
+                    "inspect", {"file": "softmax.cu"}, progress_callback=progress
+                )
+                assert answer.is_error
+                assert "the machine is on fire" in text(answer)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                tasks.start_soon(ask)
+
+    anyio.run(session)
+    assert at_once == [1, 1], "one call works at a time"
+    assert "working" in heard
