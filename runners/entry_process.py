@@ -32,6 +32,7 @@ from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.retained import Retained
 from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
 from runners.session import Benches, LocalSession, Shaken, Timed
 from runners.spec import JobSpec, Json
@@ -228,8 +229,9 @@ class EntryProcess:
             raise LaunchError(f"the entry function's process ended with {why}")
         response = _parse(line)
         if "fault" in response:
-            fault = response["fault"]
-            raise Fault(fault["type"], fault["message"], fault.get("remedy", ""))
+            # A fault would end the whole run. The oracle has met the same job, data and device in
+            # a process of its own before: what only this process complains of is its candidate's.
+            raise LaunchError(f"the entry function's process gave up: {response['fault']}"[:1000])
         if "error" in response:
             raise _remote(response, self)
         return response
@@ -392,6 +394,11 @@ class RemoteSession:
     def shaken(self, artifact: Json) -> Shaken | None:
         """Nothing: host code launches the kernels that are compiled into it."""
         del artifact
+        return None
+
+    @property
+    def retained(self) -> Retained | None:
+        """Nothing: it lies in modules that the CUDA runtime loads."""
         return None
 
     def close(self) -> None:
