@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from optimizer import launches
 from optimizer.functions import Function
@@ -14,6 +15,7 @@ from optimizer.spans import Replacement
 
 # A name, a call-free group, or such divided by a name: binds at least as tightly as a product.
 _PRODUCT = re.compile(r"(?:[\w.]+|\([^()]*\))(?:\s*/\s*[\w.]+)?")
+_WARP = 32
 Change = Callable[[str], str]
 
 
@@ -91,12 +93,10 @@ def regrid(
                 extent = launch.grid["xyz".index(axis)]
                 edits[extent.span] = change(extent.text)
             continue
-        texts = _texts(launch, named=named)
+        texts = _texts(launch.grid, launch.grid_variable)
         for axis, change in changes.items():
             texts["xyz".index(axis)] = change(texts["xyz".index(axis)])
-        while len(texts) > 1 and texts[-1] == "1":
-            texts.pop()
-        edits[launch.grid_span] = texts[0] if len(texts) == 1 else f"dim3({', '.join(texts)})"
+        edits[launch.grid_span] = _joined(texts)
     return Geometry(tuple((*at, new) for at, new in edits.items()))
 
 
@@ -106,10 +106,8 @@ def _axes(launch: launches.Launch) -> set[str]:
     return {axis for axis, at in zip("xyz", spans, strict=False) if spans.count(at) == 1}
 
 
-def _texts(launch: launches.Launch, *, named: bool) -> list[str]:
-    given = launch.grid or ()
-    if named:
-        name = launch.grid_variable
+def _texts(given: tuple[launches.Extent, ...], name: str) -> list[str]:
+    if name:
         more = [extent.value != 1 for extent in given[1:]] + [False, False]
         return [
             f"{name}.x",
@@ -117,6 +115,49 @@ def _texts(launch: launches.Launch, *, named: bool) -> list[str]:
         ]
     texts = [e.text for e in given]
     return texts + ["1"] * (3 - len(texts))
+
+
+def reblock(
+    kernel: Kernel, source: Source, fn: Function, axis: str, factor: int
+) -> Geometry | None:
+    """Return every launch of a kernel with its block divided along an axis; None if not possible.
+
+    The block's extents must be seen, be divisible, and leave at least a warp.
+    """
+    block = block_extents(kernel, source, fn)
+    at = "xyz".index(axis)
+    if block is None or block[at] % factor or prod(block) // factor < _WARP:
+        return None
+    edits: list[Replacement] = []
+    for launch in source.launches_of(fn.name):
+        if launch.block is None:
+            return None
+        texts = _texts(launch.block, launch.block_variable)
+        texts[at] = _divided(texts[at], factor)
+        edits.append((*launch.block_span, _joined(texts)))
+    if edits:
+        return Geometry(tuple(dict.fromkeys(edits)))
+    launched = kernel.launch
+    if launched is None or not launched.tunable:
+        return None
+    texts = [*launched.block, *["1"] * (3 - len(launched.block))]
+    texts[at] = _divided(texts[at], factor)
+    while len(texts) > 1 and texts[-1] == "1":
+        texts.pop()
+    return Geometry((), replace(launched, block=tuple(texts)))
+
+
+def _divided(text: str, factor: int) -> str:
+    if text.isdigit():
+        return str(int(text) // factor)
+    plain = text.replace(".", "").replace("_", "").isalnum()
+    return f"{text} / {factor}" if plain else f"({text}) / {factor}"
+
+
+def _joined(texts: list[str]) -> str:
+    while len(texts) > 1 and texts[-1] == "1":
+        texts = texts[:-1]
+    return texts[0] if len(texts) == 1 else f"dim3({', '.join(texts)})"
 
 
 def _of_workload(kernel: Kernel, changes: Mapping[str, Change]) -> Geometry | None:

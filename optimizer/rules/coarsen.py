@@ -10,7 +10,7 @@ from tree_sitter import Node
 from optimizer.accesses import Access
 from optimizer.aliasing import apart
 from optimizer.functions import Function, Guard, ThreadId
-from optimizer.geometry import Change, Geometry, regrid
+from optimizer.geometry import Change, Geometry, reblock, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
 from optimizer.spans import Replacement
@@ -26,11 +26,17 @@ _MOST_LOADED = 32
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The number that runs over several outputs, where its block's number stands, its test."""
+    """The number that runs over several outputs, where its block's number stands, its test.
+
+    Without a test blocks are exact: they keep their outputs and get fewer threads, so that the
+    thread's number and the block's extent change in place of the block's number.
+    """
 
     output: ThreadId
     block: Node
-    guard: Guard
+    thread: Node | None
+    extent: Node | None
+    guard: Guard | None
     returns: tuple[Node, ...]
     loads: tuple[Access, ...]
 
@@ -40,7 +46,8 @@ def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
     Legal because a block then only does what several blocks did, one after the other: the kernel
     knows its block only by the number of its output, that number is tested against an extent, and
-    threads do not talk to each other. Where operands can be read ahead they are, for all outputs.
+    threads do not talk to each other. Where it is not tested blocks keep their outputs and shrink.
+    Where operands can be read ahead they are, for all outputs.
     """
     del findings
     source = Source(kernel.source)
@@ -51,7 +58,10 @@ def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         for count, ahead in ((4, True), (2, True), (8, True), (4, False), (2, False)):
             if ahead and not 0 < len(plan.loads) * count <= _MOST_LOADED:
                 continue
-            geometry = regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
+            if plan.guard is None:
+                geometry = reblock(kernel, source, fn, plan.output.axis, count)
+            else:
+                geometry = regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
             if geometry is not None:
                 yield _edit(source, fn, plan, count, ahead, geometry)
 
@@ -132,7 +142,8 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
         for n in walk(fn.body, "field_expression")
         if source.plain(n) in (f"blockIdx.{output.axis}", f"gridDim.{output.axis}")
     ]
-    if len(named) != 1 or not contains(init, named[0]):
+    block = _within(fn, init, named[0]) if len(named) == 1 else None
+    if block is None:
         return None
     if sum(source.of(n) in ("blockIdx", "gridDim") for n in walk(fn.body, "identifier")) != sum(
         source.plain(n).startswith(("blockIdx.", "gridDim."))
@@ -141,9 +152,41 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
         return None
     guard = _guard(fn, output)
     returns = _returns(fn)
-    if guard is None or returns is None or not fresh_each_time(fn, declaration):
+    thread = extent = None
+    if guard is None:
+        found = exact(source, fn, output, init)
+        if found is None:
+            return None
+        thread, extent = found
+    if returns is None or not fresh_each_time(fn, declaration):
         return None
-    return _Plan(output, named[0], guard, returns, tuple(_loads(source, fn, guard, declaration)))
+    loads = tuple(_loads(source, fn, guard, declaration))
+    return _Plan(output, block, thread, extent, guard, returns, loads)
+
+
+def _within(fn: Function, init: Node, named: Node) -> Node | None:
+    """Return where a built-in stands in the output's number: itself, or a local like `bx`."""
+    if contains(init, named):
+        return named
+    found = [v for v in fn.variables.all if v.init == named and v.settled and v.element == "int"]
+    uses = [u.node for v in found for u in v.uses if u.role != "declare"]
+    return uses[0] if len(uses) == 1 and contains(init, uses[0]) else None
+
+
+def exact(
+    source: Source, fn: Function, output: ThreadId, init: Node
+) -> tuple[Node, Node | None] | None:
+    """Return where the thread's number and the block's extent stand, if only in the number."""
+    fields = [(n, source.plain(n)) for n in walk(fn.body, "field_expression")]
+    threads = [n for n, text in fields if text == f"threadIdx.{output.axis}"]
+    extents = [n for n, text in fields if text == f"blockDim.{output.axis}"]
+    thread = _within(fn, init, threads[0]) if len(threads) == 1 else None
+    bare = [n for n in walk(fn.body, "identifier") if source.of(n) in ("threadIdx", "blockDim")]
+    if thread is None or len(extents) > 1 or not all(contains(init, n) for n in extents):
+        return None
+    if any(n.parent is None or n.parent.type != "field_expression" for n in bare):
+        return None
+    return thread, extents[0] if extents else None
 
 
 def _top(fn: Function, node: Node) -> bool:
@@ -194,10 +237,13 @@ def fresh_each_time(fn: Function, declaration: Node) -> bool:
     )  # fmt: skip
 
 
-def _loads(source: Source, fn: Function, guard: Guard, declaration: Node) -> Iterator[Access]:
+def _loads(
+    source: Source, fn: Function, guard: Guard | None, declaration: Node
+) -> Iterator[Access]:
     """Yield the reads that each output is sure to do and that can be done before all else."""
-    bounds = guard.bounds or ()
-    if sum(1 for _ in walk(fn.body, "return_statement")) > guard.exits:
+    bounds = (guard.bounds or ()) if guard is not None else ()
+    returns = sum(1 for _ in walk(fn.body, "return_statement"))
+    if returns > (guard is not None and guard.exits):
         return
     if not all(_early(source, fn, guard, declaration, bound) for _, _, bound in bounds):
         return
@@ -218,7 +264,9 @@ def _loads(source: Source, fn: Function, guard: Guard, declaration: Node) -> Ite
         yield access
 
 
-def _early(source: Source, fn: Function, guard: Guard, declaration: Node, node: Node) -> bool:
+def _early(
+    source: Source, fn: Function, guard: Guard | None, declaration: Node, node: Node
+) -> bool:
     """Return whether an expression can be evaluated in front of the loop over outputs."""
     del guard
     if not fn.is_pure(node):
@@ -245,8 +293,8 @@ def _late(fn: Function, node: Node, declaration: Node) -> bool:
     )
 
 
-def _certain(fn: Function, guard: Guard, node: Node) -> bool:
-    top = fn.body if guard.exits else guard.body
+def _certain(fn: Function, guard: Guard | None, node: Node) -> bool:
+    top = fn.body if guard is None or guard.exits else guard.body
     for outer in ancestors(node, top):
         if outer.type in (
             "if_statement", "conditional_expression", "lambda_expression", "sizeof_expression",
@@ -289,7 +337,7 @@ def _rewrite(
         "#pragma unroll",
         f"for (int {item} = 0; {item} < {count}; ++{item}) {{",
     ]
-    number = f"(blockIdx.{plan.output.axis} * {count} + {item})"
+    swaps = _swaps(source, plan, count, item)
     before: list[str] = []
     if loads:
         kept: dict[str, str] = {}
@@ -301,10 +349,13 @@ def _rewrite(
                 before.append(f"{fn.type_of(access.node)} {kept[text]}[{count}];")
             yield (*span(access.node), f"{kept[text]}[{item}]")
         before += head
-        before += [unit + line for line in _numbers(source, fn, plan, number)]
-        tests = " && ".join(f"{n} {s} {source.of(b)}" for n, s, b in plan.guard.bounds or ())
+        before += [unit + line for line in _numbers(source, fn, plan, swaps)]
+        bounds = (plan.guard.bounds or ()) if plan.guard is not None else ()
+        tests = " && ".join(f"{n} {s} {source.of(b)}" for n, s, b in bounds)
         lines = [f"{name}[{item}] = {text};" for text, name in kept.items()]
-        if len(lines) == 1:
+        if not tests:
+            before += [unit + line for line in lines]
+        elif len(lines) == 1:
             before.append(f"{unit}if ({tests}) {lines[0]}")
         else:
             before += [f"{unit}if ({tests}) {{", *(unit * 2 + x for x in lines), f"{unit}}}"]
@@ -315,7 +366,8 @@ def _rewrite(
     lead = "" if starts_line else f"\n{margin}"
     opening = f"\n{margin}".join(before)
     yield (low, low, f"{lead}{opening}\n{margin}{unit}")
-    yield (*span(plan.block), number)
+    for node, text in swaps:
+        yield (*span(node), text)
     for node in plan.returns:
         yield (*span(node), "continue;")
     last = [n for n in fn.body.named_children if n.type != "comment"][-1].end_byte
@@ -323,7 +375,18 @@ def _rewrite(
     yield (last, last, f"\n{margin}}}")
 
 
-def _numbers(source: Source, fn: Function, plan: _Plan, number: str) -> Iterator[str]:
+def _swaps(source: Source, plan: _Plan, count: int, item: str) -> list[tuple[Node, str]]:
+    """Return what stands for the block's number, or the thread's and the extent, in the loop."""
+    if plan.thread is None:
+        return [(plan.block, f"({source.of(plan.block)} * {count} + {item})")]
+    extent = f"blockDim.{plan.output.axis}"
+    found = [(plan.thread, f"({source.of(plan.thread)} + {item} * {extent})")]
+    return found + [(n, f"({extent} * {count})") for n in [plan.extent] if n is not None]
+
+
+def _numbers(
+    source: Source, fn: Function, plan: _Plan, swaps: Sequence[tuple[Node, str]]
+) -> Iterator[str]:
     """Yield the declarations of thread numbers that stand from the output's on."""
     done: set[int] = set()
     first = plan.output.variable.declaration
@@ -333,9 +396,10 @@ def _numbers(source: Source, fn: Function, plan: _Plan, number: str) -> Iterator
             continue
         done.add(node.id)
         text = source.of(node)
-        if contains(node, plan.block):
-            low, high = plan.block.start_byte - node.start_byte, plan.block.end_byte
-            text = text[:low] + number + text[high - node.start_byte :]
+        for swapped, new in sorted(swaps, key=lambda s: -s[0].start_byte):
+            if contains(node, swapped):
+                low, high = (at - node.start_byte for at in span(swapped))
+                text = text[:low] + new + text[high:]
         yield " ".join(text.split())
 
 

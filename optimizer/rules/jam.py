@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from optimizer.functions import Function, Guard, ThreadId
-from optimizer.geometry import regrid
+from optimizer.geometry import Geometry, reblock, regrid
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.coarsen import alone, fewer
+from optimizer.rules.coarsen import alone, exact, fewer
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, span, walk
@@ -21,6 +21,7 @@ _NAME = "jam"
 # Numbers of outputs a thread, by axis: more than this runs out of registers or blocks.
 _COUNTS = {"x": (4, 2, 8), "y": (4, 2, 8)}
 _MOST_KEPT = 96  # scalars that all outputs of a thread keep together
+_BUILTINS = ("blockIdx", "threadIdx", "gridDim", "blockDim")
 _INTEGERS = frozenset({
     "int", "unsigned int", "unsigned", "long", "unsigned long", "long long", "size_t",
     "unsigned long long", "int64_t", "uint64_t", "int32_t", "uint32_t",
@@ -46,9 +47,9 @@ class _Plan:
     """What becomes of a kernel: its number, its test, the loops that stay, what is repeated."""
 
     output: ThreadId
-    guard: Guard
-    relation: str
-    bound: Node
+    guard: Guard | None = None
+    relation: str = ""
+    bound: Node | None = None
     runs: list[_Run] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     alike: set[int] = field(default_factory=set)
@@ -75,7 +76,7 @@ def jam(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             if plan is None:
                 continue
             for count in _COUNTS[axis]:
-                geometry = regrid(kernel, source, fn, {axis: fewer(count)})
+                geometry = _geometry(kernel, source, fn, plan, count)
                 if geometry is None or len(plan.own) * count > _MOST_KEPT:
                     continue
                 edits = [*_rewrite(source, fn, plan, count), *geometry.edits]
@@ -90,6 +91,14 @@ def jam(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
                     1.4 if count == 4 else 1.3,
                     geometry.launch,
                 )
+
+
+def _geometry(
+    kernel: Kernel, source: Source, fn: Function, plan: _Plan, count: int
+) -> Geometry | None:
+    if plan.guard is None:
+        return reblock(kernel, source, fn, plan.output.axis, count)
+    return regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
 
 
 # -- legality ------------------------------------------------------------------------------------
@@ -110,12 +119,20 @@ def _plan(source: Source, fn: Function, axis: str) -> _Plan | None:
         for name, sign, bound in g.bounds or ()
         if name == output.variable.name
     ]
-    if len(tests) != 1 or tests[0][1] not in ("<", "<="):
+    if tests:
+        if len(tests) != 1 or tests[0][1] not in ("<", "<="):
+            return None
+        plan = _Plan(output, *tests[0])
+        if any(source.plain(n) == f"gridDim.{axis}" for n in walk(fn.body, "field_expression")):
+            return None
+    elif output.variable.init is None or exact(source, fn, output, output.variable.init) is None:
         return None
-    guard, relation, bound = tests[0]
-    plan = _Plan(output, guard, relation, bound)
-    before, work = _parts(fn, guard)
-    if not work or any(r for r in walk(fn.body, "return_statement") if not _fits(r, guard, work)):
+    else:
+        plan = _Plan(output)
+    before, work = _parts(fn, plan)
+    if not work or any(
+        r for r in walk(fn.body, "return_statement") if not _fits(r, plan.guard, work)
+    ):
         return None
     if not _classify(source, fn, plan, before, work) or not _shares(fn, plan, axis):
         return None
@@ -135,24 +152,22 @@ def _only_number(source: Source, fn: Function, output: ThreadId) -> bool:
         for n in walk(fn.body, "field_expression")
         if source.plain(n) in (f"blockIdx.{output.axis}", f"threadIdx.{output.axis}")
     ]
-    strides = [n for n in walk(fn.body, "identifier") if source.of(n) == "gridDim"]
-    bare = [n for n in walk(fn.body, "identifier") if source.of(n) in ("blockIdx", "threadIdx")]
+    bare = [n for n in walk(fn.body, "identifier") if source.of(n) in _BUILTINS]
     members = [n for n in bare if n.parent is not None and n.parent.type == "field_expression"]
-    return (
-        len(named) == 2
-        and all(contains(init, n) for n in named)
-        and not strides
-        and len(bare) == len(members)
-    )
+    return len(named) == 2 and all(contains(init, n) for n in named) and len(bare) == len(members)
 
 
 def _declared(declaration: Node) -> list[Node]:
     return declaration.children_by_field_name("declarator")
 
 
-def _parts(fn: Function, guard: Guard) -> tuple[list[Node], list[Node]]:
-    """Return the statements before the test and those that it lets through."""
+def _parts(fn: Function, plan: _Plan) -> tuple[list[Node], list[Node]]:
+    """Return the statements before the test, or to the number, and those that are worked on."""
     listed = [n for n in fn.body.named_children if n.type != "comment"]
+    guard = plan.guard
+    if guard is None:
+        end = plan.output.variable.declaration.end_byte
+        return [n for n in listed if n.end_byte <= end], [n for n in listed if n.start_byte >= end]
     before = [n for n in listed if n.end_byte <= guard.node.start_byte]
     after = [n for n in listed if n.start_byte >= guard.node.end_byte]
     if guard.exits:
@@ -164,9 +179,9 @@ def _parts(fn: Function, guard: Guard) -> tuple[list[Node], list[Node]]:
     return before, [n for n in guard.body.named_children if n.type != "comment"]
 
 
-def _fits(node: Node, guard: Guard, work: Sequence[Node]) -> bool:
+def _fits(node: Node, guard: Guard | None, work: Sequence[Node]) -> bool:
     """Return whether a return is the test's own, or the last statement of the kernel."""
-    if guard.exits and contains(guard.node, node):
+    if guard is not None and guard.exits and contains(guard.node, node):
         return True
     return not any(contains(n, node) for n in work) and not node.named_children
 
@@ -232,7 +247,8 @@ def _comment_end(source: Source, node: Node) -> int:
 
 def _whole(fn: Function, plan: _Plan) -> bool:
     """Return whether what belongs to single outputs is used in runs and the test alone."""
-    test = (plan.guard.node.start_byte, plan.guard.body.start_byte)
+    guard = plan.guard
+    test = (guard.node.start_byte, guard.body.start_byte) if guard is not None else (0, 0)
     places = [r.span for r in plan.runs] + [span(v.declaration) for v in plan.again]
     for variable in (plan.output.variable, *plan.again, *plan.own):
         tested = [test] if variable is plan.output.variable else []
@@ -434,6 +450,12 @@ def _numbers(source: Source, plan: _Plan, count: int, first: str) -> Iterator[Re
     if init is None:
         return
     yield (*span(variable.name_node), first)
+    if plan.guard is None:
+        extent = f"blockDim.{plan.output.axis}"
+        for node in walk(init, "field_expression"):
+            if source.plain(node) == extent:
+                yield (*span(node), f"({extent} * {count})")
+        return
     if plan.output.axis == "x":
         for node in walk(init, "field_expression"):
             if source.plain(node) == "blockIdx.x":
@@ -459,11 +481,12 @@ def _repeated(
     head = [_array(v, count) for v in made]
     head += ["#pragma unroll", f"for (int {item} = 0; {item} < {count}; ++{item}) {{"]
     inner = [unit + line for line in _prelude(source, fn, plan, run, item, first)]
-    deep = unit * 2 if run.stores else unit
+    tested = run.stores and plan.bound is not None
+    deep = unit * 2 if tested else unit
     body = _text(source, plan, run, item)
     lines = [line if not line.strip() or line[0] == "#" else deep + line for line in body]
     lines[0] = f"{margin}{deep}{body[0]}"
-    tail = [f"{margin}{unit}}}"] if run.stores else []
+    tail = [f"{margin}{unit}}}"] if tested else []
     starts = source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
     opening = [*(margin + line for line in (*head, *inner)), *lines, *tail, f"{margin}}}"]
     found = "\n".join(opening)
@@ -496,23 +519,34 @@ def _prelude(
     if not run.stores and output not in wanted:
         return
     apart = f" * {plan.output.block}" if plan.output.axis == "x" else ""
-    bound = source.of(plan.bound)
-    whole = bound if plan.bound.type in ("identifier", "number_literal") else f"({bound})"
-    number = f"{output.element} {output.name} = {first} + {item}{apart};"
-    if run.stores:
-        yield f"const {number}"
-        yield f"if ({output.name} {plan.relation} {bound}) {{"
+    if plan.bound is None:
+        value = f"{first} + {item} * blockDim.{plan.output.axis}"
+        yield f"const {output.element} {output.name} = {value};"
     else:
-        yield number
-        last = f"{whole} - 1" if plan.relation == "<" else bound
-        sign = ">=" if plan.relation == "<" else ">"
-        yield f"if ({output.name} {sign} {bound}) {output.name} = {last};"
-    lead = "    " if run.stores else ""
+        yield from _limited(source, plan, run, f"{first} + {item}{apart}")
+    lead = "    " if run.stores and plan.bound is not None else ""
     done: list[int] = []
     for variable in needed:
         if variable.declaration.id not in done:
             done.append(variable.declaration.id)
             yield lead + " ".join(source.of(variable.declaration).split())
+
+
+def _limited(source: Source, plan: _Plan, run: _Run, value: str) -> Iterator[str]:
+    """Yield the output's number with its test, or kept within the bound where nothing is stored."""
+    output = plan.output.variable
+    if plan.bound is None:
+        return
+    bound = source.of(plan.bound)
+    whole = bound if plan.bound.type in ("identifier", "number_literal") else f"({bound})"
+    if run.stores:
+        yield f"const {output.element} {output.name} = {value};"
+        yield f"if ({output.name} {plan.relation} {bound}) {{"
+    else:
+        last = f"{whole} - 1" if plan.relation == "<" else bound
+        sign = ">=" if plan.relation == "<" else ">"
+        yield f"{output.element} {output.name} = {value};"
+        yield f"if ({output.name} {sign} {bound}) {output.name} = {last};"
 
 
 def _text(source: Source, plan: _Plan, run: _Run, item: str) -> list[str]:

@@ -38,6 +38,21 @@ WIDE = (
     + RUN
 )
 
+EXACT = (
+    HEAD
+    + "  int bx = blockIdx.x;\n  int tx = threadIdx.x;\n  int i = bx * 64 + tx;\n"
+    + "  o[i] = a[i] * b[0] + a[i / 2];\n}\n"
+    + "void run(float *a, float *b, float *o, int w, int n) { k<<<n / 64, 64>>>(a, b, o, w, n); }\n"
+)
+TILES = (
+    HEAD
+    + "  int x = threadIdx.x + blockIdx.x * blockDim.x;\n"
+    + "  int y = threadIdx.y + blockIdx.y * blockDim.y;\n"
+    + "  int was = a[y * w + x], now = a[y * w] + b[x];\n  if (now < was) o[y * w + x] = now;\n}\n"
+    + "void run(float *a, float *b, float *o, int w, int n) {\n  dim3 t(16, 16);\n"
+    + "  k<<<dim3(w / t.x, n / w / t.y), t>>>(a, b, o, w, n);\n}\n"
+)
+
 
 def edits(text: str) -> list[Edit]:
     return list(coarsen(Kernel("run", text, "k.cu"), []))
@@ -45,7 +60,7 @@ def edits(text: str) -> list[Edit]:
 
 class TestCoarsen(RewriteRuleContract):
     applies_to: ClassVar[tuple[Kernel, ...]] = tuple(
-        Kernel("run", text, "k.cu") for text in (EARLY, INSIDE, SQUARE, WIDE)
+        Kernel("run", text, "k.cu") for text in (EARLY, INSIDE, SQUARE, WIDE, EXACT, TILES)
     )
     samples: ClassVar[tuple[Kernel, ...]] = SAMPLES
 
@@ -70,6 +85,29 @@ def test_a_square_grid_gives_its_rows_to_threads() -> None:
     assert "dim3 grid((w + 7) / 8, ((n + 7) / 8 + 3) / 4);" in text
 
 
+def test_exact_blocks_keep_their_outputs_and_shrink() -> None:
+    text = edits(EXACT)[0].source
+    assert "int i = bx * 64 + (tx + item * blockDim.x);" in text
+    assert "k<<<n / 64, 16>>>" not in text  # less than a warp
+    assert "k<<<n / 64, 32>>>" in text
+    text = edits(TILES)[0].source
+    assert "int y = (threadIdx.y + item * blockDim.y) + blockIdx.y * (blockDim.y * 4);" in text
+    assert "dim3(w / t.x, n / w / t.y), dim3(t.x, t.y / 4)" in text
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+@pytest.mark.parametrize("text", [EXACT, TILES])
+def test_shrunken_blocks_write_the_same(text: str, tmp_path: Path) -> None:
+    main = """
+    int w = 32, n = 1024;
+    std::vector<float> a(n), b(n), o(n);
+    for (int i = 0; i < n; ++i) a[i] = i % 17, b[i] = i % 5 + 1, o[i] = i;
+    run(a.data(), b.data(), o.data(), w, n);
+    for (float v : o) printf("%g ", v);"""
+    wanted = emulator.run(text, main, tmp_path)
+    assert emulator.run(edits(text)[0].source, main, tmp_path) == wanted
+
+
 def test_a_copied_dim3_is_divided_by_its_extent() -> None:
     run = "void run(float *a, float *b, float *o, int w, int n) {\n  dim3 g((n + 63) / 64);\n  k<<<dim3(g), 64>>>(a, b, o, w, n);\n}\n"
     assert "dim3 g(((n + 63) / 64 + 3) / 4);" in edits(EARLY.replace(RUN, run))[0].source
@@ -86,8 +124,7 @@ def test_a_fixed_launch_of_a_workload_is_left_alone() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        FLAT + "  o[i] = a[i];\n}\n" + RUN,  # no test against an extent
-        FLAT + "  float v = a[i];\n  if (i < n) o[i] = v;\n}\n" + RUN,  # reads before the test
+        FLAT + "  o[i] = a[i] + blockDim.x;\n}\n" + RUN,  # no test, and blocks cannot shrink
         FLAT + "  if (i < n) { o[i] = a[i]; o[n + blockIdx.x] = 1; }\n}\n" + RUN,
         FLAT + "  for (; i < n; i += blockDim.x * gridDim.x) o[i] = a[i];\n}\n" + RUN,
         FLAT + "  if (i < n) { o[i] = 0; for (int j = 0; j < w; j++) o[i] += a[j]; }\n}\n" + RUN,
