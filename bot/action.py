@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,6 +48,7 @@ def _optimize(inputs: Inputs) -> None:
             _path(inputs.replay),
             _path(inputs.record),
             _path(inputs.lock),
+            settings.minutes(inputs.limit) if inputs.limit else math.inf,
         ),
         _settings(inputs),
         command=_COMMAND,

@@ -41,6 +41,7 @@ class Inputs:
     record: str = ""
     out: str = ""
     lock: str = ""
+    limit: str = ""
     labels: str = ""
     workflow: str = ""
     commands: str = ""
@@ -71,8 +72,8 @@ def read(environment: Mapping[str, str]) -> Inputs:
         name: environment.get(f"INPUT_{name.upper()}", "").strip()
         for name in (
             "mode", "order", "policy", "budget", "evaluations", "min_speedup", "objective",
-            "kernels", "seed", "device", "sandbox", "replay", "record", "out", "lock", "labels",
-            "workflow", "commands",
+            "kernels", "seed", "device", "sandbox", "replay", "record", "out", "lock", "limit",
+            "labels", "workflow", "commands",
         )
     }  # fmt: skip
     mode = given.pop("mode") or "optimize"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable, Iterator, Mapping
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,14 +13,14 @@ from pathlib import Path
 from bot import bundle, comment, difference, projects, run
 from bot.checkout import Checkout
 from bot.chosen import Chosen
-from bot.comment import Door
-from bot.interfaces import Report, Reviewed
+from bot.interfaces import Change, Report, Reviewed
 from bot.orders import BenchState, Order, held_to
 from bot.outcome import Ratio, summarize
 from bot.progress_file import ProgressFile
-from bot.review import NO_WORKLOAD, Means, Watch, review
+from bot.review import NO_WORKLOAD, Means, Watch, reviewed
 from bot.settings import Settings
 from bot.wiring import Workshop
+from optimizer.budget import Stopped
 from optimizer.errors import OptimlError, RunnerError
 from runners.fault import Fault
 from runners.wire import unwrap
@@ -26,6 +28,8 @@ from runners.wire import unwrap
 BUNDLE = "bundle"
 PROGRESS = "progress.jsonl"
 PATCH = "optiml.patch"
+OUT_OF_TIME = "not reviewed: the time for all kernels together was over"
+INTERRUPTED = "not reviewed: the run ended before its turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,8 @@ class Plane:
     """Where an order is carried out: a checkout of its head, and a folder for what is written.
 
     `replay` takes verdicts from a recording instead of a GPU; `record` writes them down. `lock`
-    is a file that reviews on one GPU take in turn, so that they do not disturb each other.
+    is a file that reviews on one GPU take in turn, so that they do not disturb each other. No
+    kernel is begun later than `minutes` after the first.
     """
 
     checkout: Path
@@ -41,6 +46,7 @@ class Plane:
     replay: Path | None = None
     record: Path | None = None
     lock: Path | None = None
+    minutes: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ def carry_out(
         try:
             with _turn(plane.lock, progress):
                 progress.say(BenchState.RUNNING)
-                report = _reviewed(order, plane, settings, command, say, progress.watch)
+                talk = _Talk(command, say, progress.watch)
+                report = comment.compose(_reviewed(order, plane, settings, talk))
                 done = _files(report, plane.out)
                 bundle.write(folder, order, report.results)
         except Fault as fault:
@@ -112,14 +119,16 @@ def _turn(lock: Path | None, progress: ProgressFile) -> Iterator[None]:
         yield
 
 
-def _reviewed(
-    order: Order,
-    plane: Plane,
-    settings: Settings,
-    command: str,
-    say: Callable[[str], None],
-    watch: Watch,
-) -> Report:
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """How a review is called, and who hears of it."""
+
+    command: str
+    say: Callable[[str], None]
+    watch: Watch
+
+
+def _reviewed(order: Order, plane: Plane, settings: Settings, talk: _Talk) -> list[Reviewed]:
     given: list[Mapping[str, object]] = []
     with Checkout(plane.checkout, order.base, projects.noting(given), lambda _: None) as checkout:
         here = checkout.pull.head
@@ -128,19 +137,47 @@ def _reviewed(
                 f"the checkout is at {here}, the order is for {order.head}",
                 "check out the pull request's head commit, with its history and no other files",
             )
-        chosen = Chosen(checkout, order.kernels)
-        changes = chosen.changed_kernels(checkout.pull)
+        changes = Chosen(checkout, order.kernels).changed_kernels(checkout.pull)
         for number, change in enumerate(changes, 1):
-            say(f"kernel {number} of {len(changes)}: {change.kernel.name} ({change.reason})")
+            talk.say(f"kernel {number} of {len(changes)}: {change.kernel.name} ({change.reason})")
         if not any(change.workload for change in changes):
-            return comment.compose([Reviewed(one, problem=NO_WORKLOAD) for one in changes])
+            return [Reviewed(one, problem=NO_WORKLOAD) for one in changes]
         budgeted = bounded(settings, order, projects.joined(given))
         with Workshop(
-            budgeted, replay=plane.replay, record=plane.record, command=command, say=say
+            budgeted,
+            replay=plane.replay,
+            record=plane.record,
+            command=talk.command,
+            say=talk.say,
         ) as shop:
             means = Means(shop.tools, shop.budget, shop.search_settings, shop.environment)
-            report = review(checkout.pull, chosen, means, Door(), watch)
-    return comment.compose([held_to(order, one) for one in report.results])
+            return _one_by_one(
+                order, plane, changes, lambda one: reviewed(one, means, checkout.pull, talk.watch)
+            )
+
+
+def _one_by_one(
+    order: Order,
+    plane: Plane,
+    changes: Sequence[Change],
+    look: Callable[[Change], Reviewed],
+) -> list[Reviewed]:
+    """Review kernel after kernel, keeping a bundle of what is done: we may be killed meanwhile."""
+    until = time.monotonic() + 60 * plane.minutes
+    results: list[Reviewed] = []
+    for number, change in enumerate(changes):
+        if time.monotonic() > until:
+            results.append(Reviewed(change, problem=OUT_OF_TIME))
+            continue
+        found = held_to(order, look(change))
+        results.append(found)
+        rest = changes[number + 1 :]
+        if rest:
+            so_far = [*results, *(Reviewed(one, problem=INTERRUPTED) for one in rest)]
+            bundle.write(plane.out / BUNDLE, order, so_far)
+            if found.trajectory is not None and found.trajectory.stopped == Stopped.INTERRUPTED:
+                return so_far
+    return results
 
 
 def bounded(settings: Settings, order: Order, project: dict[str, object]) -> Settings:

@@ -49,13 +49,14 @@ def review(
     A kernel whose own baseline fails is told of and does not keep others from being reviewed.
     Raise `RunnerError` when no machine can give verdicts.
     """
-    results = [_reviewed(change, means, pull, watch) for change in forge.changed_kernels(pull)]
+    results = [reviewed(change, means, pull, watch) for change in forge.changed_kernels(pull)]
     report = compose(results, door)
     forge.publish(pull, report)
     return report
 
 
-def _reviewed(change: Change, means: Means, pull: Pull, watch: Watch) -> Reviewed:
+def reviewed(change: Change, means: Means, pull: Pull, watch: Watch = SILENT) -> Reviewed:
+    """Search one changed kernel and time it against its base; see `review`."""
     watch.on_kernel(change)
     if change.workload is None:
         return Reviewed(change, problem=NO_WORKLOAD)

@@ -4,17 +4,18 @@ import dataclasses
 import fcntl
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bot import bundle, gpu_review
+from bot import bundle, gpu_review, review
 from bot.gpu_review import PROGRESS, Done, Plane, bounded, carry_out
-from bot.interfaces import Reviewed
+from bot.interfaces import Change, Reviewed
 from bot.orders import BenchState, Order
 from bot.progress_file import last_progress
 from bot.settings import Settings
 from optimizer.errors import ConfigError, RunnerError
-from tests.bot import repositories, scripted
+from tests.bot import repositories, scripted, synthetic
 
 SETTINGS = Settings(memory="off")
 
@@ -148,8 +149,62 @@ def test_ctrl_c_before_a_result_is_told_as_the_machinerys_failure(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(gpu_review, "review", interrupted)
+    monkeypatch.setattr(gpu_review, "reviewed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         carried_out(order, tmp_path)
     with pytest.raises(RunnerError, match="interrupted"):
         bundle.read(tmp_path / "out" / "bundle", order)
+
+
+@pytest.fixture
+def two(order: Order, tmp_path: Path) -> Order:
+    """Make the change touch two kernels."""
+    root = tmp_path / "repository"
+    entry = repositories.PROJECT[repositories.PROJECT.index("  - name") :]
+    both = repositories.PROJECT + entry.replace("transpose.cu", "zwei.cu").replace(
+        "name: transpose", "name: zwei"
+    )
+    repositories.git(root, "checkout", "-q", "main")
+    base = repositories.commit(
+        root, "two", _dot_optiml_dot_yml=both, zwei_dot_cu=synthetic.NAIVE + "\n"
+    )
+    repositories.git(root, "checkout", "-q", "feature")
+    repositories.git(root, "merge", "-q", "main", "-m", "merge")
+    head = repositories.commit(root, "change", zwei_dot_cu=synthetic.NAIVE)
+    return dataclasses.replace(order, base=base, head=head)
+
+
+def test_when_time_is_over_the_rest_is_told_as_not_reviewed(two: Order, tmp_path: Path) -> None:
+    short = dataclasses.replace(plane(tmp_path), minutes=0.0)
+    carry_out(two, short, SETTINGS)
+    results = bundle.read(tmp_path / "out" / "bundle", two)
+    assert [one.change.kernel.name for one in results] == ["transpose", "zwei"]
+    assert [one.problem for one in results] == [gpu_review.OUT_OF_TIME] * 2
+
+
+def test_a_run_killed_between_two_kernels_leaves_the_first_in_its_bundle(
+    two: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def killed(change: Change, *rest: Any) -> Reviewed:
+        seen.append(change.kernel.name)
+        if len(seen) == 2:
+            results = bundle.read(tmp_path / "out" / "bundle", two)
+            assert results[0].trajectory is not None
+            assert results[1].problem == gpu_review.INTERRUPTED
+        return review.reviewed(change, *rest)
+
+    monkeypatch.setattr(gpu_review, "reviewed", killed)
+    carry_out(two, plane(tmp_path), SETTINGS)
+    assert seen == ["transpose", "zwei"]
+
+
+def test_an_interrupt_ends_with_the_best_so_far_and_begins_no_other_kernel(
+    two: Order, tmp_path: Path, machine: scripted.Scripted
+) -> None:
+    machine.fail_after = 4
+    carry_out(two, plane(tmp_path), SETTINGS)
+    first, second = bundle.read(tmp_path / "out" / "bundle", two)
+    assert first.trajectory is not None
+    assert second.problem == gpu_review.INTERRUPTED

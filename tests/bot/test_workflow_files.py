@@ -59,7 +59,7 @@ def test_every_input_reaches_the_program_and_no_other_does() -> None:
     (step,) = [one for one in ACTION["runs"]["steps"] if one.get("id") == "run"]
     passed = {name for name in step["env"] if name.startswith("INPUT_")} - {"INPUT_OUT"}
     offered = {f"INPUT_{name.upper().replace('-', '_')}" for name in ACTION["inputs"]}
-    assert passed == offered - {"INPUT_PYTHON"}
+    assert passed == offered - {"INPUT_PYTHON", "INPUT_UPLOAD"}
     given = {name: name.lower() for name in passed} | {"INPUT_MODE": "publish"}
     seen = repr(read(given)) + read(given).token
     assert not [name for name in passed - {"INPUT_MODE"} if name.lower() not in seen]
