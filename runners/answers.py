@@ -9,7 +9,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runners.compare import Answer
@@ -60,7 +60,18 @@ class Answers:
             if key not in self.described:
                 return None
             self._read[key] = read(self.folder, self.work, self.described[key])
-        return self._read[key]
+        found = self._read[key]
+        # What comes in any order with many threads does so with few, shown there or not.
+        loose = {name for name in self._unordered() if not found[name].unordered}
+        return {n: replace(a, unordered=True) if n in loose else a for n, a in found.items()}
+
+    def _unordered(self) -> set[str]:
+        return {
+            str(output["name"])
+            for described in self.described.values()
+            for output in described["outputs"]
+            if output["unordered"]
+        }
 
     def patience(self, combination: Combination) -> float:
         """Return the seconds after which a run counts as hung: a hundred times the original's."""

@@ -222,12 +222,23 @@ class Bench:
         self.dirty()
         self.gpu.upload(self._damage, _DAMAGE)
         if beside:
-            self.gpu.beside(60_000, max(1, int(self.gpu.facts["sms"]) * 2 // 3))
+            # Host code may have streams of its own: there the device is kept full for long, so
+            # that what was left on one of them is not done when the null stream is.
+            sms = int(self.gpu.facts["sms"])
+            busy = (2_000_000, 2 * sms - 6) if launchable.hosted else (60_000, sms * 2 // 3)
+            self.gpu.beside(busy[0], max(1, busy[1]))
         bound()
+        outputs = {}
+        if launchable.hosted:
+            # Results have to be there when the null stream is done, not when the device is.
+            self.gpu.settle(seconds)
+            outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
         late = self.gpu.synchronize(seconds)
         self.check(scene, base, 1, zeros, poison, self._damage)
         counts = self.gpu.download(self._damage, 24).view(np.uint64)
-        outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
+        for b in layout.written:
+            if b.name not in outputs:
+                outputs[b.name] = self.gpu.download(base + b.offset, b.size)
         return Run(outputs, damage(layout, counts), 0.0 if beside else late, poison)
 
 

@@ -30,7 +30,9 @@ class Combination:
     @property
     def key(self) -> str:
         """Name it, the same in every process."""
-        values = " ".join(f"{k}={v:g}" for k, v in sorted(self.case.items()))
+        # Exact: a million and one is another size than a million.
+        exact = ((k, int(v) if float(v).is_integer() else v) for k, v in sorted(self.case.items()))
+        values = " ".join(f"{k}={v!r}" for k, v in exact)
         return f"{values}|{self.family}|{self.seed}"
 
 

@@ -99,6 +99,28 @@ def exports(data: bytes) -> tuple[str, ...]:
         return ()
 
 
+def variables(data: bytes) -> tuple[tuple[str, int], ...]:
+    """Return name and size of what a cubin keeps in global memory between launches."""
+    try:
+        if data[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", data, 18)[0] != EM_CUDA:
+            return ()
+        offset, count = _table(data)
+        rows = [_SECTION.unpack_from(data, offset + i * _SECTION.size) for i in range(count)]
+        names = _bytes(data, rows[struct.unpack_from("<H", data, 62)[0]])
+        held = {i for i, row in enumerate(rows) if _text(names, row[0]).startswith(".nv.global")}
+        found: dict[str, int] = {}
+        for row in rows:
+            if row[1] != 2:  # SHT_SYMTAB
+                continue
+            strings = _bytes(data, rows[row[6]])
+            for name, info, _, section, _, size in _SYMBOL.iter_unpack(_bytes(data, row)):
+                if info & 0xF == 1 and section in held and size:  # STT_OBJECT
+                    found[_text(strings, name)] = size
+    except (struct.error, IndexError, ValueError):
+        return ()
+    return tuple(found.items())
+
+
 def plain_name(symbol: str) -> str:
     """Return a kernel's name as written in source, without scopes and template arguments.
 

@@ -116,13 +116,17 @@ class PlainGpu:
             raise LaunchError(f"{symbol}: {error}") from error
         return found
 
-    def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
-        """Write a module's global variable."""
+    def global_address(self, module: Any, symbol: str) -> tuple[int, int]:
+        """Return address and size in bytes of a module's global variable."""
         try:
-            address, _ = module.get_global(symbol)
+            address, size = module.get_global(symbol)
         except self._driver.Error as error:
             raise LaunchError(f"{symbol}: {error}") from error
-        self.upload(int(address), data)
+        return int(address), int(size)
+
+    def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
+        """Write a module's global variable."""
+        self.upload(self.global_address(module, symbol)[0], data)
 
     def launch(
         self,
@@ -160,13 +164,17 @@ class PlainGpu:
         """Return the time between two events that have happened."""
         return float(end.time_since(start)) * 1e3
 
-    def synchronize(self, seconds: float = 60.0) -> float:
-        """Wait for the null stream, then for the device; return the µs between the two."""
+    def settle(self, seconds: float = 60.0) -> None:
+        """Wait for the null stream, and for nothing else."""
         try:
             self._last.record()
         except self._driver.Error as error:
             raise self._guard(error) from error
         self.wait(self._last, seconds)
+
+    def synchronize(self, seconds: float = 60.0) -> float:
+        """Wait for the null stream, then for the device; return the µs between the two."""
+        self.settle(seconds)
         start = time.perf_counter_ns()
         try:
             self._driver.Context.synchronize()

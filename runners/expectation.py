@@ -33,13 +33,19 @@ def as_json(budget: Budget) -> Json:
 
 def agree(wide: Floats, narrow: Floats) -> bool:
     """Tell whether two precisions computed the same thing."""
+    apart = differing(wide, narrow)
+    return apart is not None and not bool(apart.any())
+
+
+def differing(wide: Floats, narrow: Floats) -> npt.NDArray[np.bool_] | None:
+    """Mark the elements in which two precisions differ in kind; None if they do not compare."""
     if len(wide) != len(narrow):
-        return False
+        return None
     with np.errstate(all="ignore"):
         finite = np.isfinite(wide) & np.isfinite(narrow)
         scale = math.sqrt(float(np.mean(wide[finite] ** 2))) if finite.any() else 0.0
         far = np.abs(wide - narrow) > 1e-2 * (np.abs(wide) + scale)
-    return not bool((far & finite).any()) and bool((np.isnan(wide) == np.isnan(narrow)).all())
+    return np.asarray((far & finite) | (np.isnan(wide) != np.isnan(narrow)))
 
 
 def check_reference(

@@ -18,20 +18,24 @@ from runners.spec import Argument, CaseSpec, Work
 
 DECLARED = "declared"
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", "special"})
+STRESS = frozenset({"large", "special", "nan"})
 SCREEN = (DECLARED, "mixed", "integers")
 EVERY = (
     DECLARED,
     "times-10",
     "shifted",
+    "offset",
     "one-hot",
     "equal",
     "sorted",
     "large",
     "integers",
     "special",
+    "nan",
     "mixed",
 )
+# What a buffer that is added to may hold before: something else than its first contents.
+STARTED = "started"
 
 LONGEST_SORT = 1 << 19
 
@@ -45,6 +49,11 @@ def _times_ten(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Valu
 
 def _shifted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
     return data + 3
+
+
+def _offset(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
+    """Far from zero for its spread: differences of squares lose everything."""
+    return data + (20 if scalar.name == "half" else 100)
 
 
 def _one_hot(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
@@ -85,6 +94,14 @@ def _special(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     return out
 
 
+def _nan(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """One NaN, not at the start of anything: there comparisons with it may depend on the order."""
+    out = data.copy()
+    if len(out) > 3:
+        out[int(rng.integers(len(out) // 3, len(out) - 1)) | 1] = np.nan
+    return out
+
+
 def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Stretches of unlike structure inside one input."""
     out = data.copy()
@@ -100,12 +117,14 @@ def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
 _FLOATS: dict[str, Transform] = {
     "times-10": _times_ten,
     "shifted": _shifted,
+    "offset": _offset,
     "one-hot": _one_hot,
     "equal": _equal,
     "sorted": _sorted,
     "large": _large,
     "integers": _integers,
     "special": _special,
+    "nan": _nan,
     "mixed": _mixed,
 }
 
@@ -143,6 +162,8 @@ def _field(
         if word == "uniform" and family == "integers":
             return from_float(np.abs(_integers(wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
+    if word == "sorted" and family in {"integers", "equal", "mixed"}:
+        return _ascending(family, data, scalar, rng)
     if word == "randint" or (scalar.kind != "f" and word in FREE):
         return _whole(family, data, rng)
     if word == "permutation" and family in {"sorted", "equal"}:
@@ -150,6 +171,27 @@ def _field(
     if word == "permutation" and family == "mixed":
         return data[::-1].copy()
     return data
+
+
+def _ascending(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Sorted keys of which many are equal, within one array and between arrays."""
+    if scalar.kind != "f":
+        return np.asarray(np.sort(_whole(family, data, rng)))
+    wide = to_float(data, scalar)
+    if family == "mixed":
+        wide = np.where(rng.random(len(wide)) < 0.5, wide, np.rint(2 * wide) / 2)
+    else:
+        wide = _FLOATS[family](wide, scalar, rng)
+    return from_float(np.sort(wide), scalar)
+
+
+def started(work: Work) -> bool:
+    """Tell whether there is a buffer that is added to, whose first contents are all the same."""
+    return any(_adds(argument) for argument in work.arguments)
+
+
+def _adds(argument: Argument) -> bool:
+    return argument.role == "inout" and argument.init.partition(":")[0] in {"zeros", "ones"}
 
 
 def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
@@ -171,6 +213,21 @@ def _argument(
 ) -> npt.NDArray[np.uint8]:
     kind = argument.type
     rng = stream(seed, family, argument.name)
+    if family == STARTED:
+        if not _adds(argument):
+            return data
+        count = data.nbytes // kind.size
+        some = [rng.integers(1, 4, count * field.lanes) for field in kind.fields]
+        return interleave(
+            [
+                from_float(v.astype(np.float64), f.scalar)
+                if f.scalar.kind == "f"
+                else v.astype(f.scalar.dtype)
+                for v, f in zip(some, kind.fields, strict=True)
+            ],
+            kind,
+            count,
+        )
     parts = [
         _field(family, argument.init, values(data, kind, field), field.scalar, rng)
         for field in kind.fields
@@ -224,33 +281,70 @@ def _prime_below(value: int) -> int:
     return max(2, candidate)
 
 
-def sizes(work: Work, limit: int, most_elements: int = 1 << 20) -> tuple[CaseSpec, ...]:
-    """Return undeclared cases around the smallest declared ones, unlike each other, cheap first.
+def sizes(
+    work: Work, limit: int, most_elements: int = 1 << 20, large: int = 0
+) -> tuple[CaseSpec, ...]:
+    """Return undeclared cases around declared ones, unlike each other, cheap first.
 
-    One whole-number case variable moves at a time. Sizes that are declared already, and those
-    whose buffers hold over `most_elements` values, are left out.
+    `limit` around the smallest, whose buffers hold `most_elements` values at most: one whole-number
+    case variable moves at a time. And `large` beside the largest, where all of them move, too: what
+    is right for a thousand elements and for the declared million may be wrong for one more.
     """
     declared = [dict(case.values) for case in work.cases]
+    found: list[CaseSpec] = []
+
+    def take(changed: dict[str, float], most: int) -> bool:
+        fit = min(changed.values(), default=0) >= 0 and 0 < _elements(work, changed) <= most
+        if fit and changed not in declared:
+            declared.append(changed)
+            found.append(CaseSpec(changed, timed=False))
+            return True
+        return False
+
     base = min(
         (case for case in work.cases if _elements(work, case.values) > 64),
         key=lambda case: _elements(work, case.values),
         default=work.cases[0],
     )
-    movable = [
-        name
-        for name, value in base.values.items()
-        if name in work.variables and float(value).is_integer() and value >= 2
-    ]
-    turns = [(name, _near(int(base.values[name]))) for name in movable]
-    found: list[CaseSpec] = []
+    turns = [(name, _near(int(base.values[name]))) for name in _movable(work, base)]
+    left = limit
     for _ in range(8):
         for name, near in turns:
-            changed: dict[str, float] = {**base.values, name: float(next(near))}
-            small = changed[name] >= 1 and 0 < _elements(work, changed) <= most_elements
-            if small and changed not in declared:
-                declared.append(changed)
-                found.append(CaseSpec(changed, timed=False))
-    return tuple(found[:limit])
+            value = next(near)
+            if left and value >= 1 and take({**base.values, name: float(value)}, most_elements):
+                left -= 1
+    fit = [case for case in work.cases if 0 < _elements(work, case.values) <= LARGEST]
+    if fit and large:
+        top = max(fit, key=lambda case: _elements(work, case.values))
+        left = large
+        for changed in _beside(top.values, _movable(work, top)):
+            if left and take(changed, 2 * LARGEST):
+                left -= 1
+    return tuple(found)
+
+
+LARGEST = 1 << 24
+
+
+def _movable(work: Work, case: CaseSpec) -> list[str]:
+    return [
+        name
+        for name, value in case.values.items()
+        if name in work.variables and float(value).is_integer() and value >= 2
+    ]
+
+
+def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str, float]]:
+    """Yield neighbours of a large case: all variables odd and larger, then one at a time."""
+    yield {**values, **{name: values[name] + 1 + values[name] % 2 for name in names}}
+    for step in (1, -1):
+        for name in names:
+            yield {**values, name: values[name] + step}
+    yield {**values, **{name: float(_prime_below(int(values[name]))) for name in names}}
+    for name in names:
+        yield {**values, name: float(_prime_below(max(3, int(values[name]) * 3 // 5)))}
+    for name in names:
+        yield {**values, name: values[name] + 64}
 
 
 def _elements(work: Work, case: Mapping[str, float]) -> int:

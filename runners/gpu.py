@@ -30,12 +30,24 @@ class Launcher(Protocol):
 
     facts: dict[str, Any]
 
+    def upload(self, address: int, data: npt.NDArray[Any]) -> None:
+        """Copy bytes to the device."""
+        ...
+
+    def download(self, address: int, size: int) -> npt.NDArray[np.uint8]:
+        """Copy bytes from the device."""
+        ...
+
     def load(self, image: bytes) -> Any:
         """Load a cubin; it is unloaded when the last reference goes."""
         ...
 
     def function(self, module: Any, symbol: str, shared: int = 0) -> Any:
         """Return a kernel of a module, allowed that much dynamic shared memory."""
+        ...
+
+    def global_address(self, module: Any, symbol: str) -> tuple[int, int]:
+        """Return address and size in bytes of a module's global variable."""
         ...
 
     def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
@@ -69,14 +81,6 @@ class Gpu(Launcher, Protocol):
         """Give memory back."""
         ...
 
-    def upload(self, address: int, data: npt.NDArray[Any]) -> None:
-        """Copy bytes to the device."""
-        ...
-
-    def download(self, address: int, size: int) -> npt.NDArray[np.uint8]:
-        """Copy bytes from the device."""
-        ...
-
     def fill(self, address: int, value: int, words: int) -> None:
         """Set 32-bit words."""
         ...
@@ -105,6 +109,10 @@ class Gpu(Launcher, Protocol):
 
     def elapsed_us(self, start: Any, end: Any) -> float:
         """Return the time between two events that have happened."""
+        ...
+
+    def settle(self, seconds: float = 60.0) -> None:
+        """Wait for the null stream within a limit, and for nothing else."""
         ...
 
     def synchronize(self, seconds: float = 60.0) -> float:

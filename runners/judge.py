@@ -85,6 +85,7 @@ class Judge:
             self._last = session
             start = time.monotonic()
             report = verify.verify(session, answers, job, [*declared, *extra], seconds)
+            verify.remembered(session, answers, job, report, seconds)
             spent["verify"] = time.monotonic() - start
             start = time.monotonic()
             with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):

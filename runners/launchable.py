@@ -17,6 +17,7 @@ from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
 from runners.gpu import Launcher, LaunchError
+from runners.retained import Retained, retained
 from runners.spec import Launch, Source, Work
 
 Bound = Callable[[], None]
@@ -24,7 +25,21 @@ _LIMITS = ((2**31 - 1, 65535, 65535), (1024, 1024, 64))
 
 
 class Launchable(Protocol):
-    """What is verified and timed."""
+    """What is verified and timed.
+
+    `hosted` tells that host code of its own launches it, which may use streams of its own;
+    `retained` is what it keeps on the device between launches, where that can be seen.
+    """
+
+    @property
+    def hosted(self) -> bool:
+        """Tell whether host code launches it."""
+        ...
+
+    @property
+    def retained(self) -> Retained | None:
+        """Return what it keeps between launches."""
+        ...
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a function that queues one run. Raise `LaunchError` for bad geometry."""
@@ -78,6 +93,8 @@ def mangled(symbols: Mapping[str, str], name: str) -> str:
 class KernelLaunchable:
     """A `__global__` function of a cubin under a launch geometry."""
 
+    hosted = False
+
     def __init__(
         self,
         gpu: Launcher,
@@ -91,7 +108,9 @@ class KernelLaunchable:
             raise Fault("ConfigError", f"{work.name} is a kernel and needs a launch geometry")
         self._gpu, self._work, self._launch, self._promoted = gpu, work, launch, promoted
         before = gpu.free_bytes()
-        self._module = gpu.load(Path(str(artifact["path"])).read_bytes())
+        image = Path(str(artifact["path"])).read_bytes()
+        self._module = gpu.load(image)
+        self.retained = retained(gpu, self._module, image)
         self.module_bytes = max(0, before - gpu.free_bytes())
         self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
         self._functions: dict[int, Any] = {}
@@ -118,6 +137,8 @@ class EntryLaunchable:
     """A host function of a shared object, called in this process on the null stream."""
 
     module_bytes = 0
+    hosted = True
+    retained = None
 
     def __init__(
         self,

@@ -51,10 +51,18 @@ def combinations(work: Work, effort: str, seed: int) -> tuple[list[Combination],
         extra += [
             Combination(case, family, seed) for family in chosen if family != families.DECLARED
         ]
-    for size in families.sizes(work, 10 if full else 4):
-        extra += [Combination(size.values, f, seed) for f in (families.DECLARED, "mixed")]
-    if not any(inputs.rotatable(a) for a in work.arguments):
-        extra = [c for c in extra if c.family == families.DECLARED]
+    for size in families.sizes(work, 10 if full else 4, large=8 if full else 2):
+        both = full or weight(size.values) <= 1 << 20
+        kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
+        extra += [Combination(size.values, f, seed) for f in kinds]
+    if families.started(work):
+        extra += [
+            Combination(case, families.STARTED, seed)
+            for case in ordered
+            if case in (middle, ordered[-1])
+        ]
+    if not any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments):
+        extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
     return declared, extra
 
 
@@ -82,6 +90,7 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             left,
             bool(output["unordered"]),
             bool(output["lenient"]),
+            bool(output["spreads"]),
         )
     return found
 

@@ -20,10 +20,10 @@ from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
 from runners.expectation import (
     Floats,
-    agree,
     as_json,
     call,
     check_reference,
+    differing,
     natural,
     stability,
 )
@@ -36,6 +36,9 @@ REFERENCE_ELEMENTS = 1 << 22
 LARGE = 1 << 22
 SAMPLE = 1 << 20
 RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
+# Shares of elements in which double precision may give something else altogether: where the
+# original is ill-conditioned, and where it branches.
+MOST_APART, FEW_APART = 0.5, 1e-3
 
 Marks = npt.NDArray[np.bool_]
 
@@ -227,14 +230,26 @@ class Original:
             scalar = kind.fields[0].scalar
             if scalar.kind != "f":
                 continue
-            wide = to_float(values(run.outputs[argument.name], kind, kind.fields[0]), scalar)
+            wide = to_float(values(run.outputs[argument.name], kind, kind.fields[0]), scalar).copy()
             mine = argument.type.fields[0]
             raw = values(first.outputs[argument.name], argument.type, mine)
             narrow = to_float(raw, mine.scalar)
             left = self._untouched(argument, combination, [first])
             kept = slice(None) if left is None else ~np.repeat(left, mine.lanes)
-            if agree(wide[kept], narrow[kept]):
-                out[argument.name] = wide
+            apart = differing(wide[kept], narrow[kept])
+            if apart is None:
+                continue
+            share = float(apart.mean()) if len(apart) else 0.0
+            if share > MOST_APART or (
+                share > FEW_APART and combination.family == families.DECLARED
+            ):
+                continue
+            if 0 < share <= FEW_APART:
+                # A threshold that another precision crosses: there the original is what is wanted.
+                part = wide[kept]
+                part[apart] = narrow[kept][apart]
+                wide[kept] = part
+            out[argument.name] = wide
         return out
 
     def _untouched(
@@ -301,6 +316,7 @@ class Original:
             "untouched": untouched is not None,
             "unordered": unordered,
             "lenient": lenient,
+            "spreads": combination.family == "nan",
         }
 
     def _field(

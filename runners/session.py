@@ -19,6 +19,7 @@ from runners.contents import Combination
 from runners.gpu import Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import KernelLaunchable, Launchable
 from runners.original import load
+from runners.retained import Retained
 from runners.spec import JobSpec, Json
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples
@@ -52,6 +53,11 @@ class Session(Protocol):
 
     def shaken(self, artifact: Json) -> Shaken | None:
         """Load the candidate with delays in it; None where that is not done."""
+        ...
+
+    @property
+    def retained(self) -> Retained | None:
+        """Return what the candidate keeps on the device between launches, where it is seen."""
         ...
 
     def close(self) -> None:
@@ -120,6 +126,11 @@ class LocalSession:
         """Load the candidate with delays in it."""
         loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launch)
         return LocalShaken(self._bench, loaded)
+
+    @property
+    def retained(self) -> Retained | None:
+        """Return what the candidate keeps between launches."""
+        return self._pair[0].retained
 
     def close(self) -> None:
         """Nothing: the modules go with their last reference."""

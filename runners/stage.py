@@ -134,6 +134,10 @@ class DeviceStage:
             for position, which in enumerate((timing.BASELINE, timing.CANDIDATE)):
                 arm = self.arm(which, second_of_pair=position == 1)
                 roughly[which].append(arm.us)
+        if any(one.retained is not None and one.retained.changed() for one in self._pair):
+            # It remembers: a launch of each region, from the memory it was loaded with, so that
+            # no launch lives on what an earlier one has done.
+            return self._slabs
         stride = self.layout.stride
         room = min(SLAB_ROOM, self._gpu.free_bytes() // 4)
         count = timing.launches([min(r) for r in roughly], rule, 2 * stride, room)
@@ -153,6 +157,9 @@ class DeviceStage:
             self._poison = int(self._rng.integers(0, 2**62))
         self._bench.restore(self._scene, self._base, self._slabs, self._rotations, self._poison)
         self._gpu.upload(self._damage, np.tile(_DAMAGE, self._slabs))
+        retained = self._pair[which].retained
+        if retained is not None:
+            retained.reset()
         self._evict()
         us, clock, dry, wall, late = self._region(self._bound[which])
         self._check()

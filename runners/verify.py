@@ -17,6 +17,7 @@ from runners.cuda_types import to_float, values
 from runners.families import DECLARED
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
+from runners.retained import ahead
 from runners.session import Session, Shaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit, Suspect
@@ -24,6 +25,7 @@ from runners.stage import Findings, Limit, Suspect
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
 SHAKEN_ELEMENTS, SHAKEN_PATIENCE = 1 << 21, 20.0
+MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 
 
@@ -136,6 +138,53 @@ def shaken(
                 return  # delays take registers: what does not fit with them is not refused
             _judge(report, job, answers, combination, run, "delayed warps")
             report.runs += 1
+
+
+def remembered(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    report: Report,
+    seconds: float,
+) -> None:
+    """Run a candidate that keeps something between launches as if many had gone before.
+
+    One that leaves its variables as it found them has no memory. Raises `Wrong`.
+    """
+    kept = session.retained
+    if kept is None or not kept.changed():
+        return
+    rng = stream(job.seed, "remembered", job.kernel.digest)
+    declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
+    declared.sort(
+        key=lambda c: sum(a.elements(c.case) for a in job.work.arguments if a.type.pointer)
+    )
+    deadline = time.monotonic() + seconds
+
+    def run(combination: Combination, number: int) -> None:
+        limit = max(1.0, min(answers.patience(combination), deadline - time.monotonic()))
+        outcome = session.run(combination, nan=number % 2 == 1, beside=False, seconds=limit)
+        _judge(report, job, answers, combination, outcome, "many launches")
+        report.runs += 1
+
+    for combination in dict.fromkeys((declared[0].key, declared[-1].key)):
+        one = next(c for c in declared if c.key == combination)
+        readings = [kept.read()]
+        for number in range(2):
+            run(one, number)
+            readings.append(kept.read())
+        later = ahead(
+            readings[0], readings[1], readings[2], rng, MANY_LAUNCHES[job.effort == "screen"]
+        )
+        for number, words in enumerate(later):
+            kept.write(words)
+            run(one, number)
+        if later:
+            kept.write(readings[-1])
+            for number in range(MANY_IN_A_ROW):
+                run(declared[0], number)
+                if time.monotonic() > deadline - seconds / 2:
+                    break
 
 
 def _is_declared(job: JobSpec, combination: Combination) -> bool:

@@ -159,6 +159,18 @@ class HostGpu:
     def elapsed_us(self, start: Any, end: Any) -> float:
         return float(end[0] - start[0]) * 1e6
 
+    def settle(self, seconds: float = 60.0) -> None:
+        pass
+
+    def global_address(self, module: Any, symbol: str) -> tuple[int, int]:
+        try:
+            return ctypes.addressof(ctypes.c_uint.in_dll(module, symbol)), 4
+        except ValueError as error:
+            raise LaunchError(symbol) from error
+
+    def set_global(self, module: Any, symbol: str, data: npt.NDArray[Any]) -> None:
+        self.upload(self.global_address(module, symbol)[0], data)
+
     def synchronize(self, seconds: float = 60.0) -> float:
         return 0.0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -72,12 +74,33 @@ def test_lower_precision_is_refused_inside_a_loose_tolerance(bits: int) -> None:
     assert outcome.error > outcome.bound
 
 
-def test_the_declared_tolerance_is_never_exceeded() -> None:
-    """However noisy the original, a capped budget ends at atol + rtol |want|."""
+def test_the_declared_tolerance_is_not_exceeded() -> None:
+    """A capped budget ends at atol + rtol |want|, twelve times the noise or not."""
     want = np.ones(100)
-    answer = _answer(want, np.full(100, 5.0), rtol=1e-3, atol=0.0)
+    answer = _answer(want, np.full(100, 2e-4), rtol=1e-3, atol=0.0)
     assert not compare(_bytes(want + 2e-3), answer).passed
     assert compare(_bytes(want + 0.5e-3), answer).passed
+
+
+def test_a_sum_that_cancels_need_not_be_exact_to_its_own_size() -> None:
+    """What one rounding error of the inputs changes is no fault of another order of operations."""
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal(1 << 16).astype(np.float32) * 1e5 for _ in range(2))
+    want = a.astype(np.float64) * 2.5 + b
+    moved = (a * np.float32(1 + 2**-23)).astype(np.float64) * 2.5 + b
+    answer = _answer(want, np.abs(moved - want), rtol=1e-5, atol=1e-6)
+    assert compare(_bytes(np.float32(2.5) * a + b), answer).passed
+    coarse = (a.view(np.uint32) & np.uint32(0xFFFFE000)).view(np.float32)
+    assert not compare(_bytes(np.float32(2.5) * coarse + b), answer).passed
+
+
+def test_where_a_nan_spreads_to_no_number_may_be() -> None:
+    """Of special inputs anything may come there; of a single NaN, only what is no number."""
+    want = np.array([1.0, np.nan, 2.0])
+    answer = replace(_answer(want, np.zeros(3), lenient=True), spreads=True)
+    assert compare(_bytes([1.0, np.nan, 2.0]), answer).passed
+    assert compare(_bytes([1.0, np.inf, 2.0]), answer).passed
+    assert not compare(_bytes([1.0, 0.0, 2.0]), answer).passed
 
 
 def test_nan_is_no_wildcard() -> None:

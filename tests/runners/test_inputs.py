@@ -74,10 +74,45 @@ def test_a_permutation_stays_one_unless_a_family_sorts_it() -> None:
 
 def test_constants_and_sorted_keys_keep_their_meaning() -> None:
     """Zeros stay zero and sorted keys sorted, as a kernel may rely on it."""
-    for init in ("zeros", "sorted", "arange"):
+    for init in ("zeros", "arange"):
         work = _work(_pointer("float*", init), n=100)
         for family in families.EVERY:
             assert np.array_equal(_one(work, family), _one(work)), (init, family)
+    for kind, word in (("float*", np.float32), ("int*", np.int32)):
+        work = _work(_pointer(kind, "sorted"), n=100)
+        for family in families.EVERY:
+            assert (np.diff(_one(work, family).view(word)) >= 0).all(), family
+    assert len(np.unique(_one(_work(_pointer("float*", "sorted"), n=100), "integers"))) < 20
+
+
+def test_a_buffer_that_is_added_to_may_hold_something_before() -> None:
+    """Only what the kernel updates, and only where its first contents say nothing."""
+    total = _pointer("float*", "zeros") | {"role": "inout"}
+    work = _work(total, n=50)
+    assert families.started(work)
+    data = _one(work, families.STARTED).view(np.float32)
+    assert set(data.tolist()) == {1.0, 2.0, 3.0}
+    assert not families.started(_work(_pointer("float*", "zeros"), n=50))
+    assert np.array_equal(
+        _one(_work(_pointer(), n=50), families.STARTED), _one(_work(_pointer(), n=50))
+    )
+
+
+def test_a_single_nan_is_not_at_an_end() -> None:
+    """One, and neither first nor last."""
+    data = _one(_work(_pointer(), n=500), "nan").view(np.float32)
+    where = np.flatnonzero(np.isnan(data))
+    assert len(where) == 1
+    assert 0 < where[0] < 499
+
+
+def test_the_largest_case_has_neighbours_too() -> None:
+    """What is right for a million need not be right for one more."""
+    work = _work(_pointer(), {"name": "n", "type": "int", "value": "n"}, n=1 << 20)
+    found = [case.values["n"] for case in families.sizes(work, 4, large=4)]
+    assert {2**20 + 1, 2**20 - 1} <= set(found)
+    keys = {Combination({"n": value}, "declared", 1).key for value in found}
+    assert len(keys) == len(found)
 
 
 def test_families_are_what_they_are_called() -> None:

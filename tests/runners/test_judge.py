@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import spec
-from runners.answers import MOST_KEPT
+from runners import cubin, spec
+from runners.answers import MOST_KEPT, Answers
+from runners.contents import Combination
 from runners.fault import Fault
 from runners.judge import Judge, compulsory_us
 from runners.spec import Json, Launch
@@ -279,3 +280,78 @@ def test_answers_of_old_seeds_are_deleted(judge: Judge, tmp_path: Path) -> None:
         assert _verdict(judge, SCALE, seed=seed)["status"] == "correct"
     assert len(list(tmp_path.glob("answers-*"))) == MOST_KEPT
     assert _verdict(judge, SCALE, seed=0)["status"] == "correct"
+
+
+# -- what a module keeps between launches -----------------------------------------------------------
+
+COUNTER = """
+unsigned optiml_test_calls;
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) optiml_test_calls += 1;
+    if (LATE) return;
+    if (i < n) y[i] = 3.f * x[i] + 1.f;
+}
+"""
+
+
+@pytest.mark.parametrize("late", ["optiml_test_calls > 60000", "optiml_test_calls % 97 == 96"])
+def test_a_counter_of_launches_is_wound_on(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, late: str
+) -> None:
+    """What is to happen at the sixty thousandth launch happens now."""
+    monkeypatch.setattr(cubin, "variables", lambda _: (("optiml_test_calls", 4),))
+    verdict = _verdict(judge, COUNTER.replace("LATE", late))
+    assert verdict["status"] == "wrong result", verdict["log"]
+    assert "many launches" in verdict["log"]
+
+
+def test_a_counter_that_changes_nothing_is_no_fault(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ticket that only ever grows is odd, and right; it is timed one launch at a time."""
+    monkeypatch.setattr(cubin, "variables", lambda _: (("optiml_test_calls", 4),))
+    verdict = _verdict(judge, COUNTER.replace("LATE", "false"))
+    assert verdict["status"] == "correct", verdict["log"]
+
+
+# -- delayed warps ----------------------------------------------------------------------------------
+
+DELAYED = """
+unsigned optiml_shaking_seed;
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 3.f * x[i] + (optiml_shaking_seed && i == 5 ? FOUND : 1.f);
+}
+"""
+
+
+@pytest.mark.parametrize(("found", "status"), [("2.f", "wrong result"), ("1.f", "correct")])
+def test_what_delays_change_is_refused(tmp_path: Path, found: str, status: str) -> None:
+    """A finalist has to be right under any schedule."""
+    built = artifact(DELAYED.replace("FOUND", found))
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, shake=lambda _t, _j: built)
+    judge._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    verdict = _verdict(judge, SCALE, effort="confirm")
+    judge.close()
+    assert verdict["status"] == status, verdict["log"]
+    layers = {check["layer"] for check in verdict["checks"]}
+    assert "delayed warps" in layers
+
+
+def test_an_order_shown_by_many_threads_is_not_asked_of_few(tmp_path: Path) -> None:
+    """Where runs of the original differ in order at one size, order counts at none."""
+    work = spec.parse(_job(SCALE)).work
+    output = {"name": "y", "stem": "s", "elements": 4, "untouched": False, "budgets": [None]}
+    output |= {"lenient": False, "spreads": False}
+    np.arange(4, dtype=np.float32).tofile(tmp_path / "s.want")
+    few, many = (Combination({"n": float(n)}, "declared", 1) for n in (7, 3000))
+    answers = Answers(work, tmp_path)
+    answers.described[few.key] = {"outputs": [output | {"unordered": False}]}
+    found = answers.of(few)
+    assert found is not None
+    assert not found["y"].unordered
+    answers.described[many.key] = {"outputs": [output | {"unordered": True}]}
+    found = answers.of(few)
+    assert found is not None
+    assert found["y"].unordered

@@ -22,6 +22,9 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 class Numpy:
     """A launchable in Python; `wrong` runs come after the given number of calls."""
 
+    hosted = False
+    retained = None
+
     def __init__(self, gpu: HostGpu, wrong_after: int = 10**9, stray: int | None = None) -> None:
         self.gpu, self.wrong_after, self.stray, self.calls = gpu, wrong_after, stray, 0
 
