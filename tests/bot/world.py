@@ -16,8 +16,9 @@ from bot.interfaces import Change, Pull, Report, Reviewed
 from optimizer.model import Step, Trajectory
 from tests.bot import synthetic
 from tests.fake_github import server, state
-from tests.fake_github.server import DROP as DROP
+from tests.fake_github.server import DROP
 
+__all__ = ["DROP", "World"]
 NAME = "octo/kernels"
 PATH = "kernels/transpose.cu"
 BEFORE = synthetic.NAIVE.replace("int x", "unsigned x").replace("int y", "unsigned y")
@@ -36,10 +37,12 @@ kernels:
       - {n: 4096, weight: 2}
       - {n: 1000}
 """
-HOST = """
-void transpose_host(const float* in, float* out, int n) {
+PADDING = "// far from the kernel\n" * 30
+HOST = f"""
+{PADDING}
+void transpose_host(const float* in, float* out, int n) {{
     transpose<<<dim3((n + 31) / 32, (n + 31) / 32), dim3(32, 32)>>>(in, out, n);
-}
+}}
 """
 
 
