@@ -185,7 +185,7 @@ class AgentSession:
                 self.environment, policy=AUTHOR, strategy=AUTHOR,
                 seed=self._settings.seed, budget=self._budget.limits,
             ),
-            self.steps, self.winner, self.confirmation, self._run.aa,
+            self.steps, self.winner, self.confirmation, self._run.baseline.aa,
             "" if self.winner is None else "confirmed by the agent",
             tuple(dict.fromkeys((*self._run.notes, *self._run.expansion.notes))),
         )  # fmt: skip
@@ -278,7 +278,7 @@ class AgentSession:
             )
         self._check_pinned()
         accept = self.workload.accept
-        strict = stricter(accept, self._settings.confirmations, bias(self._run.aa, accept))
+        strict = stricter(accept, self._settings.confirmations, bias(self._run.baseline.aa, accept))
         with self._watch:
             self._tell(Event(Stage.CONFIRMING, (number,)))
             verdict = self._run.one(step.kernel, Effort.CONFIRM)

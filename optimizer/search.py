@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from optimizer.baseline import Baseline
 from optimizer.budget import (
     DEFAULT_BUDGET,
     DEFAULT_SETTINGS,
@@ -24,7 +25,6 @@ from optimizer.model import (
     Effort,
     Environment,
     Kernel,
-    Kind,
     Status,
     Step,
     Trajectory,
@@ -33,13 +33,13 @@ from optimizer.model import (
 )
 from optimizer.reward import CompositeReward, changed_lines, judged, reading
 from optimizer.shortening import Shortening
-from optimizer.significance import interval, no_difference, speedup
+from optimizer.significance import speedup
 from optimizer.strategies import chooser
 from optimizer.tools import Event, Stage, Tools, ignore
 from optimizer.tree import Node, Tree
 
 if TYPE_CHECKING:
-    from optimizer.model import Measurement
+    pass
 
 __all__ = ["Budget", "Event", "SearchSettings", "Stage", "Stopped", "Tools", "search"]
 
@@ -93,7 +93,7 @@ def search(
         steps=tuple(node.step for node in run.tree.nodes),
         winner=final.winner,
         confirmation=final.confirmation,
-        aa=run.aa,
+        aa=run.baseline.aa,
         stopped=stopped.value,
         notes=tuple(dict.fromkeys((*run.notes, *run.expansion.notes, *final.notes))),
         spent=run.spent_before + tools.used(),
@@ -120,7 +120,7 @@ class Run:
         self.reward = tools.reward or CompositeReward(workload.accept, tools.headroom)
         self.codes: dict[str, int] = {}
         self.notes: list[str] = []
-        self.aa: Measurement | None = None
+        self.baseline = Baseline(self.kernel, workload, self.one, self.notes)
         self.usd_booked = 0.0
         self.spent_before = NOTHING_USED
 
@@ -128,13 +128,14 @@ class Run:
         """Measure the unedited kernel against itself, or take up an earlier search."""
         if resume is None:
             self.on_event(Event(Stage.BASELINE, (0,), self.meter.left))
-            verdict = self.measure_baseline()
+            verdict = self.baseline.measure()
             self.meter.keep_for_confirming(self.meter.seconds)
             first = Step(0, None, None, self.kernel, verdict, at_seconds=self.meter.seconds)
             self.on_step(first)
         else:
             first = replace(resume.baseline, kernel=self.kernel)
-            self.aa, self.notes = resume.aa, list(resume.notes)
+            self.baseline.aa = resume.aa
+            self.notes += resume.notes
             self.spent_before = resume.spending
             self.meter.already_usd -= self.spent_before.usd
             self.usd_booked = self.spent_before.usd
@@ -150,40 +151,6 @@ class Run:
             self.expansion.late.observe(first)
         for step in resume.steps[1:] if resume else ():
             self.grow(step)
-
-    def measure_baseline(self) -> Verdict:
-        """Return the verdict on the unedited kernel; its measurement is the A/A comparison.
-
-        A whole program is compared with itself under the full stop rule only when there is a
-        winner to hold it against: that takes longer than its first candidates.
-        """
-        quick = self.workload.kind is Kind.PROGRAM
-        verdict = self.unedited(Effort.SCREEN if quick else Effort.RACE)
-        if not quick:
-            verdict = self.compare_with_itself(verdict)
-        self.aa = verdict.measurement
-        return verdict
-
-    def compare_with_itself(self, verdict: Verdict) -> Verdict:
-        """Make the A/A comparison: once more in a fresh process when it sees a difference."""
-        if not no_difference(verdict.measurement, self.workload.accept.confidence):
-            verdict = self.unedited(Effort.CONFIRM)
-        self.aa = verdict.measurement
-        if not no_difference(self.aa, self.workload.accept.confidence):
-            seen = interval(self.aa, self.workload.accept.confidence)
-            self.notes.append(f"A/A comparison differs: the kernel against itself reads {seen}")
-        return verdict
-
-    def unedited(self, effort: Effort) -> Verdict:
-        """Return the verdict on the unedited kernel. Raise `BaselineError` when it fails."""
-        verdict = self.one(self.kernel, effort)
-        if verdict.status is not Status.CORRECT:
-            raise BaselineError(
-                f"{self.kernel.name}: the unedited kernel: {verdict.status.value}\n"
-                f"{verdict.log}".rstrip(),
-                "make it build and pass its own check first",
-            )
-        return verdict
 
     def loop(self) -> Stopped:
         """Select, propose, evaluate, back up until a rule says stop."""
@@ -275,12 +242,12 @@ class Run:
             if ranked and self.settings.shorten and not hurry:
                 shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
                 ranked = shortening.shortened(ranked)
-            if ranked and self.workload.kind is Kind.PROGRAM:
-                self.compare_with_itself(self.unedited(Effort.RACE))
-            final = last.confirm(ranked, self.aa)
+            if ranked and self.baseline.compares_last:
+                self.baseline.compare()
+            final = last.confirm(ranked, self.baseline.aa)
         except KeyboardInterrupt:
             return Final(notes=("the best candidate was not confirmed: interrupted",))
-        except RunnerError as error:
+        except (RunnerError, BaselineError) as error:
             return Final(notes=(f"the best candidate was not confirmed: {error.message}",))
         if final.winner is not None:
             winner = self.tree.nodes[final.winner]

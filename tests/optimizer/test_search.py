@@ -333,6 +333,20 @@ def test_a_program_is_compared_with_itself_before_its_winner_is_confirmed() -> N
     assert asked(drifting)[1:3] == [("", Effort.RACE), ("", Effort.CONFIRM)]
 
 
+def test_a_program_that_fails_in_the_end_costs_the_winner_and_not_the_trajectory() -> None:
+    class Tired(Scripted):
+        def verdict(self, source: str, effort: Effort) -> Verdict:
+            tired = not source and effort is Effort.RACE
+            return Verdict(Status.CRASHED) if tired else super().verdict(source, effort)
+
+    world = Tired({"a": 1.5})
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0)
+    workload = replace(landscape.workload(), kind=Kind.PROGRAM)
+    found = search(Kernel("k", ""), workload, given, Budget(30))
+    assert (len(found.steps), found.winner) == (2, None)
+    assert any("not confirmed: k: the unedited kernel: crashed" in note for note in found.notes)
+
+
 def test_what_cannot_be_raced_in_time_is_confirmed_as_it_screened() -> None:
     world = Scripted({"a": 3.0, "b": 2.95})
     world.seconds = {"verify": 1.0, "time": 4.0, "oracle": 5.0}
