@@ -40,6 +40,7 @@ from runners.interfaces import Dispatcher
 from runners.profiler import NcuProfiler, in_sandbox
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 from runners.sandbox import Sandbox
+from runners.seat import visible_device
 from runners.toolchain import Toolchain, find_toolchain
 from runners.wire import unwrap
 
@@ -220,7 +221,8 @@ class Workshop:
         compiler = Compiler(toolchain, sandbox, scratch)
         builder = CompilingBuilder(compiler, gpus[0].capability, library)
         readable = [scratch, *toolchain.folders]
-        run = in_sandbox(sandbox, *map(str, readable))
+        first = visible_device(gpus[0].index)
+        run = in_sandbox(sandbox, *map(str, readable), device=first)
         profiler = NcuProfiler(self.settings.ncu or None, run=run)
         dispatcher = LocalDispatcher(
             builder,

@@ -227,6 +227,7 @@ class LocalDispatcher:
         try:
             seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
+                seat.alone()
                 seat.renew()
             try:
                 verdict = self._ask(seat, job, candidate, baseline)

@@ -104,14 +104,15 @@ def run_in_group(
     return process.returncode, printed
 
 
-def in_sandbox(sandbox: Sandbox, *readable: str) -> Run:
+def in_sandbox(sandbox: Sandbox, *readable: str, device: str = "") -> Run:
     """Return a way to run ncu, and so the code it profiles, isolated from this machine.
 
     Where the driver keeps counters to administrators and we are root, ncu is started once more
     with the two capabilities the driver asks for, and from then on always; system calls that would
     make them a way out stay refused. `readable` are folders besides the system's, the
-    interpreter's and Nsight Compute's own.
+    interpreter's and Nsight Compute's own; `device` is the GPU as CUDA_VISIBLE_DEVICES names it.
     """
+    seen = {"CUDA_VISIBLE_DEVICES": device} if device else {}
     shown = [*_PLACES, *map(str, interpreter_paths()), str(READER.parent.parent), *readable]
     profiles: list[SystemCalls] = ["tool", "root tool"]
 
@@ -129,6 +130,7 @@ def in_sandbox(sandbox: Sandbox, *readable: str) -> Run:
                 cwd=folder,
                 readable=paths,
                 writable=[folder],
+                environment=seen,
                 limits=Limits(seconds=seconds, output_bytes=OUTPUT_BYTES),
                 gpu=True,
                 profile=profile,

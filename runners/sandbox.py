@@ -33,7 +33,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from runners import control_groups, syscall_filter
+from runners import control_groups, gpu_nodes, syscall_filter
 from runners.control_groups import ControlGroups
 from runners.fault import Fault
 from runners.launcher import FILTER_FD, HIDDEN, HIDDEN_FILES, KEPT_FROM_WRITING
@@ -152,7 +152,9 @@ class Child:
         self._listener.start()
 
     def last_words(self) -> str:
-        """Return the end of what it wrote to stderr."""
+        """Return the end of what it wrote to stderr; all of it is there once it has ended."""
+        if self._report is not None:
+            self._listener.join(0.5)
         return b"".join(self._words)[-8000:].decode(errors="replace")
 
     def wait(self, seconds: float | None = None) -> int | None:
@@ -493,7 +495,8 @@ def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, o
     if os.geteuid() != 0 and backend in {"bubblewrap", "namespaces"}:
         rlimits["RLIMIT_NPROC"] = limits.processes
     binds = _binds((*_SHOWN, *place.readable, *_driver_folders(place)), place.writable)
-    devices = sorted(map(str, Path("/dev").glob("nvidia*"))) if place.gpu else []
+    seen = place.environment.get("CUDA_VISIBLE_DEVICES", "")
+    devices = gpu_nodes.nodes(seen) if place.gpu else []
     argv, environment = list(place.argv), dict(place.environment)
     own_tmp = f"{tempfile.gettempdir()}/optiml-tmp-{os.getpid()}-{os.urandom(8).hex()}"
     if backend == "bubblewrap":

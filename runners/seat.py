@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from optimizer.errors import RunnerError
+from runners import gpu_nodes
+from runners.neighbours import require_alone
 from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
 from runners.wire import MAX_VERDICT_BYTES, unwrap
 
@@ -57,10 +59,20 @@ class Seat:
         strangers = ["--strangers"] if sandbox.trust == "stranger" else []
         self._command = list(command or (sys.executable, *WORKER, *strangers))
         self._lock = _locked(index) if locked else None
+        self.alone()
         self._child: Child | None = None
         self._spare: Child | None = None
         self._buffer = b""
         self._closing = threading.Lock()
+
+    def alone(self) -> None:
+        """Raise `RunnerError` when another process computes on the GPU that is to be timed on."""
+        if self._lock is not None:
+            try:
+                require_alone(self.index, visible_device(self.index))
+            except RunnerError:
+                self._lock.close()
+                raise
 
     def ask(self, line: bytes, seconds: float) -> bytes:
         """Send one request and return the answer's line. Raise `Gone` when none comes.
@@ -139,7 +151,10 @@ class Seat:
             cwd=self._scratch,
             readable=self._readable,
             writable=(self._scratch,),
-            environment={"CUDA_VISIBLE_DEVICES": _visible(self.index), "HOME": str(self._scratch)},
+            environment={
+                "CUDA_VISIBLE_DEVICES": visible_device(self.index),
+                "HOME": str(self._scratch),
+            },
             gpu=True,
             profile="worker",
         )
@@ -173,16 +188,15 @@ class Seat:
         return Gone(timed_out, words)
 
 
-def _visible(index: int) -> str:
+def visible_device(index: int) -> str:
     """Return the device list of a worker that sees one GPU, inside an already limited list."""
     outer = os.environ.get("CUDA_VISIBLE_DEVICES", "")  # noqa: TID251  it narrows what is there
-    names = [name.strip() for name in outer.split(",") if name.strip()]
-    return names[index] if index < len(names) else str(index)
+    return gpu_nodes.visible(index, outer)
 
 
 def _locked(index: int) -> IO[str]:
     """Return the held lock file of a GPU. Raise `RunnerError` when another run times on it."""
-    path = Path(tempfile.gettempdir()) / f"optiml-gpu-{_visible(index)}-{os.getuid()}.lock"
+    path = Path(tempfile.gettempdir()) / f"optiml-gpu-{visible_device(index)}-{os.getuid()}.lock"
     flags = os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW
     file = os.fdopen(os.open(path, flags, 0o600), "r+")
     try:
