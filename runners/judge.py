@@ -7,7 +7,7 @@ import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.launchable import plain_name
 from runners.oracle import combinations
 from runners.sandbox import Sandbox
+from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Shaken, Timed
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Limit
@@ -29,6 +30,7 @@ from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
+SANITIZER_SECONDS = 60.0
 SHAKEN = frozenset({"race", "confirm"})  # efforts that pay for one more compilation
 
 
@@ -49,6 +51,7 @@ class Judge:
         self._benches = Benches(gpu)
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number, sandbox)
+        self._sanitizer = Sanitizer(scratch, number, sandbox)
         self._last: object = None
 
     def close(self) -> None:
@@ -97,6 +100,10 @@ class Judge:
             if one is not None:
                 verify.shaken(one, answers, job, [*declared, *extra], report)
             spent["shaken"] = time.monotonic() - start
+            if job.effort == "confirm":
+                start = time.monotonic()
+                self._sanitized(request, job, answers, [*declared, *extra], report)
+                spent["sanitizer"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
             verdict.update(status=wrong.status, log=str(wrong))
@@ -117,6 +124,24 @@ class Judge:
         stats["runs"] = float(report.runs)
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"
+
+    def _sanitized(
+        self,
+        request: Json,
+        job: JobSpec,
+        answers: Answers,
+        wanted: Sequence[Combination],
+        report: Report,
+    ) -> None:
+        """Have compute-sanitizer look at small cases; raise `Wrong` for what it finds."""
+        chosen = verify.small(job, answers, wanted)
+        for found, blamed in self._sanitizer.against(request, job, chosen, SANITIZER_SECONDS):
+            if found.errors is None:
+                continue  # it does not run here, or not in time
+            errors, passed = float(found.errors), not blamed
+            report.add("sanitizer", found.tool, passed=passed, error=errors, bound=None)
+            if blamed:
+                raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
 
     def _delayed(self, session: Session, artifact: Json) -> Shaken | None:
         """Load the candidate with delays in it; None where that cannot be done."""

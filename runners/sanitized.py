@@ -18,6 +18,7 @@ from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.spec import JobSpec, Json
 
 RUN_SECONDS = 60.0
+APART = 1 << 20
 
 
 def run(request: Json, folder: Path) -> int:
@@ -58,12 +59,17 @@ def _once(
 ) -> None:
     arrays = contents.of(combination)
     held = {}
+    # Memory that is nobody's between the buffers: a neighbour would take what goes too far.
+    between = [driver.mem_alloc(APART)]
     for argument in job.work.arguments:
         if argument.type.pointer:
             size = argument.elements(combination.case) * argument.type.size
             held[argument.name] = driver.mem_alloc(max(1, size))
+            between.append(driver.mem_alloc(APART))
             if argument.name in arrays:
                 gpu.upload(int(held[argument.name]), arrays[argument.name])
+    for memory in between:
+        memory.free()
     launchable.bind(combination.case, {name: int(memory) for name, memory in held.items()})()
     gpu.synchronize(RUN_SECONDS)
 

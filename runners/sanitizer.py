@@ -18,14 +18,18 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from runners.answers import module_command
 from runners.contents import Combination
-from runners.spec import Json
+from runners.fault import Fault
+from runners.sandbox import Limits, Sandbox, interpreter_paths
+from runners.spec import JobSpec, Json
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 _OPTIONS = {
@@ -57,68 +61,129 @@ def command() -> str | None:
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
-def examine(
-    request: Json,
-    combinations: Sequence[Combination],
-    gpu: int,
-    folder: Path,
-    seconds: float,
-    tools: Sequence[str] = TOOLS,
-) -> list[Finding]:
-    """Watch a request's candidate with several tools at once; at most `seconds` for all."""
-    program = command()
-    if program is None or not combinations:
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
-    asked = folder / "request.json"
-    asked.write_text(
-        json.dumps(
-            {
-                "job": request["job"],
-                "candidate": request["candidate"],
-                "gpu": gpu,
-                "combinations": [
-                    {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in combinations
-                ],
-            }
-        )
-    )
-    begun = time.monotonic()
-    started = []
-    for tool in tools:
-        log = (folder / f"{tool}.txt").open("wb")
-        with log:
-            process = subprocess.Popen(
-                [
-                    program,
-                    "--tool",
-                    tool,
-                    "--print-limit",
-                    "10",
-                    *_OPTIONS.get(tool, ()),
-                    *module_command("runners.sanitized", str(asked)),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+class Sanitizer:
+    """Watches candidates, and originals where a candidate is at fault. Starts nothing by itself."""
+
+    def __init__(self, scratch: Path, gpu: int, sandbox: Sandbox | None = None) -> None:
+        self._scratch, self._gpu = scratch / "sanitizer", gpu
+        self._sandbox = sandbox or Sandbox("own")
+        self._theirs: dict[tuple[str, str], Finding] = {}
+
+    def against(
+        self, request: Json, job: JobSpec, combinations: Sequence[Combination], seconds: float
+    ) -> list[tuple[Finding, bool]]:
+        """Return what the tools say of a request's candidate, and whether it is to be blamed."""
+        found = self.examine(request, job, request["candidate"], combinations, seconds)
+        return [
+            (one, bool(one.errors) and self._blames(one, request, job, combinations, seconds))
+            for one in found
+        ]
+
+    def _blames(
+        self,
+        found: Finding,
+        request: Json,
+        job: JobSpec,
+        combinations: Sequence[Combination],
+        seconds: float,
+    ) -> bool:
+        key = (job.key, found.tool)
+        if key not in self._theirs:
+            baseline = request["baseline"]
+            same = self.examine(
+                request, job, baseline, combinations, seconds, (found.tool,), original=True
             )
-        started.append((tool, process))
-    return [
-        _ended(tool, process, folder / f"{tool}.txt", begun, seconds) for tool, process in started
-    ]
+            self._theirs[key] = same[0]
+        # Where nothing is known of the original, only what is a fault anywhere counts.
+        theirs = self._theirs[key].errors
+        return theirs == 0 or (theirs is None and found.tool in {"memcheck", "synccheck"})
+
+    def examine(
+        self,
+        request: Json,
+        job: JobSpec,
+        artifact: Json,
+        combinations: Sequence[Combination],
+        seconds: float,
+        tools: Sequence[str] = (),
+        *,
+        original: bool = False,
+    ) -> list[Finding]:
+        """Watch an artifact with several tools at once, each for at most `seconds`."""
+        program = command()
+        if program is None or not combinations:
+            return []
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as name:
+            folder = Path(name)
+            asked = folder / "request.json"
+            described = dict(request["job"])
+            if original:
+                described["kernel"] = described["baseline"]
+            asked.write_text(
+                json.dumps(
+                    {
+                        "job": described,
+                        "candidate": artifact,
+                        "gpu": self._gpu,
+                        "combinations": [
+                            {"case": dict(c.case), "family": c.family, "seed": c.seed}
+                            for c in combinations
+                        ],
+                    }
+                )
+            )
+
+            def one(tool: str) -> Finding:
+                line = [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ())]
+                line += module_command("runners.sanitized", str(asked))
+                begun = time.monotonic()
+                if job.work.kind == "kernel":
+                    text = _plain(line, folder / f"{tool}.txt", seconds)
+                else:
+                    text = self._inside(line, folder, artifact, job, seconds)
+                return read(tool, text, time.monotonic() - begun)
+
+            with ThreadPoolExecutor(len(TOOLS)) as pool:
+                return list(pool.map(one, tools or TOOLS))
+
+    def _inside(
+        self, line: Sequence[str], folder: Path, artifact: Json, job: JobSpec, seconds: float
+    ) -> str:
+        """Run host code that is a stranger's where it can do no harm."""
+        places = [*interpreter_paths(), Path(line[0]).resolve().parent.parent, job.work.root]
+        try:
+            done = self._sandbox.run(
+                line,
+                cwd=folder,
+                readable=[*places, Path(str(artifact["path"])).parent],
+                writable=[folder],
+                limits=Limits(seconds=seconds),
+                gpu=True,
+                profile="tool",
+            )
+        except Fault as fault:
+            return fault.message
+        return (done.stdout + done.stderr).decode(errors="replace")
 
 
-def _ended(
-    tool: str, process: subprocess.Popen[bytes], log: Path, begun: float, seconds: float
-) -> Finding:
+def _plain(line: Sequence[str], log: Path, seconds: float) -> str:
+    """Run what holds no host code of anybody's; return what it printed."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     try:
-        process.wait(max(0.1, begun + seconds - time.monotonic()))
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    return read(tool, log.read_text(errors="replace"), time.monotonic() - begun)
+    return log.read_text(errors="replace")
 
 
 def read(tool: str, text: str, seconds: float = 0.0) -> Finding:

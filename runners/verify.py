@@ -25,6 +25,7 @@ from runners.stage import Findings, Limit, Suspect
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
 SHAKEN_ELEMENTS, SHAKEN_PATIENCE = 1 << 21, 20.0
+WATCHED_ELEMENTS = 1 << 16
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 
@@ -138,6 +139,24 @@ def shaken(
                 return  # delays take registers: what does not fit with them is not refused
             _judge(report, job, answers, combination, run, "delayed warps")
             report.runs += 1
+
+
+def small(
+    job: JobSpec, answers: Answers, wanted: Sequence[Combination], most: int = 3
+) -> list[Combination]:
+    """Choose combinations that a tool a thousand times slower can look at, the declared first."""
+
+    def weight(combination: Combination) -> int:
+        case = combination.case
+        return sum(a.elements(case) for a in job.work.arguments if a.type.pointer)
+
+    fit = [
+        c
+        for c in wanted
+        if c.family == DECLARED and weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None
+    ]
+    fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))
+    return fit[:most]
 
 
 def remembered(
