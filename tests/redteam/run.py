@@ -7,6 +7,7 @@ worker and, if that finds nothing, a confirmation with other seeds in a fresh on
 from __future__ import annotations
 
 import json
+import queue
 import statistics
 import subprocess
 import sys
@@ -113,42 +114,56 @@ def _speedup(verdict: Json) -> float | None:
 
 
 class Team:
-    """Judges candidates; one worker screens them all, one a base confirms."""
+    """Judges candidates, those of several bases at once: one worker screens, one confirms."""
 
-    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False) -> None:
+    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 4) -> None:
         self._building = Building(sm, scratch)
-        self._beyond = beyond
-        self._screening = Served()
+        self._beyond, self._lanes = beyond, lanes
 
-    def close(self) -> None:
-        """End the worker."""
-        self._screening.close()
-
-    def judge(self, candidates: Sequence[Candidate], cores: int = 12) -> Iterator[Outcome]:
-        """Yield an outcome for each, base by base."""
-        with ThreadPoolExecutor(cores) as pool:
+    def judge(self, candidates: Sequence[Candidate], cores: int = 8) -> Iterator[Outcome]:
+        """Yield an outcome for each as it is known; those of one base come in their order."""
+        names = dict.fromkeys(c.base.name for c in candidates)
+        bases = [[c for c in candidates if c.base.name == name] for name in names]
+        # The one that takes longest first.
+        bases.sort(key=lambda mine: (mine[0].base.kind != "program", -len(mine)))
+        known: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(self._lanes) as lanes:
             built = {
                 c.label: pool.submit(self._building.compiled, c.source, c.job("screen"))
-                for c in candidates
+                for mine in bases
+                for c in mine
             }
-            for name in dict.fromkeys(c.base.name for c in candidates):
-                mine = [c for c in candidates if c.base.name == name]
-                baseline = self._building.compiled(mine[0].base.source, mine[0].job("screen"))
-                yield from self._of_base(mine, built, baseline)
+            running = [lanes.submit(self._of_base, mine, built, known) for mine in bases]
+            for _ in candidates:
+                while True:
+                    try:
+                        yield known.get(timeout=5.0)
+                        break
+                    except queue.Empty:
+                        for one in running:
+                            if one.done():
+                                one.result()  # an error of ours comes up here
 
     def _of_base(
-        self, candidates: Sequence[Candidate], built: dict[str, Future[Json]], baseline: Json
-    ) -> Iterator[Outcome]:
-        confirming = Served()
+        self,
+        candidates: Sequence[Candidate],
+        built: dict[str, Future[Json]],
+        known: queue.SimpleQueue[Outcome],
+    ) -> None:
+        first = candidates[0]
+        baseline = self._building.compiled(first.base.source, first.job("screen"))
+        screening, confirming = Served(), Served()
         try:
             for candidate in candidates:
                 outcome = Outcome(candidate.label, candidate.expect, candidate.what)
                 begun = time.monotonic()
-                self._one(candidate, outcome, built[candidate.label], baseline, confirming)
+                workers = (screening, confirming)
+                self._one(candidate, outcome, built[candidate.label], baseline, workers)
                 outcome.seconds = time.monotonic() - begun
                 outcome.right = candidate.right(accepted=outcome.accepted, speedup=outcome.speedup)
-                yield outcome
+                known.put(outcome)
         finally:
+            screening.close()
             confirming.close()
 
     def _one(
@@ -157,8 +172,9 @@ class Team:
         outcome: Outcome,
         built: Future[Json],
         baseline: Json,
-        confirming: Served,
+        workers: tuple[Served, Served],
     ) -> None:
+        screening, confirming = workers
         outside = violations(
             candidate.base.source, candidate.source, allow_host=candidate.base.edit_host
         )
@@ -174,7 +190,7 @@ class Team:
                 outcome.log = artifact["log"]
             return
         pair = (artifact, baseline)
-        verdict = self._asked(self._screening, candidate, pair, "screen", 1)
+        verdict = self._asked(screening, candidate, pair, "screen", 1)
         if outside:
             outcome.beyond = f"{verdict['status']} {_decided(verdict)} {verdict.get('log')}"[:160]
             return
@@ -241,15 +257,12 @@ def main(arguments: Sequence[str]) -> int:
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="redteam-") as scratch:
         team = Team(Path(scratch), int(facts["sm"]), beyond="--beyond" in arguments)
-        try:
-            for outcome in team.judge(chosen):
-                outcomes.append(outcome)
-                sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
-                sys.stdout.flush()
-                data = {"gpu": facts["gpu"], "outcomes": [asdict(o) for o in outcomes]}
-                (folder / "redteam.json").write_text(json.dumps(data, indent=1))
-        finally:
-            team.close()
+        for outcome in team.judge(chosen):
+            outcomes.append(outcome)
+            sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
+            sys.stdout.flush()
+            data = {"gpu": facts["gpu"], "outcomes": [asdict(o) for o in outcomes]}
+            (folder / "redteam.json").write_text(json.dumps(data, indent=1))
     wrong = [o for o in outcomes if not o.right]
     sys.stdout.write(f"{count(outcomes)}; {time.monotonic() - begun:.0f} s on {facts['gpu']}\n")
     for outcome in wrong:
