@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,19 +24,41 @@ from bot.markdown import prose
 from bot.wording import significant
 from bot.workflow import WORKFLOW, WorkflowBench, Workplace
 from optimizer.errors import ConfigError, OptimlError
+from runners.fault import Fault
+from runners.wire import unwrap
 
 _COMMAND = "optiml action (mode: optimize)"
+
+
+def main(environment: Mapping[str, str], complain: Callable[[str, str], None]) -> int:
+    """Do what the inputs say and return the exit status; nothing printed is obeyed by the runner.
+
+    `complain` prints an error with its remedy.
+    """
+    with no_commands():
+        try:
+            act(environment)
+        except OptimlError as error:
+            complain(error.message, error.remedy)
+            return error.exit_code
+        except Exception as error:  # noqa: BLE001 - the last resort of a command line
+            traceback.print_exc()
+            complain(f"unexpected: {type(error).__name__}", "the log above says where")
+            return 1
+    return 0
 
 
 def act(environment: Mapping[str, str]) -> None:
     """Do what the inputs say. Raise what fails, after it was told in the job summary."""
     inputs = action_inputs.read(environment)
-    with no_commands():
+    try:
         try:
             _MODES[inputs.mode](inputs)
-        except OptimlError as error:
-            add_summary(inputs.summary, _failed(error))
-            raise
+        except Fault as fault:
+            unwrap(fault)
+    except OptimlError as error:
+        add_summary(inputs.summary, _failed(error))
+        raise
 
 
 def _optimize(inputs: Inputs) -> None:

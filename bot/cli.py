@@ -503,7 +503,7 @@ def action_command() -> None:
     """
     from bot import action
 
-    action.act(settings.surroundings())
+    raise typer.Exit(action.main(settings.surroundings(), _complain))
 
 
 memory_app = typer.Typer(no_args_is_help=True, help="Show or clear what earlier searches learned.")

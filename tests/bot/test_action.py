@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bot import action, bundle, orders
+from bot import action, bundle, gpu_review, orders
 from bot.orders import Order
-from optimizer.errors import ConfigError
+from optimizer.errors import BaselineError, ConfigError
+from runners.fault import Fault
 from tests.bot import repositories, scripted
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -136,13 +137,37 @@ def order(tmp_path: Path, machine: scripted.Scripted, monkeypatch: pytest.Monkey
 def test_the_runner_obeys_nothing_of_what_is_printed(
     order: Order, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    action.act(environment(order, tmp_path / "checkout", tmp_path / "out"))
+    given = environment(order, tmp_path / "checkout", tmp_path / "out")
+    assert action.main(given, print) == 0
     first, *middle, last = capsys.readouterr().out.rstrip().split("\n")
     mark = first.removeprefix("::stop-commands::")
     assert first != mark
     assert last == f"::{mark}::"
     assert len(mark) == 32
     assert any("transpose" in line for line in middle)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (BaselineError("nvcc said\n::add-mask::x"), 3),
+        (Fault("RunnerError", "::warning::x"), 4),
+        (ZeroDivisionError("\n::error::x"), 1),
+    ],
+)
+def test_an_error_is_told_before_commands_are_obeyed_again(
+    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], error: Exception, status: int,
+) -> None:  # fmt: skip
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(gpu_review, "carry_out", broken)
+    given = environment(order, tmp_path / "checkout", tmp_path / "out")
+    assert action.main(given, print) == status
+    printed = capsys.readouterr().out
+    mark = printed.partition("\n")[0].removeprefix("::stop-commands::")
+    assert printed.endswith(f"\n::{mark}::\n")
 
 
 def test_outputs_and_summary_tell_what_was_found(order: Order, tmp_path: Path) -> None:
