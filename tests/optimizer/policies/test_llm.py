@@ -334,7 +334,7 @@ def test_a_context_too_small_for_anything_is_a_failure_and_no_prompt_is_sent_twi
         raise PromptTooLong("64 tokens at most")
 
     policy, model = made(tiny, habits=Habits(width=1))
-    policy.propose(root(), FINDINGS, 9)
+    policy.propose(root(), FINDINGS * 3, 9)
     assert all_of(policy) == []
     texts = [said[1].text for said in model.said]
     assert len(texts) == len(set(texts)) > 1
