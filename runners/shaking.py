@@ -1,5 +1,8 @@
 """Delay warps at random inside a kernel: what only works under one schedule stops working.
 
+Clocks, timers and the launch's number are moved ahead as well, by an amount that belongs to the
+seed: as if the launch came years and a million launches later.
+
 A missing barrier rarely shows: warps of a block mostly run in step. So the candidate's PTX gets a
 sleep in front of every access to shared and global memory, every atomic and every barrier, taken
 by a quarter of the warps: which, depends on warp, block, place and a seed that is set at run time.
@@ -22,6 +25,10 @@ _TOUCHES = re.compile(
     r"|bar(?:rier)?\.(?:\w+\.)?(?:sync|arrive|red)|membar\.|fence\.|cp\.async\."
     r"|wmma\.(?:load|store)|ldmatrix|stmatrix)"
 )
+_CLOCK = re.compile(
+    r"^\s*mov\.[ub](?P<bits>32|64)\s+(?P<to>%\w+),\s*"
+    r"%(?:clock|clock64|clock_hi|globaltimer|globaltimer_lo|globaltimer_hi|gridid);"
+)
 _MOST_PLACES = 4000
 
 
@@ -42,7 +49,26 @@ def shaken(ptx: str) -> str | None:
             places += 1
             lines.append(_delay(places))
         lines.append(line)
+        clock = _CLOCK.match(line)
+        if declared and clock is not None:
+            places += 1
+            lines.append(_later(clock["to"], int(clock["bits"])))
     return "\n".join(lines) + "\n" if places else None
+
+
+def _later(register: str, bits: int) -> str:
+    """Move a reading of a clock ahead, the same for all readings of a launch."""
+    wide = "cvt.u64.u32 %optiml_w, %optiml_s;\nmul.lo.u64 %optiml_w, %optiml_w, 0x1FFFFF;\n"
+    if bits == 64:
+        add = f"{wide}add.u64 {register}, {register}, %optiml_w;"
+    else:
+        add = f"add.u32 {register}, {register}, %optiml_s;"
+    return f"""{{
+.reg .b32 %optiml_s;
+.reg .b64 %optiml_w;
+ld.global.u32 %optiml_s, [{SEED}];
+{add}
+}}"""
 
 
 def _delay(place: int) -> str:

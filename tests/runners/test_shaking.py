@@ -74,11 +74,21 @@ def test_a_kernel_that_touches_nothing_has_no_place_for_a_delay() -> None:
     assert shaken("\n".join(PTX.splitlines()[:14]) + "\n\tret;\n}\n") is None
 
 
+def test_clocks_are_moved_ahead_by_the_seed() -> None:
+    """A kernel that is right for a while only is found out at once."""
+    clocks = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n\tmov.u64 %rd2, %gridid;\n"
+    text = shaken(PTX.replace("\tret;", f"{clocks}\tret;"))
+    assert text is not None
+    for line in ("add.u64 %rd1, %rd1,", "add.u32 %r1, %r1,", "add.u64 %rd2, %rd2,"):
+        assert line in text
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")
 def test_ptxas_accepts_the_delays(tmp_path: Path) -> None:
     """The altered text is PTX."""
     source, target = tmp_path / "scale.ptx", tmp_path / "scale.cubin"
-    source.write_text(str(shaken(PTX)))
+    timer = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n\tret;"
+    source.write_text(str(shaken(PTX.replace("\tret;", timer))))
     command = ["nvcc", "-cubin", "-arch=sm_90", "-o", str(target), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     assert SEED.encode() in target.read_bytes()
