@@ -60,7 +60,7 @@ def examine(settings: Settings, around: Surroundings | None = None) -> list[Find
         *_gpu(here),
         *_profiler(settings, here),
         _bindings(),
-        _isolation(settings),
+        *_isolation(settings),
         *_disk(here),
         *_tokens(settings),
         _cutlass(settings),
@@ -179,25 +179,75 @@ def _bindings() -> Finding:
     return Finding("pycuda", ok=True, words=importlib.metadata.version("pycuda"))
 
 
-def _isolation(settings: Settings) -> Finding:
+_BETTER = {
+    "bubblewrap": "apt-get install bubblewrap (or dnf, pacman)",
+    "namespaces": "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 and "
+    "kernel.apparmor_restrict_unprivileged_userns=0; "
+    "in a container --security-opt seccomp=unconfined",
+    "landlock": "Linux 6.12 or newer with landlock in /sys/kernel/security/lsm",
+    "cgroups": "start it under `systemd-run --scope -p Delegate=yes` (--user where not root)",
+    "seccomp": "x86_64 and aarch64 have a table of system calls",
+}
+
+
+def _isolation(settings: Settings) -> Iterator[Finding]:
+    """Say what a stranger's code could reach here, and what would keep it from that."""
+    if settings.sandbox == "off":
+        yield Finding(
+            "sandbox",
+            ok=None,
+            words="off: candidates run as you, with your files and network",
+            remedy="unset OPTIML_SANDBOX, or set it to strict",
+        )
+        return
+    strict = settings.sandbox == "strict"
     try:
         with Sandbox() as sandbox:
             found = sandbox.describe()
     except Fault as fault:
-        return Finding("sandbox", ok=settings.sandbox != "strict", words=str(fault))
+        yield Finding("sandbox", ok=not strict, words=str(fault))
+        return
     gives = [
         words
         for words, has in (
             ("no network", found.network),
             ("files of its own", found.files),
             ("processes of its own", found.processes),
+            ("few system calls", found.filter and found.strong),
         )
         if has
     ]
     words = f"{found.backend}: {', '.join(gives) or 'limits only, for your own code'}"
-    refused = "; ".join(f"{name}: {why}" for name, why in found.refused.items())
-    ok = True if found.strong else (False if settings.sandbox == "strict" else None)
-    return Finding("sandbox", ok=ok, words=words, remedy="" if found.strong else refused)
+    reasons = "; ".join(f"{name}: {why}" for name, why in found.refused.items())
+    mends = [_BETTER[name] for name in ("bubblewrap", "namespaces") if name in found.refused]
+    yield Finding(
+        "sandbox",
+        ok=True if found.strong else (False if strict else None),
+        words=words,
+        remedy="" if found.strong else f"{reasons}. To mend it: {'; or '.join(mends)}",
+    )
+    why = found.refused.get("cgroups", "no control groups")
+    counted = found.groups or f"looking, ten times a second: {why}"
+    yield Finding(
+        "limits",
+        ok=True if found.groups else None,
+        words=f"memory and processes by {counted}",
+        remedy="" if found.groups else _BETTER["cgroups"],
+    )
+    if found.strong and found.backend == "landlock":
+        yield Finding(
+            "sandbox, weaker",
+            ok=None,
+            words="Landlock leaves the list of processes visible and root its name",
+            remedy=f"{_BETTER['bubblewrap']}; or {_BETTER['namespaces']}",
+        )
+    if not found.strong and not strict:
+        yield Finding(
+            "strangers' code",
+            ok=None,
+            words="is refused here (OPTIML_SANDBOX=strict); your own runs without isolation",
+            remedy="; or ".join(mends),
+        )
 
 
 def _disk(here: Surroundings) -> Iterator[Finding]:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot import doctor, settings
 from bot.doctor import Finding, Surroundings, examine
 from bot.settings import Settings
 from runners.fault import Fault
+from runners.sandbox import Isolation, Sandbox
 from runners.toolchain import Toolchain
 
 SMI = "NVIDIA H200, 580.1, 9.0, 143771, 1980, 1980, Disabled\n"
@@ -103,3 +105,45 @@ def test_cutlass_headers_are_named_or_how_to_get_them(tmp_path: Path) -> None:
     assert wrong.ok is False
     off = by_name(machine(), Settings(ncu="/opt/ncu", cutlass="off"))["CUTLASS"]
     assert off.words == "switched off"
+
+
+def isolation(
+    monkeypatch: pytest.MonkeyPatch, found: Isolation, sandbox: str = "auto"
+) -> dict[str, doctor.Finding]:
+    monkeypatch.setattr(Sandbox, "describe", lambda _self: found)
+    lines = doctor._isolation(settings.load({"sandbox": sandbox}))
+    return {line.name: line for line in lines}
+
+
+def test_full_isolation_needs_nothing_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Isolation("bubblewrap", True, True, True, {}, True, "cgroup v2")  # noqa: FBT003
+    lines = isolation(monkeypatch, found)
+    assert [line.ok for line in lines.values()] == [True, True]
+    assert "few system calls" in lines["sandbox"].words
+    assert "cgroup v2" in lines["limits"].words
+
+
+def test_a_host_without_isolation_is_told_why_and_what_mends_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = {"bubblewrap": "not installed", "namespaces": "EPERM", "cgroups": "read-only"}
+    found = Isolation("processes", False, False, False, refused)  # noqa: FBT003
+    lines = isolation(monkeypatch, found)
+    assert lines["sandbox"].ok is None
+    assert "not installed" in lines["sandbox"].remedy
+    assert "unprivileged_userns_clone" in lines["sandbox"].remedy
+    assert "Delegate=yes" in lines["limits"].remedy
+    assert "refused" in lines["strangers' code"].words
+    assert isolation(monkeypatch, found, "strict")["sandbox"].ok is False
+
+
+def test_landlock_alone_is_said_to_be_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Isolation("landlock", True, True, True, {}, True, "cgroup v1")  # noqa: FBT003
+    assert "visible" in isolation(monkeypatch, found)["sandbox, weaker"].words
+
+
+def test_a_sandbox_that_is_off_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Isolation("bubblewrap", True, True, True)  # noqa: FBT003
+    lines = isolation(monkeypatch, found, "off")
+    assert list(lines) == ["sandbox"]
+    assert "with your files" in lines["sandbox"].words
