@@ -1,5 +1,6 @@
 """The Action from event to comment on a fake GitHub: ordered, reviewed, published, no server."""
 
+import dataclasses
 import io
 import json
 import subprocess
@@ -12,7 +13,10 @@ import pytest
 
 from bot import action, orders
 from bot.github_errors import Denied
-from bot.orders import BundleError
+from bot.github_session import App, GithubSession
+from bot.orders import BenchState, BundleError, Order
+from bot.workflow import WorkflowBench
+from optimizer.errors import RunnerError
 from tests.bot import repositories, scripted, synthetic
 from tests.bot.repositories import PROJECT
 from tests.fake_github import server, state
@@ -63,7 +67,15 @@ class Workflows:
         action.act(given)
         return scratch
 
-    def review(self, run: state.Run, head: str, event: str, payload: object, **inputs: str) -> None:
+    def review(
+        self,
+        run: state.Run,
+        head: str,
+        event: str,
+        payload: object,
+        lag: int = 0,
+        **inputs: str,
+    ) -> None:
         """Check out, run the GPU job and upload its bundle."""
         checkout = self.folder / "checkout"
         store = str(self.repository.store.folder)
@@ -75,13 +87,13 @@ class Workflows:
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for file in (scratch / "out" / "bundle").iterdir():
                 archive.write(file, file.name)
-        self.fake.finish(run, "success", buffer.getvalue())
+        self.fake.finish(run, "success", buffer.getvalue(), lag)
 
-    def dispatch(self) -> state.Run:
+    def dispatch(self, lag: int = 0) -> state.Run:
         """Run the GPU workflow that was dispatched."""
         (run,) = self.dispatched
         head = orders.from_json(run.inputs["order"]).head
-        self.review(run, head, "workflow_dispatch", {}, order=run.inputs["order"])
+        self.review(run, head, "workflow_dispatch", {}, lag=lag, order=run.inputs["order"])
         return run
 
     def publish(self, run: state.Run, held: dict[str, str] = PUBLISHING) -> Path:
@@ -237,3 +249,30 @@ def test_a_forks_run_cannot_post_on_another_pull_request(workflows: Workflows) -
     with pytest.raises(BundleError, match="another commit or pull request"):
         workflows.job("publish", "workflow_run", after, 99, PUBLISHING)
     assert not ours(workflows)
+
+
+def test_the_apps_bench_follows_a_run_over_http(workflows: Workflows, tmp_path: Path) -> None:
+    pull = slower(workflows)
+    order = Order(repository=NAME, number=pull.number, base=pull.base, head=pull.head)
+    app = App(workflows.fake.app_id, server.KEY)
+    slept: list[float] = []
+    with GithubSession(workflows.fake.public, app=app) as session:
+        bench = WorkflowBench(session, sleep=slept.append)
+        handle = bench.start(order)
+        again = json.loads(bench.start(order))
+        assert again["run"] == json.loads(handle)["run"], "a second start finds the first's run"
+        assert len(workflows.dispatched) == 1
+        assert "publish" not in workflows.dispatched[0].inputs
+        assert bench.poll(handle).state is BenchState.QUEUED
+        workflows.dispatch(lag=2)
+        assert bench.poll(handle).state is BenchState.DONE
+        (result,) = bench.fetch(handle, order)
+        assert result.trajectory is not None
+        assert len(slept) == 3
+        bench.cancel(handle)
+        other = dataclasses.replace(order, id="9" * 32)
+        handle = bench.start(other)
+        bench.cancel(handle)
+        assert bench.poll(handle).state is BenchState.CANCELLED
+        with pytest.raises(RunnerError, match="cancelled"):
+            bench.fetch(handle, other)
