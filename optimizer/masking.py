@@ -13,7 +13,8 @@ it is a byte position in the tree and a position in the original. What was blank
 * `dim3 block(BS, BS)` in a function is written `dim3 block{BS, BS}`, and so is `vector<T> a(n)`:
   both could be function declarations.
 * Macros of other files that stand alone, in front of declarations, or between strings are blanks.
-* `i < n && a > (b)` loses the brackets around `b`, else it could be the call of a template.
+* `i < n && a > (b)` loses the brackets around `b`, else it could be the call of a template; and
+  the sign of `i < n && a > -1` becomes a digit of the number.
 * `CHECK(call)` as a statement gets a semicolon in place of the blank behind it.
 """
 
@@ -146,6 +147,8 @@ class _Mask:
                 blocks.pop()
             elif token.text == ">" and at + 1 < size and code[at + 1].text == "(":
                 self._comparison(code, at)
+            elif token.text == ">" and at + 2 < size and code[at + 1].text == "-":
+                self._negative(code, at)
             if token.kind == "word":
                 text = token.text
                 if _SHOUTED.fullmatch(text) and self._foreign(
@@ -299,19 +302,27 @@ class _Mask:
             return
         if any(t.text in _NOT_TIGHTER for t in code[at + 2 : close]):
             return
+        if self._joined(code, at):
+            self.chars[code[at + 1].start] = ord(" ")
+            self.chars[code[close].start] = ord(" ")
+
+    def _negative(self, code: list[Token], at: int) -> None:
+        """Write `-1` in `i < n && a > -1` as one number, or `a >` could end a template's name."""
+        sign, number = code[at + 1], code[at + 2]
+        if number.kind == "number" and sign.end == number.start and self._joined(code, at):
+            self.chars[sign.start] = ord("0")
+
+    def _joined(self, code: list[Token], at: int) -> bool:
+        """Return whether `<` stands before a `>`, with `&&` or `||` between them."""
         joined = False
         for i in range(at - 1, max(at - 60, -1), -1):
             text = code[i].text
             if text in (";", "{", "}", "=") or (text == "(" and self.pairs.get(i, -1) > at):
-                return
+                return False
             joined = joined or text in ("&&", "||")
             if text == "<":
-                break
-        else:
-            return
-        if joined:
-            self.chars[code[at + 1].start] = ord(" ")
-            self.chars[code[close].start] = ord(" ")
+                return joined
+        return False
 
     def _statement_macro(self, code: list[Token], at: int) -> None:
         """Give `CHECK(call)` where a statement begins its semicolon."""

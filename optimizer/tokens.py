@@ -84,11 +84,14 @@ _TYPES = frozenset({"int", "unsigned", "long", "short", "size_t", "signed", "cha
 
 
 def integer(literal: str) -> int | None:
-    """Read an integer literal with its suffix and digit separators.
+    """Read an integer literal with its suffix and digit separators, a sign in front allowed.
 
-    >>> integer("0x10u"), integer("1'024"), integer("1.0f"), integer("1e3")
-    (16, 1024, None, None)
+    >>> integer("0x10u"), integer("1'024"), integer("1.0f"), integer("1e3"), integer("-1")
+    (16, 1024, None, None, -1)
     """
+    if literal.startswith("-"):
+        value = integer(literal[1:])
+        return -value if value is not None else None
     digits = literal.replace("'", "").rstrip("uUlLzZ")
     try:
         if len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567":

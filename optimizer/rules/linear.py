@@ -45,7 +45,7 @@ def linear(
         return None
     if node.type == "number_literal":
         value = integer(source.of(node))
-        return {"": value} if value is not None and source.of(node).isalnum() else None
+        return {"": value} if value is not None and source.of(node).lstrip("-").isalnum() else None
     if node.type == "identifier":
         return _named(source, fn, node, within, names)
     if node.type == "unary_expression" and operator(node) == "-":

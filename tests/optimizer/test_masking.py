@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from optimizer.masking import mask
 from optimizer.source import Source
+from optimizer.syntax import walk
 from tests.optimizer.cuda_texts import broken
 
 KERNEL = "__global__ void k(float* p) { p[0] = 1; }\n"
@@ -96,3 +97,11 @@ def test_macros_tell_their_values() -> None:
     assert text[slice(*found["A"].body_span)] == "16"
     assert found["F"].parameters == ("x", "y")
     assert found["N"].body == ""
+
+
+def test_a_comparison_with_a_negative_number_is_no_template() -> None:
+    """`r < h && c > -1` reads as two comparisons."""
+    text = "__global__ void k(int r, int c, int h) { if (r > -1 && r < h && c > -1 && c < h) h = r > - c; }"
+    source = Source(text)
+    assert not source.kernels[0].broken
+    assert source.kernels[0].affine(next(walk(source.syntax.root, "number_literal"))) is not None
