@@ -21,8 +21,8 @@ def launch_bounds(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
     """Add `__launch_bounds__(threads, blocks)` so that 64, 40 or 32 registers a thread are used.
 
     Legal where every launch is seen to use blocks of one size: larger ones would fail to launch.
-    Where detectors have spoken, only for kernels that they say registers hold back, and only
-    bounds that leave fewer registers than are used: others give the same machine code.
+    Where detectors have spoken, all bounds only for kernels that they say registers hold back, and
+    none that leaves the registers that are used: those give the same machine code.
     """
     source = Source(kernel.source)
     for fn in source.kernels:
@@ -35,13 +35,12 @@ def launch_bounds(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
         if not 32 <= threads <= 1024:
             continue
         used = _registers(fn.name, findings)
-        if used == 0:
-            continue
         at = fn.signature.name_span[0]
         wanted = [_REGISTERS // (threads * registers) for registers in (64, 40, 32)]
         most = min(_BLOCKS, _THREADS // threads)
-        for blocks in dict.fromkeys(min(n, most) for n in wanted if n > 0):
-            if used is not None and _REGISTERS // (threads * blocks) >= used:
+        listed = list(dict.fromkeys(min(n, most) for n in wanted if n > 0))
+        for blocks in listed[:1] if used == 0 else listed:
+            if used and _REGISTERS // (threads * blocks) >= used:
                 continue
             yield Edit(
                 f"keep {blocks} blocks of `{fn.name}` on a multiprocessor",

@@ -47,7 +47,7 @@ def test_blocks_are_chosen_by_registers_of_a_thread() -> None:
         (48.0, "launch-bounds", ["(256, 6)", "(256, 8)"]),
         (36.0, "launch-bounds", ["(256, 8)"]),
         (0.0, "launch-bounds", ["(256, 4)", "(256, 6)", "(256, 8)"]),
-        (48.0, "unroll", []),
+        (48.0, "unroll", ["(256, 4)"]),
     ],
 )
 def test_only_bounds_that_the_compiler_would_feel_are_tried(
