@@ -32,14 +32,13 @@ class Intakes:
 
     def __init__(self, store: Store, wake: Callable[[], None]) -> None:
         self._store, self._wake = store, wake
-        self._waiting: asyncio.Queue[tuple[Intake, asyncio.Future[Receipt]]] = asyncio.Queue(
-            _WAITING
-        )
+        self._waiting: asyncio.Queue[tuple[Intake, asyncio.Future[Receipt]]]
         self._writer: asyncio.Task[None] | None = None
         self._accepted: deque[float] = deque(maxlen=_MANY)
 
     async def open(self) -> None:
         """Begin to write."""
+        self._waiting = asyncio.Queue(_WAITING)
         self._writer = asyncio.create_task(self._write())
 
     async def close(self) -> None:
