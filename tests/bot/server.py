@@ -1,6 +1,6 @@
 """The webhook app over a fake GitHub in a process of its own, to be killed.
 
-python -m tests.bot.server FOLDER PORT [SECONDS]
+python -m tests.bot.server FOLDER PORT [SECONDS [DATABASE]]
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tests.bot.fake_hub import FakeBench, FakeHub, World
 from tests.bot.house import SECRET
 
 
-def main(folder: Path, port: int, seconds: float) -> None:
+def main(folder: Path, port: int, seconds: float = 0.0, url: str = "") -> None:
     world = World(folder / "github.db")
     house = opened(
-        f"sqlite:///{folder / 'optiml.db'}",
+        url or f"sqlite:///{folder / 'optiml.db'}",
         [SECRET],
         FakeHub(world),
         FakeBench(world, seconds),
@@ -31,4 +31,4 @@ def main(folder: Path, port: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), float((sys.argv[3:] or ["0"])[0]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), float((sys.argv[3:] or ["0"])[0]), *sys.argv[4:])
