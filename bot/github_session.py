@@ -22,6 +22,9 @@ from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 import httpx
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from bot.github_errors import (
     Denied,
@@ -503,10 +506,12 @@ def at(repository: str, *parts: str | int) -> str:
 
 def _signer(app: App) -> Callable[[float], str]:
     """Return what signs JWTs. Raise `ConfigError` for a key that is none."""
-    key = app.key.replace("\\n", "\n")  # as it comes out of many an environment
+    text = app.key.replace("\\n", "\n")  # as it comes out of many an environment
     try:
-        jwt.encode({"iat": 0}, key, algorithm="RS256")
-    except (ValueError, TypeError, jwt.PyJWTError) as error:
+        key = load_pem_private_key(text.encode(), password=None)  # once: it takes a while
+        if not isinstance(key, RSAPrivateKey):
+            raise TypeError("not an RSA key")  # noqa: TRY301
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise ConfigError(
             "the App's private key is not readable",
             "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",

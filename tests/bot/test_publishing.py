@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from bot import comment, github_errors as errors, markdown
+from bot import comment, markdown
+from bot import github_errors as errors
 from bot.interfaces import Pull, Report, Reviewed
 from bot.orders import BundleError
 from bot.suggestion import Hunk, Suggestion
@@ -13,9 +14,10 @@ from tests.bot import synthetic
 from tests.bot import world as worlds
 from tests.bot.world import NAME, PATH, World, pull_of, report_for, winner
 from tests.fake_github.clicks import commit_suggestions
+from tests.fake_github.state import Pull as PullRequest
 
 
-def publish(world: World, one: worlds.state.Pull, report: Report | None = None) -> Report:
+def publish(world: World, one: PullRequest, report: Report | None = None) -> Report:
     hub = world.hub()
     said = report if report is not None else report_for(hub, one)
     hub.forge(NAME, one.number).publish(pull_of(one), said)
@@ -247,8 +249,7 @@ def test_whatever_fails_once_nothing_is_written_twice(world: World, method: str,
         world.fake.fail(method, path, status, after=after, message="trouble")
         try:
             publish(world, one, report)
-        except errors.GithubError as error:
-            assert error.message
+        except errors.GithubError:
             publish(world, one, report)  # as the durable job does
         assert all(fault.times == 0 for fault in world.fake.faults), "it did not happen"
         (written,) = world.fake.comments(one)

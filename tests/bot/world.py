@@ -18,7 +18,7 @@ from tests.bot import synthetic
 from tests.fake_github import server, state
 from tests.fake_github.server import DROP
 
-__all__ = ["DROP", "World"]
+__all__ = ["DROP", "NAME", "World", "pull_of", "report_for"]
 NAME = "octo/kernels"
 PATH = "kernels/transpose.cu"
 BEFORE = synthetic.NAIVE.replace("int x", "unsigned x").replace("int y", "unsigned y")
