@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import timing, verify
+from runners import exhibit, timing, verify
 from runners.answers import Answers, Build, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -87,7 +87,7 @@ class Judge:
             # last session is let go when the next one is there.
             self._last = session
             start = time.monotonic()
-            report = verify.verify(session, answers, job, [*declared, *extra], seconds)
+            verify.verify(session, answers, job, [*declared, *extra], report, seconds)
             verify.remembered(session, answers, job, report, seconds)
             spent["verify"] = time.monotonic() - start
             start = time.monotonic()
@@ -121,6 +121,8 @@ class Judge:
             report.add("oracle", f"against {source}", passed=True, error=None, bound=None)
         verdict["checks"] = report.as_json()
         verdict["seconds"] = {**verdict["seconds"], **spent}
+        if request.get("exhibit") and report.nearest is not None:
+            verdict["exhibit"] = exhibit.cut(*report.nearest[1:])
         stats["runs"] = float(report.runs)
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"

@@ -13,7 +13,7 @@ from runners.answers import Answers
 from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
-from runners.cuda_types import to_float, values
+from runners.cuda_types import Storage, to_float, values
 from runners.families import DECLARED
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -45,6 +45,12 @@ class Report:
     checks: dict[tuple[str, str], Json] = field(default_factory=dict)
     scaled: dict[tuple[str, str], float] = field(default_factory=dict)
     runs: int = 0
+    nearest: tuple[float, Storage, Answer] | None = None
+
+    def look(self, ratio: float, got: Storage, answer: Answer) -> None:
+        """Keep the comparison that came nearest to its bound, or went beyond it."""
+        if self.nearest is None or ratio >= self.nearest[0]:
+            self.nearest = (ratio, got, answer)
 
     def add(
         self, layer: str, what: str, *, passed: bool, error: float | None, bound: float | None
@@ -75,13 +81,13 @@ def verify(
     answers: Answers,
     job: JobSpec,
     wanted: Sequence[Combination],
+    report: Report,
     seconds: float,
-) -> Report:
+) -> None:
     """Run the candidate on every wanted combination that has an answer, in random order.
 
     Raises `Wrong` at the first run that is not right, and the errors of `runners.gpu`.
     """
-    report = Report()
     rng = stream(job.seed, "order", job.kernel.digest)
     declared = [c for c in wanted if c.family == DECLARED and _is_declared(job, c)]
     rest = [c for c in wanted if c not in declared and answers.of(c) is not None]
@@ -101,7 +107,6 @@ def verify(
         )
         _judge(report, job, answers, combination, run)
         report.runs += 1
-    return report
 
 
 def shaken(
@@ -251,10 +256,15 @@ def _judge(
             poison = poison_of(job.work, combination.case, name, run.poison)
         outcome = compare(run.outputs[name], answer, poison)
         report.add(layer, what, passed=outcome.passed, error=outcome.error, bound=outcome.bound)
+        report.look(_ratio(outcome), run.outputs[name], answer)
         if not outcome.passed:
             raise Wrong("wrong result", f"{outcome.why} ({where})")
         key = (combination.key, name)
         report.scaled[key] = max(report.scaled.get(key, 0.0), outcome.scaled)
+
+
+def _ratio(outcome: Comparison) -> float:
+    return outcome.error / max(outcome.bound, 1e-300) if outcome.passed else math.inf
 
 
 def limits(report: Report, answers: Answers, combination: Combination) -> dict[str, Limit]:

@@ -45,6 +45,7 @@ class Outcome:
     log: str = ""
     beyond: str = ""
     spent: dict[str, float] = field(default_factory=dict)
+    exhibit: Json | None = None
 
     def line(self) -> str:
         """Return its line of the table."""
@@ -203,6 +204,7 @@ class Team:
         outcome.layer, outcome.log = _decided(verdict), verdict.get("log") or ""
         outcome.accepted = verdict["status"] == "correct"
         outcome.speedup = _speedup(verdict)
+        outcome.exhibit = verdict.get("exhibit")
         outcome.spent |= {f"{stage} {k}": v for k, v in (verdict.get("seconds") or {}).items()}
 
     def _asked(
@@ -215,6 +217,7 @@ class Team:
             "candidate": pair[0],
             "baseline": pair[1],
             "limits": {"seconds": 60},
+            "exhibit": True,
         }
         answer = worker.ask(request)
         if "error" in answer:
