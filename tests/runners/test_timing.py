@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from optimizer.model import Acceptance, CaseTimes, Measurement
+from optimizer.significance import Decision, decide
 from runners.timing import (
     BASELINE,
     CANDIDATE,
+    FULL,
     SCREEN,
     Arm,
     Rule,
@@ -141,3 +144,74 @@ def test_half_width_needs_two_samples() -> None:
 def test_short_kernels_share_a_region(us: list[float], slab: int, room: int, expected: int) -> None:
     """As many launches as the region needs, the slower side and memory allow; at least one."""
     assert launches(us, Rule(6, 10, 1.0), slab, room) == expected
+
+
+def _decided(stage: FakeStage, rule: Rule = FULL, seed: int = 0) -> Decision:
+    """Return what the project's default settings make of a measurement."""
+    samples = _measure(stage, rule, seed)
+    case = CaseTimes("n=1", tuple(samples.candidate_us), tuple(samples.baseline_us))
+    return decide(Measurement((case,), "a fake GPU"), Acceptance())
+
+
+def test_wildly_varying_times_are_never_called_faster() -> None:
+    """Times that scatter by a fifth of themselves leave the question open."""
+    decisions = [_decided(FakeStage(spread=0.2, seed=seed), seed=seed) for seed in range(60)]
+    assert decisions.count(Decision.FASTER) == 0
+    assert decisions.count(Decision.AMBIGUOUS) >= 50
+
+
+def test_quiet_copies_are_never_called_faster_nor_slower() -> None:
+    """At the spread seen on an H200 no copy beats itself."""
+    decisions = {_decided(FakeStage(spread=0.004, seed=seed), seed=seed) for seed in range(200)}
+    assert decisions == {Decision.SAME}
+
+
+@dataclass
+class ThrottledStage(FakeStage):
+    """Falls to 70 % of its clock after some regions, for good or for a while."""
+
+    begins: int = 30
+    ends: int = 10**9
+
+    def arm(self, which: int, *, second_of_pair: bool) -> Arm:
+        arm = super().arm(which, second_of_pair=second_of_pair)
+        if not self.begins <= len(self.arms) < self.ends:
+            return arm
+        return Arm(arm.us / 0.7, 0.7 * 1980.0, wall_us=arm.wall_us / 0.7)
+
+
+def test_a_spell_of_throttling_is_repeated_at_the_full_clock() -> None:
+    """No sample of the spell is kept, and the ratio is what it was."""
+    stage = ThrottledStage(means=(10.0, 10.5), begins=21, ends=41)
+    samples = _measure(stage, Rule(12, 12, 1e9))
+    assert samples.dropped >= 5
+    assert max(samples.candidate_us) < 11
+    assert samples.ratio == pytest.approx(1.05, abs=0.003)
+
+
+def test_throttling_for_good_still_gives_a_fair_ratio() -> None:
+    """When the lower clock is the new clock, pairs within a block still compare like with like."""
+    stage = ThrottledStage(means=(10.0, 10.5), begins=21, spread=0.001)
+    samples = _measure(stage, Rule(40, 40, 1e9))
+    assert samples.dropped >= 3
+    assert len(samples.candidate_us) == 40
+    assert samples.ratio == pytest.approx(1.05, abs=0.003)
+
+
+@pytest.mark.parametrize(("seconds", "blocks"), [(0.1, 8), (1.0, 3), (10.0, 1)])
+def test_a_kernel_of_seconds_is_timed_within_its_bounds(seconds: float, blocks: int) -> None:
+    """A block takes four launches: eight of 0.1 s, three of 1 s, one of 10 s, then it is enough."""
+    stage = FakeStage(means=(seconds * 1e6, seconds * 1e6), cost=seconds, spread=0.001)
+    samples = _measure(stage, FULL)
+    assert len(samples.candidate_us) == pytest.approx(blocks, abs=1)
+
+
+def test_one_block_of_a_very_long_kernel_decides_nothing() -> None:
+    """Fewer than three blocks bear no interval, however different they look."""
+    stage = FakeStage(means=(10e6, 30e6), cost=10.0)
+    assert _decided(stage) is Decision.AMBIGUOUS
+
+
+def test_a_kernel_of_three_microseconds_fills_a_region() -> None:
+    """What one launch cannot show, many behind a gate do: 200 µs a region by the full rule."""
+    assert launches([3.0, 3.1], FULL, 1 << 16, 2 << 30) * 3.0 >= 190
