@@ -1,0 +1,37 @@
+"""The red team on a real GPU: nothing bad gets through, everything good does."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.redteam.run import Outcome, Team, count, device
+from tests.redteam.table import load
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    """Judge every candidate once, those of several bases at a time."""
+    facts = device()
+    if "error" in facts:
+        pytest.skip(f"no GPU: {facts['error']['message']}")
+    team = Team(tmp_path_factory.mktemp("redteam"), int(facts["sm"]))
+    return list(team.judge(load()))
+
+
+def test_no_bad_candidate_is_accepted(outcomes: list[Outcome]) -> None:
+    """Not one of those that are wrong, or whose time is a lie."""
+    let = [o.line() for o in outcomes if o.expect != "accept" and not o.right]
+    assert not let, "\n".join([count(outcomes), *let])
+
+
+def test_every_good_candidate_is_accepted(outcomes: list[Outcome]) -> None:
+    """However odd it looks, what is right is right."""
+    lost = [o.line() for o in outcomes if o.expect == "accept" and not o.right]
+    assert not lost, "\n".join([count(outcomes), *lost])
+
+
+def test_every_refusal_has_a_reason(outcomes: list[Outcome]) -> None:
+    """A verdict that nobody can act on is half a verdict."""
+    assert all(o.log for o in outcomes if not o.accepted)
