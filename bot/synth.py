@@ -129,6 +129,7 @@ def make(
     written = synthesize(
         task, model, bench, workshop.budget,
         library=cutlass.Library(tree) if tree is not None else None, on_attempt=on_attempt,
+        answer_tokens=workshop.settings.answer_tokens,
     )  # fmt: skip
     _keep(written, folder)
     best = written.best

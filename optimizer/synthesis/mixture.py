@@ -15,12 +15,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from optimizer.budget import Budget
-from optimizer.dialogue import Answer, Message, Speaker, Usage
-from optimizer.errors import BaselineError, BudgetSpent, ModelError
+from optimizer.dialogue import Answer, Message, Schema, Speaker, Usage
+from optimizer.errors import BaselineError, BudgetSpent, ModelError, PromptTooLong
 from optimizer.model import Check, Effort, Kernel, Status, Verdict
 from optimizer.significance import speedup
 from optimizer.synthesis import answers
-from optimizer.synthesis.task import Task, brief
+from optimizer.synthesis.task import REFERENCE, Task, brief
 from optimizer.synthesis.thoughts import CRITIC, CUTE, FIRST, Thought
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def synthesize(
     thoughts: Sequence[Thought] = FIRST,
     library: Library | None = None,
     on_attempt: Callable[[Attempt], None] = lambda _: None,
+    answer_tokens: int = ANSWER_TOKENS,
 ) -> Synthesis:
     """Return what the lines of thought came to; the best is the root of a search.
 
@@ -101,7 +102,8 @@ def synthesize(
     leaves the others. Raise `RunnerError` when no verdict can be had.
     """
     run = _Mixture(task, model, bench, budget, on_attempt)
-    lines = [_Line(thought, [_opening(task, thought)]) for thought in thoughts]
+    run.answer_tokens = answer_tokens
+    lines = [_Line(thought, _opening(task, thought)) for thought in thoughts]
     run.work(lines)
     best = run.best
     if (
@@ -111,9 +113,9 @@ def synthesize(
         and bench.tensor(best.kernel, best.verdict)
     ):
         said = f"{_opening(task, CUTE)}\n\n{_shown([best])}\n\n{library.describe()}"
-        run.work([_Line(CUTE, [said], library)])
+        run.work([_Line(CUTE, said, library)])
     if any(attempt.kernel for attempt in run.attempts):
-        run.work([_Line(CRITIC, [f"{_opening(task, CRITIC)}\n\n{_shown(run.ranked()[:SHOWN])}"])])
+        run.work([_Line(CRITIC, f"{_opening(task, CRITIC)}\n\n{_shown(run.ranked()[:SHOWN])}")])
     best = run.proved()
     usage = sum((attempt.usage for attempt in run.attempts), Usage())
     return Synthesis(tuple(run.attempts), best, run.evaluations, usage, run.stopped)
@@ -122,21 +124,21 @@ def synthesize(
 class _Line:
     """A line of thought under way: a dialogue, and how often it was mended."""
 
-    def __init__(self, thought: Thought, said: list[str], library: Library | None = None) -> None:
+    def __init__(self, thought: Thought, said: str, library: Library | None = None) -> None:
         self.thought, self.library = thought, library
-        self.messages = [Message(Speaker.SYSTEM, _rules()), *(_user(text) for text in said)]
+        self.messages = [Message(Speaker.SYSTEM, _rules()), _user(said)]
         self.repair = 0
         self.answer: Answer | None = None
         self.draft = answers.Draft()
         self.usage = Usage()
         self.failure = ""
 
-    def ask(self, model: Model, *, tunable: bool) -> None:
+    def ask(self, model: Model, limit: int, *, tunable: bool) -> None:
         """Get an answer, looking into the library as often as it wishes and may."""
         looking = self.library is not None
         for round_ in range(LOOKS + 1):
             may_look = looking and round_ < LOOKS
-            self.answer = model.ask(self.messages, answers.schema(looking=may_look), ANSWER_TOKENS)
+            self.answer = self._answer(model, answers.schema(looking=may_look), limit)
             self.usage = self.usage + self.answer.usage
             self.messages.append(Message(Speaker.ASSISTANT, self.answer.text))
             self.draft = answers.read(self.answer.text, tunable=tunable, looking=may_look)
@@ -146,6 +148,28 @@ class _Line:
                 return
             self.messages.append(_user(self.library.look(self.draft.looks)))
 
+    def _answer(self, model: Model, schema: Schema, limit: int) -> Answer:
+        """Ask, and once more with less where the prompt does not fit the model's context."""
+        while True:
+            try:
+                return model.ask(self.messages, schema, limit)
+            except PromptTooLong:
+                if not self._shrink():
+                    raise
+
+    def _shrink(self) -> bool:
+        """Leave out, in this order: all turns but the last, then the reference's text."""
+        system, opening, *turns = self.messages
+        if len(turns) > 2:
+            self.messages = [system, opening, *turns[-2:]]
+            return True
+        text = opening.text
+        start, end = text.find(REFERENCE), text.find("\n\nYour line of thought")
+        if not 0 < start < end:
+            return False
+        self.messages[1] = _user(text[:start].rstrip() + text[end:])
+        return True
+
     def complain(self, verdict: Verdict) -> None:
         """Say what was wrong, for the next answer."""
         self.messages.append(_user(complaint(verdict)))
@@ -154,6 +178,8 @@ class _Line:
 
 class _Mixture:
     """The state of a synthesis."""
+
+    answer_tokens: int = ANSWER_TOKENS
 
     def __init__(
         self,
@@ -219,7 +245,7 @@ class _Mixture:
         def ask(line: _Line) -> None:
             line.usage, line.failure = Usage(), ""
             try:
-                line.ask(self.model, tunable=tunable)
+                line.ask(self.model, self.answer_tokens, tunable=tunable)
             except BudgetSpent as error:
                 line.failure, self.stopped = error.message, error.message
             except ModelError as error:

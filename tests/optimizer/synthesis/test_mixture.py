@@ -11,7 +11,13 @@ import pytest
 
 from optimizer.budget import Budget
 from optimizer.dialogue import Answer, Message, Schema, Speaker, Usage
-from optimizer.errors import BaselineError, BudgetSpent, ConfigError, ModelError
+from optimizer.errors import (
+    BaselineError,
+    BudgetSpent,
+    ConfigError,
+    ModelError,
+    PromptTooLong,
+)
 from optimizer.model import (
     Argument,
     Case,
@@ -266,6 +272,31 @@ def test_a_model_that_fails_leaves_what_others_wrote(error: ModelError) -> None:
     assert found.best is not None  # type: ignore[attr-defined]
     logs = [a.verdict.log for a in found.attempts]  # type: ignore[attr-defined]
     assert any(error.message in log for log in logs)
+
+
+def test_a_prompt_that_does_not_fit_is_sent_shorter_in_a_set_order() -> None:
+    sent: list[list[str]] = []
+
+    class Small(Talker):
+        def ask(
+            self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
+        ) -> Answer:
+            texts = [m.text for m in messages]
+            if "memory-first" in texts[1]:
+                sent.append(texts)
+                if len(texts) > 4 or "    | def twice" in texts[1]:
+                    raise PromptTooLong("too long")
+            return super().ask(messages, schema, limit)
+
+    def say(thought: str, number: int) -> str:
+        return good(1).replace("*= 2", "*= broken_name") if thought == "memory-first" else good(3)
+
+    found = synthesize(TASK, Small(say), Bench(Machine().against), Budget(40))
+    assert len([a for a in found.attempts if a.thought == "memory-first"]) == 1 + REPAIRS
+    assert "    | def twice" in sent[0][1]
+    assert "    | def twice" not in sent[1][1]
+    assert "    | Double every element." in sent[1][1], "the task itself stays"
+    assert [len(texts) for texts in sent] == [2, 2, 4, 6, 4]
 
 
 def test_the_same_answers_give_the_same_attempts() -> None:
