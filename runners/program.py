@@ -33,11 +33,12 @@ import statistics
 import tempfile
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import interposer, program_stdout
+from runners import interposer, program_stdout, sanitizer
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_profile import Profile, checks, patience, profile
@@ -55,6 +56,7 @@ HALF_WIDTH = 0.005
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
 GRAPH = "graph"
+WATCH_SECONDS = 30.0
 # Repeated launches that come out this much slower than the launches in place do not stand for them.
 ATYPICAL = 1.25
 
@@ -191,6 +193,10 @@ class _Trial:
                 begun = time.monotonic()
                 measured.append(self._time(original, bounds, done))
                 spent["time"] += time.monotonic() - begun
+            if self.effort == "confirm":
+                begun = time.monotonic()
+                self._watch(min(originals, key=lambda o: o.seconds), done)
+                spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
         measurement = _measurement(measured, originals)
@@ -224,6 +230,30 @@ class _Trial:
         path = Path(self.request["candidate"]["path"])
         full = replace(probe, expected=expected if probe.record else ())
         return self.runner.run(path, original.arguments, full, self._limit(original))
+
+    def _watch(self, original: Profile, done: list[dict[str, Any]]) -> None:
+        """Have compute-sanitizer look at the shortest run; blame what the original has not."""
+        program = sanitizer.command()
+        if program is None:
+            return
+        paths = {which: Path(self.request[which]["path"]) for which in ("candidate", "baseline")}
+
+        def errors(which: str, tool: str) -> sanitizer.Finding:
+            line = sanitizer.prefix(program, tool)
+            text = self.runner.watched(paths[which], original.arguments, line, WATCH_SECONDS)
+            return sanitizer.read(tool, text)
+
+        with ThreadPoolExecutor(len(sanitizer.TOOLS)) as pool:
+            found = list(pool.map(lambda tool: errors("candidate", tool), sanitizer.TOOLS))
+        for one in found:
+            if one.errors is None:
+                continue  # it does not run here, or not in time
+            blamed = bool(one.errors) and sanitizer.blames(
+                one.tool, one.errors, errors("baseline", one.tool).errors
+            )
+            done.append(_check("sanitizer", f"{original.name}: {one.tool}", not blamed))
+            if blamed:
+                raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
 
     def _limit(self, original: Profile) -> float:
         left = self.deadline - time.monotonic()

@@ -225,6 +225,22 @@ class Runner:
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
+    def watched(
+        self, program: Path, arguments: Sequence[str], tool: Sequence[str], seconds: float
+    ) -> str:
+        """Run once under a tool that prints what it sees; return that, the interposer idle."""
+        home = Path(tempfile.mkdtemp(prefix="watched-", dir=self.scratch))
+        try:
+            mine = home / "program"
+            shutil.copy(program, mine)
+            env = environment(self.library_path or libraries(), self.device, home)
+            env |= {"LD_PRELOAD": str(self.interposer)}
+            cwd = _working_copy(self.root, home)
+            done = self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
+            return (done.stdout + done.stderr).decode(errors="replace")
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
 
 def _read(done: Finished, took: float, report: Path) -> Ran:
     found, stored, trouble = None, np.zeros(0, np.uint8), ""

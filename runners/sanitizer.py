@@ -61,6 +61,23 @@ def command() -> str | None:
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
+def prefix(program: str, tool: str) -> list[str]:
+    """Return what is put in front of a command line so that a tool watches it."""
+    return [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ())]
+
+
+def blames(tool: str, mine: int | None, theirs: int | None) -> bool:
+    """Tell whether errors in a candidate are its own, from those in the original.
+
+    Where nothing is known of the original, only what is a fault in any program counts.
+
+    >>> blames("racecheck", 3, 3), blames("racecheck", 3, 0), blames("memcheck", 3, None)
+    (False, True, True)
+    """
+    anywhere = tool in {"memcheck", "synccheck"}
+    return bool(mine) and (theirs == 0 or (theirs is None and anywhere))
+
+
 class Sanitizer:
     """Watches candidates, and originals where a candidate is at fault. Starts nothing by itself."""
 
@@ -94,9 +111,7 @@ class Sanitizer:
                 request, job, baseline, combinations, seconds, (found.tool,), original=True
             )
             self._theirs[key] = same[0]
-        # Where nothing is known of the original, only what is a fault anywhere counts.
-        theirs = self._theirs[key].errors
-        return theirs == 0 or (theirs is None and found.tool in {"memcheck", "synccheck"})
+        return blames(found.tool, found.errors, self._theirs[key].errors)
 
     def examine(
         self,
@@ -135,8 +150,7 @@ class Sanitizer:
             )
 
             def one(tool: str) -> Finding:
-                line = [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ())]
-                line += module_command("runners.sanitized", str(asked))
+                line = prefix(program, tool) + module_command("runners.sanitized", str(asked))
                 begun = time.monotonic()
                 if job.work.kind == "kernel":
                     text = _plain(line, folder / f"{tool}.txt", seconds)

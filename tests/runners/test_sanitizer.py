@@ -1,0 +1,122 @@
+"""What compute-sanitizer says is read, and held against a candidate only where it is its own."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners import sanitizer, spec
+from runners.contents import Combination
+from runners.sanitizer import TOOLS, Sanitizer, read
+from tests.runners.test_judge import SCALE, _job
+
+MEMCHECK = """========= COMPUTE-SANITIZER
+========= Invalid __global__ read of size 4 bytes
+=========     at saxpy(int, float, const float *, float *)+0x90
+=========     by thread (232,0,0) in block (3,0,0)
+=========     Access to 0x7f0000000fa0 is out of bounds
+=========
+========= ERROR SUMMARY: 24 errors
+"""
+RACECHECK = """========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at rowsum+0x120
+=========     and Read access at rowsum+0x180 [96 hazards]
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "errors", "words"),
+    [
+        ("memcheck", MEMCHECK, 24, "Invalid __global__ read of size 4 bytes"),
+        ("racecheck", RACECHECK, 1, "Race reported between Write access at rowsum+0x120"),
+        ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 0, ""),
+        (
+            "racecheck",
+            "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)\n",
+            0,
+            "",
+        ),
+        ("initcheck", "Permission denied\n", None, "Permission denied"),
+        ("memcheck", "", None, ""),
+    ],
+)
+def test_reports_are_read(tool: str, text: str, errors: int | None, words: str) -> None:
+    """Errors count, warnings do not, and no summary is no finding."""
+    found = read(tool, text)
+    assert (found.errors, found.words) == (errors, words)
+
+
+FAKE = """#!/usr/bin/env python3
+import json, sys
+tool = sys.argv[2]
+request = json.load(open(sys.argv[-1]))
+said = json.load(open({said!r}))[request["candidate"]["path"]].get(tool, 0)
+if said is None:
+    sys.exit("not here")
+print(f"========= Invalid read by {{request['job']['kernel']['source'][-4:]}}" if said else "")
+print(f"========= ERROR SUMMARY: {{said}} errors")
+"""
+
+
+def _found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: Any, theirs: Any
+) -> dict[str, tuple[int | None, bool]]:
+    said = tmp_path / "said.json"
+    said.write_text(json.dumps({"mine": mine, "theirs": theirs}))
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(FAKE.format(said=str(said)))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(sanitizer, "command", lambda: str(program))
+    data = _job(SCALE)
+    request = {"job": data, "candidate": {"path": "mine"}, "baseline": {"path": "theirs"}}
+    job = spec.parse(data)
+    combinations = [Combination({"n": 7.0}, "declared", 5)]
+    found = Sanitizer(tmp_path, 0).against(request, job, combinations, 20.0)
+    return {one.tool: (one.errors, blamed) for one, blamed in found}
+
+
+def test_errors_that_the_original_has_too_are_not_held_against_a_candidate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An optimizer does not mend the program it was given."""
+    found = _found(
+        tmp_path, monkeypatch, {"memcheck": 3, "racecheck": 2}, {"memcheck": 1, "racecheck": 0}
+    )
+    assert found == {
+        "memcheck": (3, False),
+        "racecheck": (2, True),
+        "initcheck": (0, False),
+        "synccheck": (0, False),
+    }
+
+
+def test_a_tool_that_does_not_run_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No finding is no fault; with nothing known of the original, only a plain fault counts."""
+    found = _found(
+        tmp_path,
+        monkeypatch,
+        {"memcheck": 3, "racecheck": 2, "initcheck": None},
+        dict.fromkeys(TOOLS),
+    )
+    assert found["memcheck"] == (3, True)
+    assert found["racecheck"] == (2, False)
+    assert found["initcheck"] == (None, False)
+
+
+def test_without_compute_sanitizer_nothing_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes with the CUDA toolkit, which may be a slim one."""
+    monkeypatch.setattr(sanitizer, "command", lambda: None)
+    data = _job(SCALE)
+    request = {"job": data, "candidate": {"path": "mine"}, "baseline": {"path": "theirs"}}
+    combinations = [Combination({"n": 7.0}, "declared", 5)]
+    assert Sanitizer(tmp_path, 0).against(request, spec.parse(data), combinations, 5.0) == []
