@@ -27,7 +27,9 @@ from optimizer.exchange import (
     Recorded,
     RecordedModel,
 )
+from optimizer.judge import Judge, rule_judge
 from optimizer.model import Environment, Workload
+from optimizer.model_judge import ModelJudge
 from optimizer.policies.llm import Habits, LanguageModelPolicy
 from optimizer.prompting import Feedback, Scene
 from optimizer.spending import FREE, Limits, MeteredModel, PriceTable, Purse
@@ -45,6 +47,7 @@ class Asking:
     """A policy that asks a model, who pays, and how it ends."""
 
     policy: LanguageModelPolicy
+    judge: Judge
     model: Model
     purse: Purse
     close: Callable[[], None]
@@ -59,8 +62,10 @@ def check(settings: Settings) -> None:
     """Raise `ConfigError` where a model is asked for and there is none, or no price table."""
     if settings.policy == "llm" and not is_set(settings):
         raise ConfigError("the policy `llm` needs a language model", NO_MODEL)
-    if settings.judge == "model" and not is_set(settings):
-        raise ConfigError("the judge `model` needs a language model", NO_MODEL)
+    if settings.judge == "model" and (settings.policy == "rules" or not is_set(settings)):
+        raise ConfigError(
+            "the judge `model` needs a language model and the policy `llm` or `mixed`", NO_MODEL
+        )
     if settings.policy != "rules" and is_set(settings):
         prices_of(settings)
 
@@ -165,7 +170,12 @@ def asking(
     stack = ExitStack()
     stack.callback(said.close)
     stack.callback(policy.close)
-    return Asking(policy, said.model, said.purse, stack.close)
+    judge: Judge = rule_judge
+    if settings.judge != "rule":
+        late = ModelJudge(said.model, said.log, answers.schedule if answers is not None else None)
+        stack.callback(late.close)
+        judge = late
+    return Asking(policy, judge, said.model, said.purse, stack.close)
 
 
 def _asked(

@@ -193,6 +193,7 @@ class Workshop:
         return replace(
             tools,
             policy=MixedPolicy(tools.policy, asked.policy) if mixed else asked.policy,
+            judge=asked.judge,
             used=lambda: asked.purse.spent,
             broke=lambda: bool(asked.purse.refused),
             done=asked.close,

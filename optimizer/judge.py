@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from optimizer.model import Status
 from optimizer.significance import speedup
@@ -39,6 +39,19 @@ class Judge(Protocol):
         self, parent: Step, findings: Sequence[Finding], edit: Edit, verdict: Verdict
     ) -> Opinion:
         """Return an opinion; `findings` are those of the candidate the edit was made from."""
+        ...
+
+
+@runtime_checkable
+class LateJudge(Protocol):
+    """What a judge does besides whose better opinion comes while the search goes on."""
+
+    def watch(self, step: Step, parent: Step) -> None:
+        """Hear of a step as it was judged first."""
+        ...
+
+    def revised(self) -> Sequence[tuple[int, Opinion]]:
+        """Return opinions that take the place of the first ones, with the steps' numbers."""
         ...
 
 

@@ -20,6 +20,7 @@ from optimizer.dialogue import NOTHING_USED
 from optimizer.errors import BaselineError, RunnerError
 from optimizer.expansion import Candidate, Expansion
 from optimizer.finals import Final, Finals
+from optimizer.judge import LateJudge
 from optimizer.ledger import Ledger
 from optimizer.model import (
     Effort,
@@ -157,6 +158,7 @@ class Run:
         choose = chooser(self.settings.strategy, self.settings.seed)
         while (stopped := self.stop()) is None:
             self.expansion.deliver()
+            self.revise()
             tuning = self.settings.tune and self.meter.share_left <= self.settings.tune_share
             self.on_event(Event(Stage.TUNING if tuning else Stage.SEARCHING, (), self.meter.left))
             size = min(self.settings.batch, self.meter.left)
@@ -207,7 +209,27 @@ class Run:
         self.usd_booked += step.usd
         node = self.grow(step)
         self.on_step(step)
+        if isinstance(self.tools.judge, LateJudge):
+            self.tools.judge.watch(step, parent)
         return node
+
+    def revise(self) -> None:
+        """Put opinions that came later in the place of the first ones."""
+        if not isinstance(self.tools.judge, LateJudge):
+            return
+        for number, opinion in self.tools.judge.revised():
+            node = self.tree.nodes[number]
+            effect = judged(opinion.score)
+            reward = node.step.reward - node.step.judge_effect + effect
+            revised = replace(
+                node.step,
+                reward=reward,
+                judge=opinion.score,
+                judge_reason=opinion.reason,
+                judge_author=opinion.author,
+                judge_effect=effect,
+            )
+            self.tree.revalue(node, revised)
 
     def twin(self, verdict: Verdict) -> int | None:
         """Return the first step with the same machine code."""

@@ -190,6 +190,19 @@ class Tree:
             node.closed = _is_closed(node)
         return not self.root.closed and bool(pruned)
 
+    def revalue(self, node: Node, step: Step) -> None:
+        """Put a correct candidate's step in the place of the one it had, at another reward."""
+        change = step.reward - node.step.reward
+        self.leaders.remove((-node.step.reward, step.number))
+        node.step = step
+        bisect.insort(self.leaders, (-step.reward, step.number))
+        heapq.heappush(self._open, (-step.reward, step.number))
+        self.top = self.nodes[self.leaders[0][1]]
+        for above in node.line():
+            above.total += change
+            own = above.step.reward if above.gain is not None else -math.inf
+            above.best = max([own, *(child.best for child in above.children)])
+
     def _scale(self, node: Node) -> tuple[float, float]:
         """Return the span of rewards and the weight of exploration below a node.
 
