@@ -216,9 +216,9 @@ class LocalBench:
         beside.replace(folder / _JOB)
 
     def _runs(self, job: _Job) -> bool:
-        child = self._children.get(job.process.pid)
-        if child is not None and child.poll() is not None:  # reaps it
-            self._children.pop(child.pid, None)
+        for child in list(self._children.values()):
+            if child.poll() is not None:  # collects it
+                self._children.pop(child.pid, None)
         return processes.runs(job.process)
 
     def _end(self, job: _Job) -> None:
@@ -253,7 +253,10 @@ class LocalBench:
 
     def _clone(self, order: Order, folder: Path) -> None:
         checkout = folder / _CHECKOUT
-        shutil.rmtree(checkout, ignore_errors=True)  # an earlier start fell over half way
+        # An earlier start may have fallen over half way, even after it had started the review.
+        processes.end_those_in(checkout.resolve())
+        for left in (checkout, folder / _OUT):
+            shutil.rmtree(left, ignore_errors=True)
         checkout.mkdir()
         url = f"{self._place.server}/{order.repository}.git"
         token = self._token(order.repository)

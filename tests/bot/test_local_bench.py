@@ -178,6 +178,21 @@ def test_a_head_that_is_gone_is_told_and_may_be_started_again(order: Order, benc
     assert bench().poll(gone.id).state is BenchState.FAILED
 
 
+def test_a_review_started_by_somebody_who_fell_over_before_noting_it_is_ended(
+    order: Order, bench: Make, tmp_path: Path
+) -> None:
+    one, handle = slow_one(order, bench)
+    job = tmp_path / "jobs" / handle / "job.json"
+    first = processes.of(json.loads(job.read_text())["process"]["pid"])
+    assert first is not None
+    job.unlink()
+    again = bench()
+    again.start(dataclasses.replace(order, id=handle))
+    until(again, handle, lambda progress: progress.steps == 3)
+    assert one.poll(handle).state is BenchState.RUNNING
+    assert not processes.runs(first)
+
+
 def test_links_in_the_head_are_not_made(order: Order, bench: Make, tmp_path: Path) -> None:
     work = tmp_path / "server" / "owner" / "work"
     (work / "leak.cu").symlink_to("/etc/passwd")
