@@ -23,7 +23,7 @@ def main(folder: Path, port: int, seconds: float = 0.0, url: str = "") -> None:
         [SECRET],
         FakeHub(world),
         FakeBench(world, seconds),
-        terms=Terms(poll_seconds=0.1),
+        terms=Terms(poll_seconds=0.1, commands_an_hour=100_000),
         pace=Pace(look=0.2, beat=0.5, lease=2.0),
         patience=Patience(60.0, 0.1),
     )
