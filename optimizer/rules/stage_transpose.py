@@ -29,9 +29,9 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """A kernel that under one test stores one value a thread, behind declarations alone."""
+    """A kernel that stores one value a thread, under one test or none, behind declarations."""
 
-    guard: Guard
+    guard: Guard | None
     before: tuple[Node, ...]
     inside: tuple[Node, ...]
     target: Access
@@ -81,12 +81,14 @@ def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edi
 def _body(fn: Function) -> _Body | None:
     guards = [g for g in fn.guards if g.bounds is not None]
     returns = list(walk(fn.body, "return_statement"))
-    if len(guards) != 1 or len(returns) != int(guards[0].exits):
-        return None
-    guard = guards[0]
-    if any(sign != "<" for _, sign, _ in guard.bounds or ()):
+    if len(guards) != len(fn.guards) or len(guards) > 1:
         return None
     top = [n for n in fn.body.named_children if n.type != "comment"]
+    if not guards:
+        return _stored(fn, None, top[:-1], top[-1:]) if not returns else None
+    guard = guards[0]
+    if len(returns) != int(guard.exits) or any(s != "<" for _, s, _ in guard.bounds or ()):
+        return None
     at = next(i for i, n in enumerate(top) if n.id == guard.node.id)
     work = top[at + 1 :]
     if not guard.exits:
@@ -95,7 +97,14 @@ def _body(fn: Function) -> _Body | None:
         inner = guard.body
         work = [n for n in inner.named_children if n.type != "comment"]
         work = work if inner.type == "compound_statement" else [inner]
-    declared = [*top[:at], *work[:-1]]
+    return _stored(fn, guard, top[:at], work)
+
+
+def _stored(
+    fn: Function, guard: Guard | None, before: Sequence[Node], work: Sequence[Node]
+) -> _Body | None:
+    """Return a kernel's parts when its last statement stores a value made of declarations."""
+    declared = [*before, *work[:-1]]
     if not work or work[-1].type != "expression_statement" or not work[-1].named_children:
         return None
     if any(n.type != "declaration" for n in declared):
@@ -120,7 +129,7 @@ def _body(fn: Function) -> _Body | None:
         return None
     if any(contains(left, a.node) for a in reads if left is not None) or target.index is None:
         return None
-    return _Body(guard, tuple(top[:at]), tuple(work[:-1]), target, value, reads)
+    return _Body(guard, tuple(before), tuple(work[:-1]), target, value, reads)
 
 
 def _pure(fn: Function, node: Node) -> bool:
@@ -132,7 +141,7 @@ def _pure(fn: Function, node: Node) -> bool:
 
 def _flat(source: Source, fn: Function, body: _Body) -> str | None:
     ids = [t for t in fn.thread_ids if t.axis == "x"]
-    bounds = body.guard.bounds or ()
+    bounds = (body.guard.bounds or ()) if body.guard is not None else ()
     if len(ids) != 1 or len(bounds) != 1 or bounds[0][0] != ids[0].variable.name:
         return None
     own = ids[0].variable
@@ -202,11 +211,12 @@ def _flat_text(
         }.items()
     }  # fmt: skip
     first = digits[0]
-    bound = source.of((body.guard.bounds or ())[0][2])
+    bound_node = ((body.guard.bounds or ()) if body.guard is not None else ())[0][2]
+    bound = source.of(bound_node)
     kind = own.element
     extents = {d.variable.name: str(d.extent) for d in digits if d.extent is not None}
     below = " * ".join(_grouped(extents[d.variable.name]) for d in digits[:-1])
-    total = fn.affine((body.guard.bounds or ())[0][2])
+    total = fn.affine(bound_node)
     top = digits[-1]
     whole = total is not None and _divides(total, top.place)
     top_text = f"{_grouped(bound)} / ({below})"
@@ -301,7 +311,8 @@ def _square(source: Source, fn: Function, body: _Body, extent: int) -> str | Non
     if set(ids) != {"x", "y"} or len(fn.thread_ids) != 2:
         return None
     names = {t.variable.name for t in ids.values()}
-    if {b[0] for b in body.guard.bounds or ()} != names or len(body.guard.bounds or ()) != 2:
+    bounds = (body.guard.bounds or ()) if body.guard is not None else ()
+    if body.guard is not None and ({b[0] for b in bounds} != names or len(bounds) != 2):
         return None
     for node in walk(fn.body, "field_expression"):
         if source.plain(node).startswith("threadIdx.") and not any(
@@ -324,7 +335,7 @@ def _square(source: Source, fn: Function, body: _Body, extent: int) -> str | Non
     lines.append(f"__shared__ {body.target.element} {tile}[{extent}][{extent} + 1];")
     rest = [n for n in (*body.before, *body.inside) if not _own(fn, n, names)]
     rest = [n for n in rest if _about(fn, n, names) or n in body.inside]
-    test = " && ".join(f"{n} < {source.of(b)}" for n, _, b in body.guard.bounds or ())
+    test = " && ".join(f"{n} < {source.of(b)}" for n, _, b in bounds)
     for swap, phase in zip(swapped, ("fill", "empty"), strict=True):
         place = f"{tile}[threadIdx.x][threadIdx.y]" if swap else f"{tile}[threadIdx.y][threadIdx.x]"
         root = body.value if phase == "fill" else body.target.node
@@ -336,9 +347,10 @@ def _square(source: Source, fn: Function, body: _Body, extent: int) -> str | Non
             for t in ids.values():
                 turned = _turned(source, t.variable)
                 lines.append(f">const {t.variable.element} {t.variable.name} = {turned};")
-        lines.append(f"{step}if ({test}) {{")
-        lines += [f"{step}>{source.of(n)}" for n in needed]
-        lines += [f"{step}>{statement}", f"{step}}}"]
+        deep = f"{step}>" if test else step
+        lines += [f"{step}if ({test}) {{"] * bool(test)
+        lines += [f"{deep}{source.of(n)}" for n in needed]
+        lines += [f"{deep}{statement}", *[f"{step}}}"] * bool(test)]
         if swap:
             lines.append("}")
         if phase == "fill":

@@ -76,6 +76,21 @@ def test_odd_shapes_are_transposed_to_the_last_element(form: str, tmp_path: Path
     assert run(edit.source.partition("void go")[0], main, tmp_path) == "same\n"
 
 
+def test_exact_grids_need_no_test(tmp_path: Path) -> None:
+    body = XY + "  int from = y * w + x;\n  out[x * h + y] = in[from] * 2;\n"
+    (edit,) = edits(body, GO)
+    assert "if (" not in edit.source
+    main = """
+  int w = 48, h = 32; std::vector<float> in(w * h), out(w * h, -1.f);
+  for (int i = 0; i < w * h; i++) in[i] = i;
+  float *a = in.data(), *b = out.data();
+  launch(dim3(3, 2), dim3(16, 16), [=] { k(a, b, w, h); });
+  for (float v : out) printf("%g ", v);"""
+    kernels = (edit.source.partition("}\nvoid go")[0], HEAD + body)
+    before, after = (run(f"{k}}}\n", main, tmp_path) for k in kernels)
+    assert before == after
+
+
 def test_a_number_of_elements_that_is_no_whole_product_is_tested_again() -> None:
     head = "__global__ void k(const float *in, float *out, int total, int c, int p) {\n"
     body = (
