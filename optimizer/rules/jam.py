@@ -110,7 +110,7 @@ def _plan(source: Source, fn: Function, axis: str) -> _Plan | None:
     if fn.conditional or fn.unknown_names or not fn.loops or not alone(source, fn):
         return None
     ids = [t for t in fn.thread_ids if t.axis == axis]
-    if len(ids) != 1 or not _only_number(source, fn, ids[0]):
+    if len(ids) != 1 or not _plain(source, fn, ids[0].variable):
         return None
     output = ids[0]
     tests = [
@@ -123,7 +123,7 @@ def _plan(source: Source, fn: Function, axis: str) -> _Plan | None:
         if len(tests) != 1 or tests[0][1] not in ("<", "<="):
             return None
         plan = _Plan(output, *tests[0])
-        if any(source.plain(n) == f"gridDim.{axis}" for n in walk(fn.body, "field_expression")):
+        if not _only_number(source, fn, output):
             return None
     elif output.variable.init is None or exact(source, fn, output, output.variable.init) is None:
         return None
@@ -139,22 +139,22 @@ def _plan(source: Source, fn: Function, axis: str) -> _Plan | None:
     return plan
 
 
+def _plain(source: Source, fn: Function, variable: Variable) -> bool:
+    """Return whether a number is an integer declared alone, and built-ins are seen by axis."""
+    if variable.init is None or not variable.settled or variable.element not in _INTEGERS:
+        return False
+    if variable.declaration.parent != fn.body or len(_declared(variable.declaration)) != 1:
+        return False
+    bare = [n for n in walk(fn.body, "identifier") if source.of(n) in _BUILTINS]
+    return all(n.parent is not None and n.parent.type == "field_expression" for n in bare)
+
+
 def _only_number(source: Source, fn: Function, output: ThreadId) -> bool:
     """Return whether block and thread along the axis are named in the output's number only."""
-    variable, init = output.variable, output.variable.init
-    declaration = variable.declaration
-    if init is None or not variable.settled or variable.element not in _INTEGERS:
-        return False
-    if declaration.parent != fn.body or len(_declared(declaration)) != 1:
-        return False
-    named = [
-        n
-        for n in walk(fn.body, "field_expression")
-        if source.plain(n) in (f"blockIdx.{output.axis}", f"threadIdx.{output.axis}")
-    ]
-    bare = [n for n in walk(fn.body, "identifier") if source.of(n) in _BUILTINS]
-    members = [n for n in bare if n.parent is not None and n.parent.type == "field_expression"]
-    return len(named) == 2 and all(contains(init, n) for n in named) and len(bare) == len(members)
+    init, axis = output.variable.init, output.axis
+    names = (f"blockIdx.{axis}", f"threadIdx.{axis}", f"gridDim.{axis}")
+    named = [n for n in walk(fn.body, "field_expression") if source.plain(n) in names]
+    return init is not None and len(named) == 2 and all(contains(init, n) for n in named)
 
 
 def _declared(declaration: Node) -> list[Node]:
