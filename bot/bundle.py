@@ -31,7 +31,8 @@ from optimizer.trajectory import parse_trajectory, write_trajectory
 FORMAT = 1
 MANIFEST = "optiml-bundle.json"
 LIMITS = Limits()
-MAX_RESULTS = LIMITS.members - 1
+MAX_TRAJECTORIES = LIMITS.members - 1
+MAX_RESULTS = 1000
 MAX_STEPS = 5000
 MAX_BLOCKS = 100_000
 MAX_SOURCE = 4 << 20
@@ -105,9 +106,10 @@ def write(folder: Path, order: Order, results: Sequence[Reviewed]) -> Path:
     What no reader needs is shortened where it would be too large. Raise `RunnerError` when it
     cannot be written, or would not be read.
     """
-    if len(results) > MAX_RESULTS:
+    searched = sum(one.trajectory is not None for one in results)
+    if len(results) > MAX_RESULTS or searched > MAX_TRAJECTORIES:
         raise RunnerError(
-            f"{len(results)} kernels are more than a bundle holds ({MAX_RESULTS})",
+            f"{searched} searches of {len(results)} kernels are more than a bundle holds",
             "name some of them in the order",
         )
     entries = []
@@ -160,6 +162,8 @@ def read(source: bytes | Path, order: Order) -> tuple[Reviewed, ...]:
         raise BundleError("the bundle answers another order")
     if manifest.failure is not None:
         raise manifest.failure.error
+    if len(manifest.results) > MAX_RESULTS:
+        raise BundleError(f"there are more than {MAX_RESULTS} results")
     named = [one.trajectory for one in manifest.results if one.trajectory is not None]
     if len(set(named)) != len(named) or set(named) != set(members):
         raise BundleError("the trajectories are not those the manifest names")

@@ -29,6 +29,7 @@ BUNDLE = "bundle"
 PROGRESS = "progress.jsonl"
 PATCH = "optiml.patch"
 OUT_OF_TIME = "not reviewed: the time for all kernels together was over"
+TOO_MANY = f"not reviewed: a review searches {bundle.MAX_TRAJECTORIES} kernels at most; name it"
 INTERRUPTED = "not reviewed: the run ended before its turn"
 
 
@@ -166,8 +167,9 @@ def _one_by_one(
     until = time.monotonic() + 60 * plane.minutes
     results: list[Reviewed] = []
     for number, change in enumerate(changes):
-        if time.monotonic() > until:
-            results.append(Reviewed(change, problem=OUT_OF_TIME))
+        late = time.monotonic() > until
+        if late or sum(one.trajectory is not None for one in results) >= bundle.MAX_TRAJECTORIES:
+            results.append(Reviewed(change, problem=OUT_OF_TIME if late else TOO_MANY))
             continue
         found = held_to(order, look(change))
         results.append(found)

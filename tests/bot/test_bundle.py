@@ -204,6 +204,39 @@ def test_a_kernel_reported_on_twice_is_refused(sound: Members) -> None:
         bundle.read(changed(sound, bundle.MANIFEST, twice), ORDER)
 
 
+def test_more_results_than_anybody_reads_are_refused(sound: Members) -> None:
+    def many(lines: list[Any]) -> None:
+        one = lines[0]["results"][0] | {"trajectory": None, "against_base": None}
+        lines[0]["results"] += [
+            one | {"kernel": one["kernel"] | {"path": f"k{number}.cu"}} for number in range(1000)
+        ]
+
+    with pytest.raises(BundleError, match="more than 1000"):
+        bundle.read(changed(sound, bundle.MANIFEST, many), ORDER)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    flips=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=3),
+    cut=st.none() | st.floats(0, 1),
+    data=st.data(),
+)
+def test_a_bundle_with_any_bytes_changed_is_refused_or_can_be_told(
+    sound: Members, flips: list[tuple[float, int]], cut: float | None, data: st.DataObject
+) -> None:
+    name = data.draw(st.sampled_from(sorted(sound)))
+    text = bytearray(sound[name])
+    for place, value in flips:
+        text[int(place * (len(text) - 1))] = value
+    if cut is not None:
+        del text[int(cut * len(text)) :]
+    try:
+        results = bundle.read(zipped(sound | {name: bytes(text)}), ORDER)
+    except OptimlError:
+        return
+    comment.compose(results)
+
+
 def test_a_bundle_without_manifest_or_with_one_file_more_is_refused(sound: Members) -> None:
     for members in (
         {"000.jsonl": sound["000.jsonl"]},
@@ -302,8 +335,9 @@ def test_what_makes_no_sound_bundle_is_told_where_it_was_written(tmp_path: Path)
     with pytest.raises(RunnerError, match="no sound bundle"):
         bundle.write(tmp_path / "b", ORDER, [bad])
     assert not (tmp_path / "b" / bundle.MANIFEST).exists()
-    with pytest.raises(RunnerError, match="more than a bundle holds"):
-        bundle.write(tmp_path / "c", ORDER, [reviewed(0)] * 65)
+    for many in ([reviewed(0)] * 65, [dataclasses.replace(bad, problem="x")] * 1001):
+        with pytest.raises(RunnerError, match="more than a bundle holds"):
+            bundle.write(tmp_path / "c", ORDER, many)
 
 
 def test_a_winner_below_the_speedup_of_the_order_is_not_offered(tmp_path: Path) -> None:

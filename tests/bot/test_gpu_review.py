@@ -182,6 +182,16 @@ def test_when_time_is_over_the_rest_is_told_as_not_reviewed(two: Order, tmp_path
     assert [one.problem for one in results] == [gpu_review.OUT_OF_TIME] * 2
 
 
+def test_more_kernels_than_a_bundle_holds_are_told_as_not_reviewed(
+    two: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "MAX_TRAJECTORIES", 1)
+    carry_out(two, plane(tmp_path), SETTINGS)
+    first, second = bundle.read(tmp_path / "out" / "bundle", two)
+    assert first.trajectory is not None
+    assert second.problem == gpu_review.TOO_MANY
+
+
 def test_a_run_killed_between_two_kernels_leaves_the_first_in_its_bundle(
     two: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
