@@ -33,7 +33,7 @@ from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.retained import Retained
-from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
+from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
 from runners.session import Benches, LocalSession, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import MOST_SUSPECTS, Findings, Limit, Suspect
@@ -207,6 +207,7 @@ class EntryProcess:
             module_command("runners.entry_process", str(self._folder), str(self._gpu)),
             readable=shown,
             writable=[self._folder],
+            limits=INNER_LIMITS,
             gpu=True,
         )
 

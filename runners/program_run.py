@@ -10,14 +10,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from runners import program_report
 from runners.program_report import Bytes, Report
-from runners.sandbox import Limits, Sandbox, clean_environment
+from runners.sandbox import INNER_LIMITS, Sandbox, clean_environment
 
 MAX_OUTPUT = 4 << 20
 MAX_COPIED_FILE, MAX_COPIED = 8 << 20, 64 << 20
@@ -158,7 +158,7 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
             readable=sorted(places),
             writable=[scratch],
             environment=env,
-            limits=Limits(seconds=seconds, output_bytes=MAX_OUTPUT),
+            limits=replace(INNER_LIMITS, seconds=seconds, output_bytes=MAX_OUTPUT),
             gpu=gpu,
         )
         return Finished(None if done.timed_out else done.code, done.stdout, done.stderr)

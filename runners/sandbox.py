@@ -84,6 +84,10 @@ class Limits:
     processes: int = 512
 
 
+# Of what a worker may use, what the host code within it may: the worker outlives its candidates.
+INNER_LIMITS = Limits(resident_bytes=24 << 30, disk_bytes=8 << 30, processes=256)
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """How a command ended. `code` is negative for a signal; output is cut at its limit.
