@@ -30,10 +30,12 @@ LARGEST_FILE = 1 << 20
 MOST_FILES = 6_000
 _SUFFIXES = (".hpp", ".h", ".cuh", ".cu", ".inl", ".md")
 _HEADER = re.compile(r"(cute|cutlass)/[\w/.-]+\.(hpp|h|inl)")
-_SHOUTED = re.compile(r"^\s*struct\s+([A-Z][A-Z0-9_]{2,})\b", re.MULTILINE)
+_SHOUTED = re.compile(r"^\s*(?:struct|namespace)\s+([A-Z][A-Z0-9_:]{2,})(?![a-z])", re.MULTILINE)
 _VERSION = re.compile(r"#define CUTLASS_(MAJOR|MINOR|PATCH)\s+(\d+)")
-# Macros of CuTe that stand for a pragma or nothing inside a function.
-_MACROS = frozenset({"CUTE_UNROLL", "CUTE_NO_UNROLL", "CUTE_STATIC_ASSERT", "CUTE_STATIC_ASSERT_V"})
+# Macros of CuTe that stand for a pragma or nothing inside a function, and enumerators.
+_MACROS = frozenset({
+    "CUTE_UNROLL", "CUTE_NO_UNROLL", "CUTE_STATIC_ASSERT", "CUTE_STATIC_ASSERT_V", "MN",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,5 +214,6 @@ def _words(include: Path) -> frozenset[str]:
     found = set(_MACROS)
     for folder in ("cute/arch", "cute/atom", "cute/algorithm"):
         for path in sorted((include / folder).glob("*.hpp")):
-            found.update(_SHOUTED.findall(_text(path)))
+            for name in _SHOUTED.findall(_text(path)):
+                found.update(part for part in name.split("::") if part)
     return frozenset(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,7 +32,7 @@ __global__ void scale(float* x, int n) {
   if (i < n) x[i] = cute::twice(x[i]);
 }
 """
-GEMM = Path(__file__).resolve().parents[1] / "data/synthesis/gemm/cute.1.cu"
+GEMM = Path(__file__).resolve().parents[1] / "data/synthesis/gemm"
 TREE = cutlass.find("", sys.path)
 
 
@@ -99,8 +100,9 @@ def test_warpgroup_instructions_are_compiled_for_the_very_chip(
 
 
 @pytest.mark.skipif(TREE is None, reason="no CUTLASS: pip install --no-deps nvidia-cutlass")
+@pytest.mark.parametrize(("file", "arch"), [("critic.1.cu", "sm_90"), ("cute.1.cu", "sm_90a")])
 def test_a_cute_kernel_stays_inside_the_frame_and_compiles(
-    compiler: Compiler, workload: Workload
+    compiler: Compiler, workload: Workload, file: str, arch: str
 ) -> None:
     assert TREE is not None
     arguments = (
@@ -113,7 +115,10 @@ def test_a_cute_kernel_stays_inside_the_frame_and_compiles(
         launch=Launch(("(n+63)/64", "(m+63)/64"), ("128",)),
     )  # fmt: skip
     task = Task("c = a b^T", one, "gemm.cu", more_headers=TREE.has, known_words=TREE.words)
-    source = GEMM.read_text()
+    source = (GEMM / file).read_text()
     assert not task.outside(source)
     found = CompilingBuilder(compiler, 90, TREE.include).build(task.kernel(source), one)
     assert found.verdict is None, found.verdict
+    assert found.artifact is not None
+    written = re.findall(rb"sm_90a?\b", Path(str(found.artifact["cubin"])).read_bytes())
+    assert {name.decode() for name in written} == {arch}
