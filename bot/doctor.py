@@ -61,6 +61,7 @@ def examine(settings: Settings, around: Surroundings | None = None) -> list[Find
         *_profiler(settings, here),
         _bindings(),
         *_isolation(settings),
+        *_host_memory(here),
         *_disk(here),
         *_tokens(settings),
         _cutlass(settings),
@@ -247,6 +248,18 @@ def _isolation(settings: Settings) -> Iterator[Finding]:
             ok=None,
             words="is refused here (OPTIML_SANDBOX=strict); your own runs without isolation",
             remedy="; or ".join(mends),
+        )
+
+
+def _host_memory(here: Surroundings) -> Iterator[Finding]:
+    """Say whether device code may reach the worker's own memory."""
+    if here.read("/sys/module/nvidia_uvm/parameters/uvm_disable_hmm").strip() in {"N", "0"}:
+        yield Finding(
+            "host memory",
+            ok=None,
+            words="HMM is on: where kernel and GPU support it, device code can address the memory "
+            "of the process that launches it",
+            remedy="for strangers' code `options nvidia_uvm uvm_disable_hmm=1` in /etc/modprobe.d",
         )
 
 

@@ -1,6 +1,7 @@
 """The doctor names each thing that is missing and what to do about it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,11 @@ def test_a_sandbox_that_is_off_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     lines = isolation(monkeypatch, found, "off")
     assert list(lines) == ["sandbox"]
     assert "with your files" in lines["sandbox"].words
+
+
+@pytest.mark.parametrize(("state", "lines"), [("N\n", 1), ("0", 1), ("Y\n", 0), ("", 0)])
+def test_host_memory_within_reach_of_device_code_is_said(state: str, lines: int) -> None:
+    around = replace(machine(), read=lambda _path: state)
+    found = list(doctor._host_memory(around))
+    assert len(found) == lines
+    assert all("uvm_disable_hmm=1" in line.remedy for line in found)
