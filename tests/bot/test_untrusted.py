@@ -8,6 +8,7 @@ import struct
 import warnings
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -34,6 +35,29 @@ def packed(*members: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
 def test_members_come_back_as_they_were() -> None:
     data = packed(("a.json", b"1"), ("b.json", b"2" * 900))
     assert members_of_zip(data, NAMES, SMALL) == {"a.json": b"1", "b.json": b"2" * 900}
+
+
+class Pipe(io.RawIOBase):
+    """A stream that cannot go back, as uploads are."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.data += data
+        return len(data)
+
+
+def test_an_archive_written_as_a_stream_is_read_as_uploads_make_it() -> None:
+    pipe = Pipe()
+    packing = zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED)
+    with packing as archive, archive.open("a.json", "w") as file:
+        file.write(b"[1]")
+    assert pipe.data[6] & 8, "sizes come after the data"
+    assert members_of_zip(bytes(pipe.data), NAMES, SMALL) == {"a.json": b"[1]"}
 
 
 def link(name: str) -> zipfile.ZipInfo:
