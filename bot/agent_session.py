@@ -324,7 +324,10 @@ class AgentSession:
         elif draft.source is not None:
             source = draft.source
         else:
-            path = Path(self.workload.root) / before.path
+            root = Path(self.workload.root).resolve()
+            path = (root / before.path).resolve()
+            if not path.is_relative_to(root):
+                raise ConfigError(f"{before.path} leads out of {root}", "put the file itself there")
             source = projects.text_of(projects.checked(path))
         if len(source.encode()) > MOST_BYTES:
             raise ConfigError(f"a source of {len(source)} characters", f"{MOST_BYTES} is the most")

@@ -117,3 +117,14 @@ def test_blocks_apply_in_order_and_exactly_once() -> None:
         apply_blocks("{\n  y = 1;\n  z = 2;\n}", [("  y = 1;\n  z = 3;", "")])
     with pytest.raises(ConfigError, match="searches for nothing"):
         apply_blocks("a", [("", "x")])
+
+
+def test_a_file_that_became_a_link_to_elsewhere_is_not_read(tmp_path: Path) -> None:
+    one = session(tmp_path)
+    one.begin()
+    (tmp_path / "secret.cu").write_text("the secret")
+    file = tmp_path / "project/softmax.cu"
+    file.unlink()
+    file.symlink_to(tmp_path / "secret.cu")
+    with pytest.raises(ConfigError, match="leads out of"):
+        one.evaluate(Draft())
