@@ -9,7 +9,7 @@ from optimizer.geometry import block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import Update, combine, identity
-from optimizer.rules.warp_per_row import RowPlan, plan_rows, starts_neutral
+from optimizer.rules.warp_per_row import RowPlan, plan_rows, start_of, starts_neutral
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import span
@@ -59,11 +59,12 @@ def _rewrite(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacemen
         return
     yield (*span(init), "blockIdx.x")
     for loop in plan.lanes:
-        if loop.start is None or loop.update is None:
+        first_value = start_of(loop)
+        if first_value is None or loop.update is None:
             return
-        start = source.of(loop.start)
+        start = source.of(first_value)
         first = "threadIdx.x" if start == "0" else f"{start} + (int)threadIdx.x"
-        yield (*span(loop.start), first)
+        yield (*span(first_value), first)
         yield (*span(loop.update), f"{loop.name} += blockDim.x")
     taken = [v.name for v in fn.variables.all]
     for loop, sums in plan.sums:

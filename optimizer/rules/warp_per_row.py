@@ -220,7 +220,8 @@ def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
 
 def _splits(loop: Loop) -> bool:
     return (
-        loop.kind == "for"
+        loop.kind in ("for", "while")
+        and start_of(loop) is not None
         and loop.counted
         and loop.step == 1
         and loop.relation in ("<", "<=", "!=")
@@ -240,13 +241,52 @@ def _counts_only(variable: Variable) -> bool:
             continue
         outer = next((a for a in ancestors(use.node) if _starts(a, variable)), None)
         if outer is None:
+            outer = _started(use.node, variable)
+        if outer is None:
             return False
         at.append(outer)
     if not at:
         return False
     declared = variable.declaration.parent
     inside = declared is not None and declared.type == "for_statement"
-    return inside or variable.init is None
+    behind = variable.declaration.next_named_sibling
+    return inside or variable.init is None or (behind is not None and behind in at)
+
+
+def start_of(loop: Loop) -> Node | None:
+    """Return the first value of a loop's variable: in its header, or right before a `while`."""
+    if loop.start is not None or loop.kind != "while" or loop.variable is None:
+        return loop.start
+    before = loop.node.prev_named_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_named_sibling
+    if before is None:
+        return None
+    if before.type == "declaration":
+        return loop.variable.init if contains(before, loop.variable.name_node) else None
+    inner = before.named_children[0] if before.type == "expression_statement" else None
+    if inner is None or inner.type != "assignment_expression" or operator(inner) != "=":
+        return None
+    left = field(inner, "left")
+    own = left is not None and any(u.node == left for u in loop.variable.changes)
+    return field(inner, "right") if own else None
+
+
+def _started(use: Node, variable: Variable) -> Node | None:
+    """Return the `while` that a use belongs to, when the variable is set right before it."""
+    for at in (use, *ancestors(use)):
+        following = at.next_named_sibling
+        loop = at if at.type == "while_statement" else following
+        if loop is None or loop.type != "while_statement":
+            continue
+        before = loop.prev_named_sibling
+        places = [variable.name_node, *(u.node for u in variable.changes)]
+        if before is None or not any(contains(before, n) for n in places):
+            continue
+        condition = field(loop, "condition")
+        if condition is not None and any(contains(condition, u.node) for u in variable.uses):
+            return loop
+    return None
 
 
 def _starts(loop: Node, variable: Variable) -> bool:
@@ -369,7 +409,7 @@ def _same_lane(fn: Function, lanes: Sequence[Loop], one: Access, other: Access) 
     text = fn.file.syntax.plain
     return (
         first.constant == second.constant
-        and text(a.start) == text(b.start)
+        and text(start_of(a)) == text(start_of(b))
         and one.index.without(a.name).same(other.index.without(b.name))
     )
 
@@ -418,11 +458,13 @@ def by_lanes(
         yield (*span(step), f"{source.of(step)} / {_WARP}")
         yield source.insert_before(plan.stepped.node, first)
     for loop in plan.lanes:
-        if loop.start is None:
+        first_value = start_of(loop)
+        if first_value is None:
             return
-        start = source.plain(loop.start)
-        yield (*span(loop.start), lane if start == "0" else f"{source.of(loop.start)} + {lane}")
-        advance = field(loop.node, "update")
+        start = source.plain(first_value)
+        text = lane if start == "0" else f"{source.of(first_value)} + {lane}"
+        yield (*span(first_value), text)
+        advance = loop.update
         if advance is not None:
             yield (*span(advance), f"{loop.name} += {_WARP // columns}")
     for loop, sums in plan.sums:

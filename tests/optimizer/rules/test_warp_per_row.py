@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from optimizer.model import Edit, Kernel, Launch
+from optimizer.rules.block_per_row import block_per_row
 from optimizer.rules.warp_per_row import warp_per_row
+from tests.optimizer.rules import emulator
 
 HEAD = "__global__ void k(const float *a, float *o, const int *p, int rows, int cols) {\n"
 ROW = "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= rows) return;\n"
@@ -186,3 +190,55 @@ def test_blocks_that_may_split_a_warp_and_unknown_launches_are_left_alone(run: s
 
 def test_the_result_comes_to_rest() -> None:
     assert not list(warp_per_row(Kernel("k", only(SUM)), []))
+
+
+WHILE = """\
+__global__ void rows(const float *a, const float *b, float *o, int m, int n)
+{
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    unsigned int j;
+    float sum = b[0];
+    if (i < n) {
+        j = 0;
+        while (j < m) {
+            sum += a[i * m + j] * b[j];
+            j++;
+        }
+        int k = 1;
+        while (k < m) {
+            sum += a[i * m + k];
+            k += 1;
+        }
+        o[i] = sum;
+    }
+}
+void run(const float *a, const float *b, float *o, int m, int n) {
+    rows<<<(n + 63) / 64, 64>>>(a, b, o, m, n);
+}
+"""
+
+
+def test_a_while_that_counts_is_shared_like_a_for() -> None:
+    (edit,) = warp_per_row(Kernel("run", WHILE), [])
+    assert "j = lane;\n" in edit.source
+    assert "j += 32;\n" in edit.source
+    assert "int k = 1 + lane;" in edit.source
+    assert "k += 32;\n" in edit.source
+    later = WHILE.replace("o[i] = sum;", "o[i] = sum + j;")
+    assert all("j += 32" not in e.source for e in warp_per_row(Kernel("run", later), []))
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="no g++")
+def test_rows_walked_by_while_are_summed_alike(tmp_path: Path) -> None:
+    main = r"""
+  for (int m : {1, 31, 70}) {
+    int n = 5; std::vector<float> a(n * m), b(m), o(n);
+    for (int i = 0; i < n * m; i++) a[i] = i % 13 - 6;
+    for (int i = 0; i < m; i++) b[i] = i % 3;
+    run(a.data(), b.data(), o.data(), m, n);
+    for (float v : o) printf("%g ", v);
+  }"""
+    before = emulator.run(WHILE, main, tmp_path)
+    for rule in (warp_per_row, block_per_row):
+        (edit,) = rule(Kernel("run", WHILE), [])
+        assert emulator.run(edit.source, main, tmp_path) == before
