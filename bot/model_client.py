@@ -246,7 +246,7 @@ class ServerModel:
         )
         return Answer(
             text=text[:LONGEST_ANSWER],
-            author=str(found.model or self.endpoint.model)[:120],
+            author=_plain(str(found.model or self.endpoint.model)),
             usage=usage,
             refusal=refusal[:LONGEST_REASON],
             cut=choice.finish_reason == "length",
@@ -314,6 +314,13 @@ class ServerModel:
         if self.endpoint.key:
             text = text.replace(self.endpoint.key, "[key]")
         return _SECRET.sub("[key]", text)
+
+
+def _plain(name: str) -> str:
+    """Return a model's name without the folders of the server's disk that some put before it."""
+    if name.endswith((".gguf", ".bin", ".safetensors")) or name.startswith(("/", "~")):
+        name = name.replace("\\", "/").rpartition("/")[2]
+    return name[:120]
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:
