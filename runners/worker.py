@@ -110,6 +110,9 @@ class Worker:
                         "mend the kernel or its build flags",
                     )
                 request[which] = built
+        outside = _outside(request, job.work.kind)
+        if outside:
+            return {**head, "verdict": _rejected(outside), "stats": {}}, False
         if job.work.kind == "program":
             return self._program(head, request), False
         if self._judge is None:
@@ -167,6 +170,28 @@ class Worker:
 
 def _does_not_compile(built: Json) -> Json:
     return {"status": "does not compile", "log": str(built.get("log", ""))[-20000:]}
+
+
+def _outside(request: Json, kind: str) -> tuple[str, ...]:
+    """Tell what a candidate's host code does beyond its original's, where it may not change."""
+    accept = request["job"]["workload"].get("accept") or {}
+    if kind == "kernel" or accept.get("edit_host"):
+        return ()
+    from runners.linkage import beyond
+
+    try:
+        data = [
+            Path(str(request[which]["path"])).read_bytes() for which in ("candidate", "baseline")
+        ]
+    except OSError as error:
+        raise Fault("RunnerError", f"an artifact cannot be read: {error}") from error
+    return beyond(data[0], data[1])
+
+
+def _rejected(reasons: tuple[str, ...]) -> Json:
+    check = {"layer": "symbols", "what": "; ".join(reasons)[:2000], "passed": False}
+    check |= {"error": None, "bound": None}
+    return {"status": "rejected", "log": "\n".join(reasons)[:8000], "checks": [check]}
 
 
 def timed_out(request: Json, seconds: float) -> Json:
