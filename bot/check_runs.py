@@ -22,9 +22,21 @@ class CheckRuns:
     def __init__(self, session: GithubSession, sleep: Callable[[float], None] = time.sleep) -> None:
         self._session, self._sleep = session, sleep
 
-    def open(self, repository: str, head: str, order_id: str, text: str, url: str) -> int:
-        """Return the check run of an order; it is created where there is none."""
-        known = self._of_order(repository, head, order_id)
+    def open(
+        self,
+        repository: str,
+        head: str,
+        order_id: str,
+        text: str,
+        url: str,
+        *,
+        is_new: bool = False,
+    ) -> int:
+        """Return the check run of an order; it is created where there is none.
+
+        It is not looked for when `is_new` tells that there can be none.
+        """
+        known = None if is_new else self._of_order(repository, head, order_id)
         if known is not None:
             return known
         body: dict[str, Any] = {

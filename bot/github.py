@@ -118,10 +118,17 @@ class GithubHub:
         return found.url if found else ""
 
     def open_check(
-        self, repository: str, head: str, order_id: str, text: str, *, url: str = ""
+        self,
+        repository: str,
+        head: str,
+        order_id: str,
+        text: str,
+        *,
+        url: str = "",
+        is_new: bool = False,
     ) -> int:
         """Create the check run of an order in progress, or return the one it has."""
-        return self._checks.open(repository, head, order_id, text, url)
+        return self._checks.open(repository, head, order_id, text, url, is_new=is_new)
 
     def update_check(self, repository: str, check_id: int, text: str) -> None:
         """Replace the summary of a check run in progress."""

@@ -213,11 +213,19 @@ class Hub(Protocol):
         ...
 
     def open_check(
-        self, repository: str, head: str, order_id: str, text: str, *, url: str = ""
+        self,
+        repository: str,
+        head: str,
+        order_id: str,
+        text: str,
+        *,
+        url: str = "",
+        is_new: bool = False,
     ) -> int:
         """Create the check run of an order in progress, or return the one it has.
 
-        `text` is its summary; `url` is where its details are (the job page).
+        `text` is its summary; `url` is where its details are (the job page). `is_new` tells that
+        this was never tried before for the order, so that it need not be looked for.
         """
         ...
 

@@ -8,6 +8,7 @@ job and the comment are found again instead of being made twice. `conclude` is a
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +141,15 @@ class ReviewJob:
         order = orders.from_json(job.order)
         # Noted before it is done: whatever happens now, somebody looks for it and closes it.
         self._store.note(job.id, check_open=True)
-        check = self._ask(lambda: self._opened(job, order.head, "Looking at the change."))
+        tries = itertools.count()
+        check = self._ask(
+            lambda: self._opened(
+                job,
+                order.head,
+                "Looking at the change.",
+                is_new=not job.check_open and next(tries) == 0,
+            )
+        )
         self._store.note(job.id, check_id=check)
         return None
 
@@ -343,9 +352,11 @@ class ReviewJob:
             seed=self._terms.seed,
         )
 
-    def _opened(self, job: Job, head: str, text: str) -> int:
+    def _opened(self, job: Job, head: str, text: str, *, is_new: bool = False) -> int:
         page = self._terms.page_of(job.id)
-        return self._hub.open_check(job.repository, head, order_id(job), text, url=page)
+        return self._hub.open_check(
+            job.repository, head, order_id(job), text, url=page, is_new=is_new
+        )
 
     def _look_at(self, order: Order) -> _Seen:
         seen = self._seen.get(order.id)

@@ -118,7 +118,14 @@ class FakeHub:
         self.world.trouble("reply done")
 
     def open_check(
-        self, repository: str, head: str, order_id: str, text: str, *, url: str = ""
+        self,
+        repository: str,
+        head: str,
+        order_id: str,
+        text: str,
+        *,
+        url: str = "",
+        is_new: bool = False,
     ) -> int:
         self.world.trouble("open_check")
         with self.world.open() as db:
@@ -126,7 +133,7 @@ class FakeHub:
                 "SELECT id FROM checks WHERE repository = ? AND order_id = ?",
                 (repository, order_id),
             ).fetchone()
-            if row:
+            if row and not is_new:  # who is wrong about it makes a second one
                 return int(row["id"])
             done = db.execute(
                 "INSERT INTO checks (repository, head, order_id, status, summary)"
@@ -243,7 +250,7 @@ class FakeBench:
         self.world, self.seconds, self.fails = world, seconds, fails
         self.results: tuple[Reviewed, ...] = (ordered.reviewed(),)
 
-    def start(self, order: Order) -> str:
+    def start(self, order: Order, *, is_new: bool = False) -> str:
         self.world.trouble("start")
         with self.world.open() as db:
             db.execute(

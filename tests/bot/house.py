@@ -15,9 +15,10 @@ from typing import Any
 from starlette.testclient import TestClient
 
 from bot.app import create_app
-from bot.interfaces import PullState
+from bot.interfaces import Hub, PullState
 from bot.job import Job
 from bot.jobs import Pace
+from bot.orders import Bench
 from bot.patience import Patience
 from bot.serve import House, opened
 from bot.terms import Terms
@@ -83,8 +84,8 @@ def bot(
     terms: Terms | None = None,
     url: str = "",
     trouble: Callable[[str], None] = lambda _: None,
-    hub: Callable[[World], FakeHub] = FakeHub,
-    bench: Callable[[World], FakeBench] | None = None,
+    hub: Callable[[World], Hub] = FakeHub,
+    bench: Callable[[World], Bench] | None = None,
     patience: Patience | None = None,
 ) -> Iterator[Bot]:
     world = World(folder / "github.db", trouble)
