@@ -196,3 +196,32 @@ def test_a_launcher_that_died_is_replaced() -> None:
         with pytest.raises(Fault, match="cannot start"):
             sandbox.run(["/bin/true"])
         assert sandbox.run(["/bin/true"]).code == 0
+
+
+INNER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from runners.sandbox import Sandbox
+with Sandbox("stranger", inner=True) as inner:
+    done = inner.run(["/bin/sh", "-c", "cat /proc/1/environ; ls " + sys.argv[2] + "; unshare -U true; echo seen"])
+    print(inner.describe().backend, done.stdout, done.stderr.count(b"\\n"))
+"""  # fmt: skip
+
+
+def test_a_worker_isolates_what_it_starts_from_itself(isolated: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "answers").write_text("of the worker's")
+    here = Path(__file__).resolve().parents[2]
+    done = isolated.run(
+        [sys.executable, "-I", "-c", INNER, str(here), str(tmp_path)],
+        readable=[*module.interpreter_paths(), here],
+        writable=[tmp_path],
+        profile="worker",
+    )
+    assert b"seen" in done.stdout, done.stderr
+    assert b"answers" not in done.stdout
+    assert done.stdout.split()[0] in {b"namespaces", b"landlock"}
+
+
+def test_a_command_may_not_isolate_anything_itself(isolated: Sandbox) -> None:
+    done = isolated.run(shell("unshare -U true || unshare -m true || echo refused"))
+    assert done.stdout == b"refused\n"
