@@ -12,7 +12,9 @@ from rich.text import Text
 
 from bot import wording
 from bot.interfaces import Reviewed
+from bot.model_use import model_use
 from bot.outcome import Outcome, Ratio, main_resources, worst_error
+from optimizer.model import Trajectory
 
 SCHEMA = 1  # of every --json output; grows when a key changes its meaning or goes
 
@@ -91,6 +93,9 @@ def _facts(outcome: Outcome) -> str:
     seconds = max((step.at_seconds for step in trajectory.steps), default=0.0)
     if seconds:
         facts.append(f"in {wording.seconds(seconds)}")
+    use = model_use(trajectory)
+    if use is not None:
+        facts.append(f"model: {use.cost}")
     if trajectory.stopped:
         facts.append(f"ended by: {trajectory.stopped}")
     worst = worst_error(outcome.checks)
@@ -139,10 +144,28 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
         ],
         "launch": _launch(outcome) or None,
         "evaluations": len(trajectory.steps) - 1,
+        "model": _model(trajectory),
         "stopped": trajectory.stopped,
         "seed": trajectory.environment.seed,
         "notes": list(trajectory.notes),
         "files": {name: str(path) for name, path in files.items()},
+    }
+
+
+def _model(trajectory: Trajectory) -> dict[str, object] | None:
+    use = model_use(trajectory)
+    if use is None:
+        return None
+    return {
+        "name": use.model,
+        "answers": use.answers or None,
+        "calls": use.spent.calls,
+        "kept": use.spent.kept,
+        "tokens_sent": use.spent.sent,
+        "tokens_cached": use.spent.cached,
+        "tokens_received": use.spent.received,
+        "usd": use.spent.usd,
+        "edits": len(use.edits),
     }
 
 

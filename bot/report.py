@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from bot import charts, comment, difference, roofline, tree, wording
+from bot.model_use import model_use
 from bot.outcome import (
     Moved,
     Outcome,
@@ -108,7 +109,8 @@ def render(trajectory: Trajectory) -> str:
         failed=_failed([view for view in views if view.kind == "failed"]),
         statuses=Counter(step.verdict.status.value for step in trajectory.steps[1:]),
         elapsed=max((step.at_seconds for step in trajectory.steps), default=0.0),
-        usd=sum(step.usd for step in trajectory.steps),
+        usd=trajectory.spending.usd,
+        use=model_use(trajectory),
         identity=comment.identity(trajectory),
     )
 
