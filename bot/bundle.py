@@ -35,7 +35,10 @@ MAX_TRAJECTORIES = LIMITS.members - 1
 MAX_RESULTS = 1000
 MAX_STEPS = 5000
 MAX_BLOCKS = 100_000
-MAX_SOURCE = 4 << 20
+MAX_SOURCE = 2 << 20  # characters
+MAX_LINES = 20_000  # differences of texts are quadratic at worst: half a second for these
+MAX_EDITS = 64  # on the way to a winner, each of which is looked at again and may be committed
+MAX_OFFERED = 8 << 20  # characters of all sources on that way
 TEXTS = TextLimits(
     usual=4096,
     by_key={"source": MAX_SOURCE, "snippet": 1 << 16, "log": 1 << 14, "title": 500, "name": 500},
@@ -239,6 +242,9 @@ def _check_trajectory(found: Trajectory, entry: _Entry, order: Order) -> None:
         raise BundleError("a trajectory does not start at the kernel it is about")
     for step in found.steps:
         _check_step(step, found)
+    offered = found.path(found.winner or 0)
+    if len(offered) > MAX_EDITS + 1 or sum(len(s.kernel.source) for s in offered) > MAX_OFFERED:
+        raise BundleError("the way to a winner is too long")
     if found.winner is not None:
         won = (found.best.verdict, found.confirmation)
         if any(one is None or one.status is not Status.CORRECT for one in won):
@@ -257,6 +263,8 @@ def _check_step(step: Step, found: Trajectory) -> None:
         raise BundleError("a step is of another file")
     if step.number and (step.edit is None or step.edit.source != step.kernel.source):
         raise BundleError("a step's edit is not what was measured")
+    if step.kernel.source.count("\n") > MAX_LINES:
+        raise BundleError(f"a source has more than {MAX_LINES} lines")
     if step.same_as is not None and not 0 <= step.same_as < len(found.steps):
         raise BundleError("a step equals one that is not there")
     if step.edit is not None and not 0 < (step.edit.predicted or 1.0) < 1e9:
