@@ -36,6 +36,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "reciprocal": 0.45,
     "carry-digits": 0.50,
     "jam": 0.50,
+    "sincos": 0.45,
     "tile-broadcast": 0.50,
     "coarsen": 0.50,
     "vectorize": 0.50,
