@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import exhibit, timing, verify
+from runners import counted, exhibit, timing, verify
 from runners.answers import Answers, Build, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -103,6 +104,8 @@ class Judge:
             if job.effort == "confirm":
                 start = time.monotonic()
                 self._sanitized(request, job, answers, [*declared, *extra], report)
+                if job.work.kind == "kernel":
+                    self._counted(request, job, verdict["measurement"], report)
                 spent["sanitizer"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
@@ -144,6 +147,30 @@ class Judge:
             report.add("sanitizer", found.tool, passed=passed, error=errors, bound=None)
             if blamed:
                 raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
+
+    def _counted(self, request: Json, job: JobSpec, measured: Json, report: Report) -> None:
+        """Ask the hardware's counters about a large gain; raise `Wrong` if they know nothing."""
+        timed = [case for case in job.work.cases if case.timed]
+        for case, found in zip(timed, measured["cases"], strict=True):
+            pairs = zip(found["baseline_us"], found["candidate_us"], strict=True)
+            gain = statistics.median(b / c for b, c in pairs)
+            if gain <= counted.LARGE_GAIN:
+                continue
+            combination = Combination(case.values, DECLARED, job.seed)
+            before, after = (
+                counted.cycles(request, which, combination, self._number, self._scratch, 60.0)
+                for which in ("baseline", "candidate")
+            )
+            fine = counted.believable(gain, before, after)
+            if before and after:
+                what = f"{case.name}: cycles fell with the time"
+                fell = before / after
+                report.add("plausibility", what, passed=fine, error=gain, bound=3 * fell)
+            if not fine:
+                raise Wrong(
+                    "rejected",
+                    f"{case.name}: {gain:.3g} times as fast, and no counter fell alike",
+                )
 
     def _delayed(self, session: Session, artifact: Json) -> Shaken | None:
         """Load the candidate with delays in it; None where that cannot be done."""
