@@ -26,7 +26,7 @@ from optimizer.errors import ConfigError, OptimlError
 MAX_KERNELS = 64
 MAX_NAME = 300  # characters of a kernel's name or path
 MAX_MINUTES = 24 * 60.0
-MAX_EVALUATIONS = 100_000
+MAX_EVALUATIONS = 4000  # a bundle holds 5000 steps
 _HEX32 = re.compile(r"[0-9a-f]{32}")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]{1,100}")
@@ -139,8 +139,11 @@ class Bench(Protocol):
     nothing of the order: ask again. `RunnerError` and `ConfigError` are final.
     """
 
-    def start(self, order: Order) -> str:
-        """Begin an order and return its handle; the same order again begins nothing new."""
+    def start(self, order: Order, *, is_new: bool = False) -> str:
+        """Begin an order and return its handle; the same order again begins nothing new.
+
+        `is_new` tells that this order was never tried before, which saves looking for it.
+        """
         ...
 
     def poll(self, handle: str) -> Progress:

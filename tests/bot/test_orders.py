@@ -26,7 +26,7 @@ valid = st.builds(
     head=st.just(HEAD),
     kernels=st.lists(names, max_size=5).map(tuple),
     minutes=st.floats(0.1, 1440),
-    evaluations=st.integers(1, 100_000),
+    evaluations=st.integers(1, 4000),
     min_speedup=st.none() | st.floats(1, 1000),
     objective=st.sampled_from(["time", "energy", "time-then-energy"]),
     policy=st.sampled_from(["rules", "llm", "mixed"]),
