@@ -109,11 +109,12 @@ class LocalBench:
         self._passed = {name: surroundings[name] for name in _PASSED if name in surroundings}
         self._children: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, order: Order) -> str:
+    def start(self, order: Order, *, is_new: bool = False) -> str:
         """Clone the head and start its review, unless that was done before.
 
         Raise `RunnerError` when the head cannot be cloned or no process can be started.
         """
+        del is_new  # looking costs nothing here
         self._forget_old()
         folder = self._place.folder / order.id
         try:

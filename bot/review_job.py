@@ -183,7 +183,10 @@ class ReviewJob:
         order = orders.from_json(job.order)
         if job.handle in {"", _STARTING}:
             self._store.note(job.id, handle=_STARTING)
-            handle = self._ask(lambda: self._bench.start(order))
+            tries = itertools.count()
+            handle = self._ask(
+                lambda: self._bench.start(order, is_new=not job.handle and next(tries) == 0)
+            )
             self._store.note(job.id, handle=handle)
         return None
 

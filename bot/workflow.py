@@ -28,6 +28,7 @@ from optimizer.errors import ConfigError, RunnerError
 WORKFLOW = "optiml-gpu.yml"
 MAX_INPUTS = 65_535  # characters of all inputs together
 _FORMAT = 1
+_KEPT = 64  # runs seen to be over whose results nobody fetched yet
 _FINDING_SECONDS = 300.0  # a dispatched run shows up in lists within this time
 _WAITING = frozenset({"queued", "requested", "pending", "waiting"})
 _TRANSIENT = (Unreachable, RateLimited)
@@ -85,7 +86,10 @@ DEFAULT = Workplace()
 
 
 class WorkflowBench:
-    """Carries out orders by `workflow_dispatch`. Keeps nothing: everything is in the handle."""
+    """Carries out orders by `workflow_dispatch`. Everything it needs is in the handle.
+
+    What it keeps besides only saves requests: default branches, and runs seen to be over.
+    """
 
     def __init__(
         self,
@@ -97,13 +101,15 @@ class WorkflowBench:
     ) -> None:
         self._api, self._place = api, place
         self._clock, self._sleep = clock, sleep
+        self._branches: dict[str, str] = {}
+        self._over: dict[int, _Run] = {}
 
-    def start(self, order: Order) -> str:
+    def start(self, order: Order, *, is_new: bool = False) -> str:
         """Dispatch the workflow, unless a run of this order is there already.
 
         Raise `ConfigError` when there is no such workflow or we may not start it.
         """
-        known = self._found(order.repository, order.id)
+        known = None if is_new else self._found(order.repository, order.id)
         if known is not None:
             return self._handle(order, known.id)
         inputs = {"order": orders.to_json(order)}
@@ -127,6 +133,7 @@ class WorkflowBench:
         except _TRANSIENT:
             raise
         except GithubError as error:
+            self._branches.pop(order.repository, None)  # it may have another name by now
             raise self._not_started(order, error) from error
         number = reply.data.get("workflow_run_id") if isinstance(reply.data, dict) else None
         return self._handle(order, number if isinstance(number, int) else None)
@@ -140,7 +147,9 @@ class WorkflowBench:
                 return Progress(BenchState.QUEUED, detail="waiting for GitHub to list the run")
             return Progress(BenchState.FAILED, detail="GitHub never started the workflow")
         overdue = self._overdue(run)
-        if overdue and run.status != "completed":
+        if run.status == "completed":
+            self._over = {**dict(list(self._over.items())[-_KEPT:]), run.id: run}
+        elif overdue:
             self._cancel(held.repository, run.id)
         if overdue and run.conclusion in {"", "cancelled"}:
             return Progress(BenchState.FAILED, run.url, overdue)
@@ -151,7 +160,7 @@ class WorkflowBench:
         held = _held(handle)
         if (held.order, held.repository) != (order.id, order.repository):
             raise BundleError("this is the handle of another order")
-        run = self._run(held)
+        run = self._over.pop(held.run or 0, None) or self._run(held)
         if run is None:
             raise RunnerError("GitHub never started the workflow", "is it enabled under Actions?")
         if run.status != "completed":
@@ -236,8 +245,10 @@ class WorkflowBench:
     def _ref(self, repository: str) -> str:
         if self._place.ref:
             return self._place.ref
-        data = self._api.request("GET", f"/repos/{repository}", repository=repository).data
-        return str(data["default_branch"])
+        if repository not in self._branches:
+            data = self._api.request("GET", f"/repos/{repository}", repository=repository).data
+            self._branches[repository] = str(data["default_branch"])
+        return self._branches[repository]
 
     def _handle(self, order: Order, run: int | None) -> str:
         held = _Handle(_FORMAT, order.repository, order.id, self._clock(), run)

@@ -22,7 +22,7 @@ class Bench:
         self.orders: list[Order] = []
         self.older: list[Order] = []
 
-    def start(self, order: Order) -> str:
+    def start(self, order: Order, *, is_new: bool = False) -> str:
         self.orders.append(order)
         return "handle"
 
