@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # the reading of forty public programs (docs/search.md): a rule with a narrow trigger (one thread
 # per row, a thread-0 loop) nearly always pays where it fits, one that always fits seldom does.
 BASE_PRIOR: Mapping[str, float] = {
+    "fill-blocks": 0.90,
     "warp-per-row": 0.80,
     "block-per-row": 0.60,
     "tile-matmul": 0.80,
