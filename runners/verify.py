@@ -25,6 +25,7 @@ from runners.stage import Findings, Limit, Suspect
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
 SHAKEN_ELEMENTS, SHAKEN_PATIENCE = 1 << 21, 20.0
+MANY_UNSEEN = (600, 120)
 WATCHED_ELEMENTS = 1 << 16
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
@@ -209,6 +210,26 @@ def remembered(
                 run(declared[0], number)
                 if time.monotonic() > deadline - seconds / 2:
                     break
+
+
+def repeated(
+    session: Session, answers: Answers, job: JobSpec, report: Report, seconds: float
+) -> None:
+    """Run a candidate hundreds of times that may keep something where it cannot be seen.
+
+    Raises `Wrong`.
+    """
+    declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
+    pointers = [a for a in job.work.arguments if a.type.pointer]
+    one = min(declared, key=lambda c: sum(a.elements(c.case) for a in pointers))
+    deadline = time.monotonic() + seconds
+    for number in range(MANY_UNSEEN[job.effort == "screen"]):
+        if time.monotonic() > deadline:
+            return
+        limit = answers.patience(one)
+        run = session.run(one, nan=number % 2 == 1, beside=False, seconds=limit)
+        _judge(report, job, answers, one, run, "many launches")
+        report.runs += 1
 
 
 def _is_declared(job: JobSpec, combination: Combination) -> bool:
