@@ -71,8 +71,8 @@ def schema(*, looking: bool) -> Schema:
 def read(text: str, *, tunable: bool, looking: bool = False) -> Draft:
     """Read an answer; never raises, whatever was answered.
 
-    >>> read('{"plan": "p", "source": "int x;"}', tunable=False).source
-    'int x;'
+    >>> read('{"plan": "p", "source": "int x;"}', tunable=False).plan
+    'p'
     >>> read("none", tunable=False).trouble
     'the answer holds no source: neither JSON with a `source` nor a ```cuda block'
     """

@@ -6,21 +6,19 @@ so a recording of answers and verdicts gives the same kernels again.
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from optimizer.budget import Budget
-from optimizer.dialogue import Answer, Message, Schema, Speaker, Usage
-from optimizer.errors import BaselineError, BudgetSpent, ModelError, PromptTooLong
+from optimizer.dialogue import Usage
+from optimizer.errors import BaselineError, BudgetSpent, ModelError
 from optimizer.model import Check, Effort, Kernel, Status, Verdict
 from optimizer.significance import speedup
-from optimizer.synthesis import answers
-from optimizer.synthesis.task import REFERENCE, Task, brief
+from optimizer.synthesis.line import ANSWER_TOKENS, Line
+from optimizer.synthesis.task import Task, brief
 from optimizer.synthesis.thoughts import CRITIC, CUTE, FIRST, Thought
 
 if TYPE_CHECKING:
@@ -29,12 +27,8 @@ if TYPE_CHECKING:
 
 # Twice: OptiML reports that most candidates compile after one repair and hardly any after three.
 REPAIRS = 2
-ANSWER_TOKENS = 8_192
-# Looks into the library that one line of thought gets before it has to write.
-LOOKS = 6
 # What the critic is shown: more sources than these do not fit a small model's context.
 SHOWN = 3
-MOST_LOG = 2_400
 UNCHECKED = "not checked at"
 
 
@@ -103,7 +97,7 @@ def synthesize(
     """
     run = _Mixture(task, model, bench, budget, on_attempt)
     run.answer_tokens = answer_tokens
-    lines = [_Line(thought, _opening(task, thought)) for thought in thoughts]
+    lines = [Line(thought, _opening(task, thought)) for thought in thoughts]
     run.work(lines)
     best = run.best
     if (
@@ -113,67 +107,12 @@ def synthesize(
         and bench.tensor(best.kernel, best.verdict)
     ):
         said = f"{_opening(task, CUTE)}\n\n{_shown([best])}\n\n{library.describe()}"
-        run.work([_Line(CUTE, said, library)])
+        run.work([Line(CUTE, said, library)])
     if any(attempt.kernel for attempt in run.attempts):
-        run.work([_Line(CRITIC, f"{_opening(task, CRITIC)}\n\n{_shown(run.ranked()[:SHOWN])}")])
+        run.work([Line(CRITIC, f"{_opening(task, CRITIC)}\n\n{_shown(run.ranked()[:SHOWN])}")])
     best = run.proved()
     usage = sum((attempt.usage for attempt in run.attempts), Usage())
     return Synthesis(tuple(run.attempts), best, run.evaluations, usage, run.stopped)
-
-
-class _Line:
-    """A line of thought under way: a dialogue, and how often it was mended."""
-
-    def __init__(self, thought: Thought, said: str, library: Library | None = None) -> None:
-        self.thought, self.library = thought, library
-        self.messages = [Message(Speaker.SYSTEM, _rules()), _user(said)]
-        self.repair = 0
-        self.answer: Answer | None = None
-        self.draft = answers.Draft()
-        self.usage = Usage()
-        self.failure = ""
-
-    def ask(self, model: Model, limit: int, *, tunable: bool) -> None:
-        """Get an answer, looking into the library as often as it wishes and may."""
-        looking = self.library is not None
-        for round_ in range(LOOKS + 1):
-            may_look = looking and round_ < LOOKS
-            self.answer = self._answer(model, answers.schema(looking=may_look), limit)
-            self.usage = self.usage + self.answer.usage
-            self.messages.append(Message(Speaker.ASSISTANT, self.answer.text))
-            self.draft = answers.read(self.answer.text, tunable=tunable, looking=may_look)
-            if self.answer.refusal:
-                self.draft = answers.Draft(trouble=f"the model declined: {self.answer.refusal}")
-            if not self.draft.looks or self.library is None:
-                return
-            self.messages.append(_user(self.library.look(self.draft.looks)))
-
-    def _answer(self, model: Model, schema: Schema, limit: int) -> Answer:
-        """Ask, and once more with less where the prompt does not fit the model's context."""
-        while True:
-            try:
-                return model.ask(self.messages, schema, limit)
-            except PromptTooLong:
-                if not self._shrink():
-                    raise
-
-    def _shrink(self) -> bool:
-        """Leave out, in this order: all turns but the last, then the reference's text."""
-        system, opening, *turns = self.messages
-        if len(turns) > 2:
-            self.messages = [system, opening, *turns[-2:]]
-            return True
-        text = opening.text
-        start, end = text.find(REFERENCE), text.find("\n\nYour line of thought")
-        if not 0 < start < end:
-            return False
-        self.messages[1] = _user(text[:start].rstrip() + text[end:])
-        return True
-
-    def complain(self, verdict: Verdict) -> None:
-        """Say what was wrong, for the next answer."""
-        self.messages.append(_user(complaint(verdict)))
-        self.repair += 1
 
 
 class _Mixture:
@@ -223,7 +162,7 @@ class _Mixture:
             self.on_attempt(failed)
         return None
 
-    def work(self, lines: Sequence[_Line]) -> None:
+    def work(self, lines: Sequence[Line]) -> None:
         """Let lines of thought write, and mend what failed, until they are done or it is over."""
         waiting = list(lines)
         while waiting and not self._over():
@@ -238,11 +177,11 @@ class _Mixture:
                     again.append(line)
             waiting = again
 
-    def _ask(self, lines: Sequence[_Line]) -> None:
+    def _ask(self, lines: Sequence[Line]) -> None:
         """Ask for all lines at once; one that fails leaves the others."""
         tunable = self.task.launch.tunable
 
-        def ask(line: _Line) -> None:
+        def ask(line: Line) -> None:
             line.usage, line.failure = Usage(), ""
             try:
                 line.ask(self.model, self.answer_tokens, tunable=tunable)
@@ -254,7 +193,7 @@ class _Mixture:
         with ThreadPoolExecutor(len(lines), thread_name_prefix="thought") as pool:
             list(pool.map(ask, lines))
 
-    def _tried(self, line: _Line, behind: Sequence[_Line]) -> Attempt | None:
+    def _tried(self, line: Line, behind: Sequence[Line]) -> Attempt | None:
         """Measure what a line of thought wrote; None when nothing may be measured any more."""
         kernel = None
         if line.failure:
@@ -279,7 +218,7 @@ class _Mixture:
         self.on_attempt(attempt)
         return attempt
 
-    def _verdict(self, kernel: Kernel, behind: Sequence[_Line]) -> Verdict:
+    def _verdict(self, kernel: Kernel, behind: Sequence[Line]) -> Verdict:
         """Return the verdict on a kernel, beside the first correct one or by itself."""
         if kernel.digest not in self._known:
             if self._evaluator is None:
@@ -289,7 +228,7 @@ class _Mixture:
                 self._beside(self._evaluator, kernel, behind)
         return self._known[kernel.digest]
 
-    def _beside(self, evaluator: Evaluator, kernel: Kernel, behind: Sequence[_Line]) -> None:
+    def _beside(self, evaluator: Evaluator, kernel: Kernel, behind: Sequence[Line]) -> None:
         """Measure a kernel beside the first correct one, with those behind it in one batch."""
         batch = {kernel.digest: kernel}
         for line in behind:
@@ -345,27 +284,6 @@ class _Mixture:
         return False
 
 
-_WRONG: Mapping[Status, str] = {
-    Status.REJECTED: "It was not compiled. Mend this and answer in the same form:",
-    Status.DOES_NOT_COMPILE: "It does not compile. Mend this and answer in the same form:",
-    Status.WRONG_RESULT: "It computes something else than the reference. Find out why, then answer "
-    "in the same form:",
-    Status.CRASHED: "It crashes. Think of indices beyond the arrays, of what the launch asks for, "
-    "and of sizes that are no multiple of the block; answer in the same form:",
-    Status.TIMED_OUT: "It does not end. Think of barriers not all threads reach; answer in the "
-    "same form:",
-    Status.NOT_RECORDED: "It is not in the recording. Answer in the same form:",
-    Status.CORRECT: "",
-}
-
-
-def complaint(verdict: Verdict) -> str:
-    """Say what is wrong with an answer: the reason, and the log as data."""
-    failed = [f"{check.layer}: {check.what}" for check in verdict.checks if not check.passed]
-    log = "\n".join((*failed[:5], verdict.log.strip()))[:MOST_LOG]
-    return "\n".join((_WRONG[verdict.status], *(f"    | {line}" for line in log.splitlines())))
-
-
 def _shown(attempts: Sequence[Attempt]) -> str:
     parts = []
     for attempt in attempts:
@@ -386,12 +304,3 @@ def _shown(attempts: Sequence[Attempt]) -> str:
 def _opening(task: Task, thought: Thought) -> str:
     """Return the task, the same for all lines so that servers can cache it, then the advice."""
     return f"{brief(task)}\n\nYour line of thought, {thought.name}: {thought.advice}"
-
-
-def _user(text: str) -> Message:
-    return Message(Speaker.USER, text)
-
-
-@functools.cache
-def _rules() -> str:
-    return files("optimizer").joinpath("prompts/synthesis.txt").read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot import agent_words, settings
-from bot.agent_session import AgentSession, Draft, Stopwatch, apply_blocks
+from bot.agent_draft import Draft, Stopwatch, apply_blocks
+from bot.agent_session import AgentSession
 from bot.wiring import Workshop
 from optimizer.errors import ConfigError
 from optimizer.model import Launch, Status

@@ -221,7 +221,7 @@ def test_help_names_the_tools(capsys: pytest.CaptureFixture[str]) -> None:
 def test_machines_are_taken_when_asked_for_and_given_back_when_idle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot.mcp_server import Lease
+    from bot.mcp_desk import Lease
     from bot.settings import Settings
     from bot.wiring import Workshop
     from tests.bot import scripted
@@ -250,7 +250,7 @@ def test_machines_are_taken_when_asked_for_and_given_back_when_idle(
 def test_long_calls_report_progress_and_take_turns(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bot import mcp_server
+    from bot import mcp_desk, mcp_server
     from bot.settings import Settings
     from optimizer.errors import RunnerError
 
@@ -266,7 +266,7 @@ def test_long_calls_report_progress_and_take_turns(
 
     monkeypatch.setattr(mcp_server, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr("bot.inspect.inspect", slow)
-    desk = mcp_server.Desk(mcp_server.Place(project, (), Settings()))
+    desk = mcp_desk.Desk(mcp_desk.Place(project, (), Settings()))
     heard: list[str | None] = []
 
     async def session() -> None:

@@ -32,7 +32,8 @@ from optimizer.model import (
     Verdict,
     Workload,
 )
-from optimizer.synthesis.mixture import REPAIRS, Attempt, Bench, complaint, synthesize
+from optimizer.synthesis.line import complaint
+from optimizer.synthesis.mixture import REPAIRS, Attempt, Bench, synthesize
 from optimizer.synthesis.task import Task, brief
 from optimizer.synthesis.thoughts import FIRST
 
