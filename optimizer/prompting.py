@@ -25,7 +25,7 @@ from optimizer.evidence import evidence
 from optimizer.model import Finding, Kernel, Role, Step, Verdict, Workload
 from optimizer.significance import speedup
 from optimizer.source import Source
-from optimizer.spending import tokens_of
+from optimizer.spending import MESSAGE_TOKENS, tokens_in
 from optimizer.tried import figure
 
 # Counted by `tokens_in`, which counts high.
@@ -98,14 +98,20 @@ def prompt(
     """
     for at in Level:
         if at >= level:
-            said = messages(scene, view, advice, at)
-            if tokens_of(said) <= limit or at is Level.KERNELS_ALONE:
-                return said, at
+            parts = _parts(scene, view, advice, at)
+            # By parts, most of which were counted before; a line end between two is one more.
+            count = sum(tokens_in(part) + 1 for part in (rules(), *parts)) + 2 * MESSAGE_TOKENS
+            if count <= limit or at is Level.KERNELS_ALONE:
+                return _said(parts), at
     raise AssertionError  # the last level returns
 
 
-def messages(scene: Scene, view: View, advice: Advice, level: Level) -> tuple[Message, ...]:
-    """Return the messages of one level."""
+def _said(parts: Sequence[str]) -> tuple[Message, ...]:
+    return (Message(Speaker.SYSTEM, rules()), Message(Speaker.USER, "\n\n".join(parts)))
+
+
+def _parts(scene: Scene, view: View, advice: Advice, level: Level) -> list[str]:
+    """Return the user's message of one level in parts, the steadiest first."""
     parts = [
         workload_words(scene, level),
         file_words(view.step, level),
@@ -114,10 +120,7 @@ def messages(scene: Scene, view: View, advice: Advice, level: Level) -> tuple[Me
     if scene.feedback is Feedback.TOOLS and not scene.reactive:
         parts.append(findings_words(view.findings, level))
     parts += [tried_words(view, level), _task(scene, view, advice)]
-    return (
-        Message(Speaker.SYSTEM, rules()),
-        Message(Speaker.USER, "\n\n".join(part for part in parts if part)),
-    )
+    return [part for part in parts if part]
 
 
 @functools.cache

@@ -184,6 +184,7 @@ def tokens_of(messages: Sequence[Message]) -> int:
     return sum(tokens_in(message.text) + MESSAGE_TOKENS for message in messages)
 
 
+@functools.lru_cache(maxsize=512)  # parts of prompts come again with each sibling and level
 def tokens_in(text: str) -> int:
     """Return how many tokens a text has, counted high: no tokenizer is asked, as each differs.
 
