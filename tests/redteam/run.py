@@ -35,6 +35,7 @@ class Outcome:
     label: str
     expect: str
     what: str
+    digest: str = ""
     accepted: bool = False
     right: bool = False
     status: str = ""
@@ -156,7 +157,9 @@ class Team:
         screening, confirming = Served(), Served()
         try:
             for candidate in candidates:
-                outcome = Outcome(candidate.label, candidate.expect, candidate.what)
+                outcome = Outcome(
+                    candidate.label, candidate.expect, candidate.what, candidate.digest
+                )
                 begun = time.monotonic()
                 workers = (screening, confirming)
                 self._one(candidate, outcome, built[candidate.label], baseline, workers)

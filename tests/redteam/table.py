@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import tomllib
 from dataclasses import dataclass
@@ -55,6 +57,14 @@ class Candidate:
     def label(self) -> str:
         """Name it for a table."""
         return f"{self.base.name}/{self.name}"
+
+    @property
+    def digest(self) -> str:
+        """Identify everything that a verdict on it depends on."""
+        text = json.dumps(
+            [self.source, self.launch, self.base.source, self.base.workload | {"root": ""}]
+        )
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def job(self, effort: str, seed: int = 1) -> Json:
         """Return the job that judges it."""
