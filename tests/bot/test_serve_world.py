@@ -18,6 +18,7 @@ from typing import Any
 
 from bot import bundle, orders
 from bot.interfaces import Change, Reviewed
+from bot.patience import Patience
 from bot.terms import Terms
 from bot.workflow import WorkflowBench, run_name
 from tests.bot import house
@@ -78,7 +79,9 @@ class Runner:
 
 
 @contextmanager
-def served(world: World, folder: Path) -> Iterator[tuple[house.Bot, Runner]]:
+def served(
+    world: World, folder: Path, patience: Patience | None = None
+) -> Iterator[tuple[house.Bot, Runner]]:
     """Serve the App for the fake GitHub."""
     world.fake.commit(
         world.repository, "main", {".github/workflows/optiml-gpu.yml": "on: workflow_dispatch"}
@@ -90,6 +93,7 @@ def served(world: World, folder: Path) -> Iterator[tuple[house.Bot, Runner]]:
         terms=Terms(poll_seconds=0.2, page="https://optiml.test"),
         hub=lambda _: world.hub(),
         bench=lambda _: WorkflowBench(world.session(), sleep=lambda _: None),
+        patience=patience,
     ) as bot:
         yield bot, runner
         for thread in runner.threads:
