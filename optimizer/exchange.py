@@ -245,7 +245,7 @@ class Recorded:
                 raise ConfigError(f"{path} is over {MOST_BYTES >> 20} MiB")
             first, *rest = path.read_bytes().splitlines() or [b""]
             header = _HEADER.validate_json(first, strict=True)
-            if header.optiml_exchanges != FORMAT:
+            if (_object(first) or {}).get("optiml_exchanges") != FORMAT:
                 raise ConfigError(f"{path} has another format")
             answers, schedule = dict[str, Answer](), dict[str, int]()
             for line in rest:
