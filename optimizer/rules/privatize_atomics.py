@@ -18,7 +18,12 @@ from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, span, stripped, walk
 
 _NAME = "privatize-atomics"
-_NEUTRAL = {"atomicAdd": "0"}
+_FUNCTIONS = {"atomicAdd": "sum", "atomicMax": "max", "atomicMin": "min"}
+# What leaves a maximum or minimum as it is; a sum begins at zero whatever its type.
+_NEUTRAL = {
+    ("atomicMax", "int"): "-2147483647 - 1", ("atomicMin", "int"): "2147483647",
+    ("atomicMax", "unsigned int"): "0", ("atomicMin", "unsigned int"): "0xffffffffu",
+}  # fmt: skip
 _TYPES = frozenset({"int", "unsigned", "unsigned int", "float", "double", "unsigned long long"})
 # A block's private copy must leave room for several blocks an SM.
 _MOST_BINS = 4096
@@ -36,12 +41,33 @@ class _Atomic:
     value: Node
 
 
+@dataclass(frozen=True, slots=True)
+class _Partial:
+    """What a thread holds for a place until the block hands it on by `function`."""
+
+    place: str
+    element: str
+    function: str
+    name: str
+
+    @property
+    def neutral(self) -> str:
+        element = "unsigned int" if self.element == "unsigned" else self.element
+        return _NEUTRAL.get((self.function, element), "0")
+
+    def joined(self, value: str) -> str:
+        """Return the assignment that joins a value."""
+        if self.function == "atomicAdd":
+            return f"{self.name} += {value}"
+        return f"{self.name} = {_FUNCTIONS[self.function]}({self.name}, {value})"
+
+
 def privatize_atomics(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Sum per thread and block before the one atomic, or keep a block's own bins in shared memory.
 
     Legal where the returned value is unused, the kernel can reach its end with all threads, and
-    either the address is the same for the whole block or the number of bins is known. Order of
-    additions changes.
+    either the address is the same for the whole block or the number of bins is known. Largest and
+    smallest integers are found as sums are. Order of additions changes.
     """
     del findings
     source = Source(kernel.source)
@@ -53,12 +79,12 @@ def privatize_atomics(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[E
         alike = [a for a in atomics if _uniform(fn, a) and _only_added(fn, a, atomics)]
         if alike:
             yield from _sums(kernel, source, fn, alike)
-        elif len(found) == len(atomics) == 1:
+        elif len(found) == len(atomics) == 1 and atomics[0].call.name == "atomicAdd":
             yield from _bins(kernel, source, fn, atomics[0])
 
 
 def _atomic(source: Source, fn: Function, call: Call) -> _Atomic | None:
-    if call.name not in _NEUTRAL or len(call.arguments) != 2 or call.node.parent is None:
+    if call.name not in _FUNCTIONS or len(call.arguments) != 2 or call.node.parent is None:
         return None
     if call.node.parent.type != "expression_statement":
         return None  # the old value is used
@@ -66,6 +92,9 @@ def _atomic(source: Source, fn: Function, call: Call) -> _Atomic | None:
     if len(found) != 1 or found[0].cast or found[0].element not in _TYPES:
         return None
     access = found[0]
+    element = "unsigned int" if access.element == "unsigned" else access.element
+    if call.name != "atomicAdd" and (call.name, element) not in _NEUTRAL:
+        return None
     if access.space != "global" or len(access.indices) > 1:
         return None
     place = source.of(call.arguments[0])
@@ -117,7 +146,7 @@ def _only_added(fn: Function, atomic: _Atomic, atomics: list[_Atomic]) -> bool:
 
 
 def _sums(kernel: Kernel, source: Source, fn: Function, atomics: list[_Atomic]) -> Iterator[Edit]:
-    places = list(dict.fromkeys((a.place, a.element) for a in atomics))
+    places = list(dict.fromkeys((a.place, a.element, a.call.name) for a in atomics))
     opening = open_end(source, fn)
     if opening is None or len(places) > 4:
         return
@@ -126,18 +155,20 @@ def _sums(kernel: Kernel, source: Source, fn: Function, atomics: list[_Atomic]) 
     taken = [v.name for v in fn.variables.all]
     margin = source.indent(fn.body.named_children[0]) or "    "
     edits: list[Replacement] = list(opening.edits)
-    names: dict[str, str] = {}
-    head = tail = ""
-    for place, element in places:
-        name = source.fresh_name(
-            "block_sum" if len(places) == 1 else f"block_sum{len(names)}", *taken
-        )
-        names[place] = name
+    partials: list[_Partial] = []
+    head = ""
+    for place, element, function in places:
+        base = f"block_{_FUNCTIONS[function]}"
+        alone = sum(f == function for _, _, f in places) == 1
+        name = source.fresh_name(base if alone else f"{base}{len(partials)}", *taken)
         taken.append(name)
-        head += f"\n{margin}{element} {name} = 0;"
-    tail = _combined(source, taken, margin, places, names, block=block if whole else None)
+        partials.append(_Partial(place, element, function, name))
+        head += f"\n{margin}{element} {name} = {partials[-1].neutral};"
+    tail = _combined(source, taken, margin, partials, block=block if whole else None)
     edits.append((opening.start, opening.start, head))
-    edits += [(*span(a.call.node), f"{names[a.place]} += {source.of(a.value)}") for a in atomics]
+    for a in atomics:
+        own = next(p for p in partials if (p.place, p.function) == (a.place, a.call.name))
+        edits.append((*span(a.call.node), own.joined(source.of(a.value))))
     edits.append((opening.end, opening.end, tail))
     lines = ", ".join(str(a.call.line) for a in atomics)
     yield Edit(
@@ -155,42 +186,42 @@ def _combined(
     source: Source,
     taken: list[str],
     margin: str,
-    places: list[tuple[str, str]],
-    names: dict[str, str],
+    partials: list[_Partial],
     block: tuple[int, int, int] | None,
 ) -> str:
-    """Return the code that adds the threads' sums up and adds each block's to its place."""
+    """Return the code that joins what the threads have and hands each block's on."""
     step = "\t" if margin.endswith("\t") else margin
     lane = _linear(block)
     lines: list[str] = []
     if block is None:
-        totals = {p: source.fresh_name(f"{names[p]}_total", *taken) for p, _ in places}
-        lines += [f"__shared__ {element} {totals[p]};" for p, element in places]
-        resets = " ".join(f"{totals[p]} = 0;" for p, _ in places)
+        totals = {p: source.fresh_name(f"{p.name}_total", *taken) for p in partials}
+        lines += [f"__shared__ {p.element} {totals[p]};" for p in partials]
+        resets = " ".join(f"{totals[p]} = {p.neutral};" for p in partials)
         lines.append(f"if ({lane} == 0) {{ {resets} }}")
         lines.append("__syncthreads();")
-        lines += [f"atomicAdd(&{totals[p]}, {names[p]});" for p, _ in places]
+        lines += [f"{p.function}(&{totals[p]}, {p.name});" for p in partials]
         lines.append("__syncthreads();")
-        adds = " ".join(f"atomicAdd({p}, {totals[p]});" for p, _ in places)
+        adds = " ".join(f"{p.function}({p.place}, {totals[p]});" for p in partials)
         lines.append(f"if ({lane} == 0) {{ {adds} }}")
         return "".join(f"\n{margin}{line}" for line in lines)
     warps = block[0] * block[1] * block[2] // 32
-    shared = {
-        p: source.fresh_name(f"warp_sums{i or ''}", *taken) for i, (p, _) in enumerate(places)
-    }
+    names: dict[_Partial, str] = {}
+    for p in partials:
+        base = p.name.replace("block_", "warp_", 1)
+        names[p] = source.fresh_name(f"{base}s" if base.startswith("warp_sum") else base, *taken)
+        taken.append(names[p])
     tid = source.fresh_name("thread", *taken)
-    for p, element in places:
-        lines.append(f"__shared__ {element} {shared[p]}[{warps}];")
+    lines += [f"__shared__ {p.element} {names[p]}[{warps}];" for p in partials]
     lines.append(f"const int {tid} = {lane};")
-    lines += ["for (int offset = 16; offset > 0; offset /= 2) {", *(
-        f"{step}{names[p]} += __shfl_down_sync(0xffffffff, {names[p]}, offset);" for p, _ in places
-    ), "}"]  # fmt: skip
-    stores = " ".join(f"{shared[p]}[{tid} / 32] = {names[p]};" for p, _ in places)
+    shuffled = [p.joined(f"__shfl_down_sync(0xffffffff, {p.name}, offset)") for p in partials]
+    lines.append("for (int offset = 16; offset > 0; offset /= 2) {")
+    lines += [*(f"{step}{text};" for text in shuffled), "}"]
+    stores = " ".join(f"{names[p]}[{tid} / 32] = {p.name};" for p in partials)
     lines += [f"if ({tid} % 32 == 0) {{ {stores} }}", "__syncthreads();", f"if ({tid} == 0) {{"]
     lines.append(f"{step}for (int w = 1; w < {warps}; w++) {{")
-    lines += [f"{step}{step}{names[p]} += {shared[p]}[w];" for p, _ in places]
+    lines += [f"{step}{step}{p.joined(f'{names[p]}[w]')};" for p in partials]
     lines.append(f"{step}}}")
-    lines += [f"{step}atomicAdd({p}, {names[p]});" for p, _ in places]
+    lines += [f"{step}{p.function}({p.place}, {p.name});" for p in partials]
     lines.append("}")
     return "".join(f"\n{margin}{line}" for line in lines)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from optimizer.model import Edit, Kernel
 from optimizer.rules.privatize_atomics import privatize_atomics
+from tests.optimizer.rules.host_threads import run as emulated
 
 HEAD = "__global__ void k(const float *a, const unsigned char *s, float *out, int *h, int n) {\n"
 ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -107,3 +110,46 @@ def test_what_cannot_be_joined_is_left_alone(body: str) -> None:
 def test_the_result_comes_to_rest() -> None:
     text = only("  if (i < n) atomicAdd(out, a[i]);\n")
     assert not list(privatize_atomics(Kernel("k", text), []))
+
+
+EXTREMES = """\
+__global__ void range(const int *x, int *least, unsigned *most, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    atomicMin(least, x[i]);
+    atomicMax(most, (unsigned)x[i] % 1000);
+  }
+}
+void run(const int *x, int *least, unsigned *most, int n) {
+  range<<<(n + 63) / 64, 64>>>(x, least, most, n);
+}
+"""
+
+
+def test_extremes_are_found_within_a_block_before_the_atomic() -> None:
+    (edit,) = privatize_atomics(Kernel("run", EXTREMES), [])
+    assert "int block_min = 2147483647;" in edit.source
+    assert "unsigned int block_max = 0;" in edit.source.replace(
+        "unsigned block", "unsigned int block"
+    )
+    assert "block_min = min(block_min, x[i]);" in edit.source
+    assert "atomicMax(most, block_max);" in edit.source
+
+
+def test_largest_floats_are_left_to_their_own_loops() -> None:
+    text = EXTREMES.replace("int *least", "float *least")
+    assert all("block_min" not in e.source for e in privatize_atomics(Kernel("run", text), []))
+
+
+def test_extremes_stay_the_same(tmp_path: Path) -> None:
+    (edit,) = privatize_atomics(Kernel("run", EXTREMES), [])
+    main = """
+  int n = 150, x[150], least = 7, other = 7; unsigned most = 3, more = 3;
+  for (int i = 0; i < n; i++) x[i] = (i * 7919) % 613 - 20;
+  int *p = x, *l = &least; unsigned *m = &most;
+  launch(dim3(3), dim3(64), [=] { range(p, l, m, n); });
+  for (int i = 0; i < n; i++) { other = std::min(other, x[i]); more = std::max(more, (unsigned)x[i] % 1000); }
+  printf("%d %d", least == other, most == more);"""
+    shim = "static int atomicMin(int *p, int v) { std::lock_guard<std::mutex> g(lock); int o = *p; *p = std::min(o, v); return o; }\n"
+    kernel = edit.source.partition("void run")[0]
+    assert emulated(shim + kernel, main, tmp_path) == "1 1"
