@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 from tests.fake_github.state import (
     CheckRun,
@@ -62,8 +63,8 @@ class Shapes:
             "login": user.login,
             "id": user.id,
             "type": user.kind,
-            "url": f"{self.url}/users/{user.login}",
-            "html_url": f"{self.site}/{user.login}",
+            "url": f"{self.url}/users/{quote(user.login)}",
+            "html_url": f"{self.site}/{quote(user.login)}",
         }
 
     def repository(self, one: Repository) -> dict[str, Any]:
