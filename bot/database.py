@@ -68,6 +68,8 @@ class Database:
     def prepare(self) -> None:
         """Create what is missing. Raise `ConfigError` when a newer version wrote the database."""
         try:
+            if self.is_sqlite:
+                private(Path(str(self.url.database)))
             with self.write() as connection:
                 if not self.is_sqlite:
                     lock = sa.text("SELECT pg_advisory_xact_lock(:key)")
@@ -77,6 +79,8 @@ class Database:
                 connection.execute(self.insert(MARKS).values(mine).on_conflict_do_nothing())
                 select = sa.select(MARKS.c.value).where(MARKS.c.name == _SCHEMA)
                 found = connection.execute(select).scalar_one()
+        except OSError as error:
+            raise ConfigError(f"the database cannot be written: {error}", _HOW) from error
         except sa.exc.DBAPIError as error:
             what = str(error.orig).strip().splitlines()[0]
             raise ConfigError(f"the database cannot be used: {what}", _HOW) from error
@@ -102,7 +106,10 @@ class Lock:
     """A file held by one process at a time; death lets go of it."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise ConfigError(f"the database cannot be written: {error}", _HOW) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -115,6 +122,11 @@ class Lock:
     def release(self) -> None:
         """Let another process in."""
         os.close(self._file)
+
+
+def private(path: Path) -> None:
+    """Make a file that nobody else reads, unless it is there; SQLite's logs beside it follow."""
+    path.touch(mode=0o600, exist_ok=True)
 
 
 _HOW = "set OPTIML_DATABASE to sqlite:///optiml.db or postgresql://USER:PASSWORD@HOST/NAME"

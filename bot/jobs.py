@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import structlog
 from dbos import DBOS, DBOSConfig, SetWorkflowID
@@ -23,7 +24,7 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID
 from dbos._serialization import DBOSPortableJSONSerializer
 
 from bot import ending
-from bot.database import Database
+from bot.database import Database, private
 from bot.ending import End
 from bot.interfaces import Hub
 from bot.job import REVIEW, Job, JobState
@@ -363,6 +364,7 @@ def _workflows_url(database: Database) -> str:
         plain = database.url.set(drivername="postgresql")
         return plain.render_as_string(hide_password=False)
     name = f"{database.url.database}-steps"
+    private(Path(name))
     with contextlib.closing(sqlite3.connect(name)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")  # stays so for every later connection
     return f"sqlite:///{name}"

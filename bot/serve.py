@@ -120,8 +120,8 @@ def run(house: House, host: str, port: int) -> None:
         access_log=False,
         server_header=False,
         timeout_keep_alive=30,
+        limit_concurrency=2000,
         timeout_graceful_shutdown=10,
-        h11_max_incomplete_event_size=64 << 10,
     )
 
 

@@ -205,10 +205,10 @@ class Service:
     def _obeyed(self, request: Request) -> End:
         """Do as asked, or say why not. The words are what is answered; empty is silence."""
         verb = request.command.verb
-        denied = self._denied(request)
-        if denied:
-            return End(JobState.DONE, f"{verb} denied to {request.actor}", say=denied)
         try:
+            denied = self._denied(request)
+            if denied:
+                return End(JobState.DONE, f"{verb} denied to {request.actor}", say=denied)
             words = self._acts[type(request.command)](request.command, request)
         except (Denied, Stale) as error:
             say = f"`{verb}` was not done: {prose(error.message)}. {prose(error.remedy)}".strip()
