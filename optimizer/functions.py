@@ -553,6 +553,8 @@ class Function:
         name = self.file.syntax.plain(field(node, "function"))
         if name.startswith(("static_cast<", "reinterpret_cast<")):
             return name[name.index("<") + 1 : -1].removeprefix("const ")
+        if name.startswith("(") and name.endswith(")"):
+            return self.file.aliases.get(name[1:-1], name[1:-1])  # `(real)(x)`
         arguments = field(node, "arguments")
         first = arguments.named_children[0] if arguments and arguments.named_children else None
         if name in ("__ldg", "__ldcs", "__ldcg", "__ldca"):

@@ -39,18 +39,22 @@ _VALUES = frozenset({
     "unsigned", "char", "long", "short", "size_t", "clock", "clock64", "saturate", "clamp",
     "static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast",
 })  # fmt: skip
+_CAST = re.compile(r"\(\w+\)")
 _BY_VALUE = re.compile(r"make_\w+|tex\w*|surf\w*|h(?:2)?[a-z]+2?|__\w+")
 
 
 def by_value(name: str) -> bool:
     """Return whether a CUDA function of this name cannot change variables passed to it by name.
 
-    >>> by_value("sqrtf"), by_value("__shfl_down_sync"), by_value("sincosf"), by_value("swap")
+    `(real)(x)` looks like a call when `real` is no keyword.
+
+    >>> by_value("sqrtf"), by_value("(real)"), by_value("sincosf"), by_value("swap")
     (True, True, True, False)
     """
     plain = name.removeprefix("std::").removeprefix("::")
     return (
-        plain in _VALUES
+        bool(_CAST.fullmatch(plain))
+        or plain in _VALUES
         or plain in MATH
         or plain in ATOMICS
         or plain.startswith("sincos")

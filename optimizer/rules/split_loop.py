@@ -10,7 +10,7 @@ from optimizer.functions import Function
 from optimizer.geometry import Change, block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.warp_per_row import by_lanes, plan_rows
+from optimizer.rules.warp_per_row import by_lanes, counts_only, plan_rows
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, span, walk
@@ -165,13 +165,14 @@ def _independent(source: Source, fn: Function, loop: Loop) -> bool:
     if (
         loop.kind != "for" or not loop.counted or loop.step != 1 or loop.relation not in ("<", "<=")
         or loop.leaves_early or loop.variable is None or loop.start is None
-        or not contains(loop.node, loop.variable.name_node)
+        or not counts_only(loop.variable)
     ):  # fmt: skip
         return False
     if any(
         contains(loop.node, u.node) and not contains(loop.node, v.name_node)
         for v in fn.variables.all
         for u in v.changes
+        if not counts_only(v)
     ):
         return False
     if any(not lp.depth and lp.node != loop.node and lp.trips is None for lp in fn.loops):

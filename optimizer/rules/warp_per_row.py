@@ -227,13 +227,13 @@ def _splits(loop: Loop) -> bool:
         and loop.relation in ("<", "<=", "!=")
         and not loop.leaves_early
         and loop.variable is not None
-        and _counts_only(loop.variable)
+        and counts_only(loop.variable)
         and (loop.trips is None or loop.trips >= _WARP // 2)
         and loop.relation != "!="
     )
 
 
-def _counts_only(variable: Variable) -> bool:
+def counts_only(variable: Variable) -> bool:
     """Return whether a variable is seen in `for` loops only, each of which starts it anew."""
     at: list[Node] = []
     for use in variable.uses:
@@ -302,7 +302,7 @@ def _outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
     for variable in fn.variables.all:
         if contains(loop.node, variable.name_node) or variable.is_array:
             continue
-        if _counts_only(variable):
+        if counts_only(variable):
             continue
         if any(contains(loop.node, u.node) for u in variable.changes):
             yield variable

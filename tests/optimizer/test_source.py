@@ -435,3 +435,14 @@ def test_a_type_of_the_file_is_judged_by_what_it_stands_for_and_declared_as_writ
     sides = fn.variables.nodes("binary_expression", "call_expression")
     assert {fn.type_of(n) for n in sides} == {"float"}
     assert Source(text).members["Body"] == {"x": "float", "links": "int*"}
+
+
+def test_a_cast_to_a_named_type_is_no_call() -> None:
+    """`(real)(i - 1)` neither changes `i` nor does anything else."""
+    text = "typedef float real;\n__global__ void k(float* o, int i) { o[i] = (real)(i) / (real)(i - 1); }"
+    f = Source(text).kernels[0]
+    assert not f.unknown_calls
+    variable = f.variable("i")
+    assert variable is not None
+    assert variable.settled
+    assert f.type_of(f.divisions[0]) == "float"

@@ -131,6 +131,13 @@ def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
     assert emulator.run(edits(text)[0].source, main, tmp_path) == wanted
 
 
+def test_a_counter_declared_before_the_loop_does_no_harm() -> None:
+    text = COLUMNS.replace("for (int j = 0", "int j;\n  for (j = 0")
+    assert "for (j = blockIdx.y; j < m; j += gridDim.y)" in edits(text)[0].source
+    later = text.replace("b[j];\n}", "b[j];\n  o[0] = j;\n}")
+    assert not [e for e in edits(later) if "rows of blocks" in e.title]
+
+
 def test_columns_side_by_side_are_summed_by_four_or_eight_lanes_each() -> None:
     four, eight = (e.source for e in edits(SUMS) if "column" in e.title)
     assert "int i = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * 8 + threadIdx.x % 8;" in four
