@@ -1,8 +1,8 @@
-"""Ten kernels from 3 µs to 30 ms whose work can be raised by a known share, timed pair by pair.
+"""Ten kernels from 3 µs to 30 ms whose work can be raised by a little, timed pair by pair.
 
-`EXTRA` in each text is extra work in permille: the elements, rows, steps or additions that are
-done once more, with no trace in the results. So a pair of the same kernel at two values of it
-computes the same and takes times of a known ratio.
+`EXTRA` in each text is extra work in cycles, which every block spends before it ends. It lies in
+constant memory, so that the instructions are the same whatever it is, and leaves no trace in the
+results: a pair of the same kernel at two values computes the same and takes other times.
 
 `Timer` compares a pair as a search does for its finalists: `session.LocalSession.time` under
 `timing.FULL` and `significance.decide`, in one process that keeps its context and its compiled
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,25 +31,27 @@ from runners.stage import Limit
 PATIENCE = 30.0
 LIMIT = Limit(1e-4, 1.0)
 
-_STREAM = """
-constexpr unsigned EXTRA = 0;
-extern "C" __global__ void stream(const float* x, float* y, unsigned n) {
-    const unsigned all = n + (unsigned)((unsigned long long)n * EXTRA / 1000);
-    const unsigned step = gridDim.x * blockDim.x;
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step) {
-        const unsigned at = i < n ? i : i - n;
-        y[at] = 2.5f * x[at] + 1.0f;
-    }
+_EXTRA = """
+__constant__ unsigned EXTRA = 0;
+__device__ __forceinline__ void extra() {
+    const long long start = clock64();
+    while (clock64() - start < (long long)EXTRA) {}
 }
 """
-_ROWS = """
-constexpr unsigned EXTRA = 0;
-extern "C" __global__ void rows(const float* x, float* y, unsigned n, unsigned width) {
+_STREAM = f"""{_EXTRA}
+extern "C" __global__ void stream(const float* x, float* y, unsigned n) {{
+    const unsigned step = gridDim.x * blockDim.x;
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        y[i] = 2.5f * x[i] + 1.0f;
+    extra();
+}}
+"""
+_ROWS = f"""{_EXTRA}
+extern "C" __global__ void rows(const float* x, float* y, unsigned n, unsigned width) {{
     __shared__ float part[8];
-    const unsigned all = n + n * EXTRA / 1000;
-    for (unsigned r = blockIdx.x; r < all; r += gridDim.x) {
-        const float* row = x + (size_t)(r < n ? r : r - n) * width;
-        float* out = y + (size_t)(r < n ? r : r - n) * width;
+    for (unsigned r = blockIdx.x; r < n; r += gridDim.x) {{
+        const float* row = x + (size_t)r * width;
+        float* out = y + (size_t)r * width;
         float sum = 0.0f;
         for (unsigned i = threadIdx.x; i < width; i += 256) sum += row[i] * row[i];
         for (int d = 16; d; d /= 2) sum += __shfl_down_sync(0xffffffffu, sum, d);
@@ -60,45 +62,37 @@ extern "C" __global__ void rows(const float* x, float* y, unsigned n, unsigned w
         const float scale = rsqrtf(whole / width + 1e-6f);
         for (unsigned i = threadIdx.x; i < width; i += 256) out[i] = row[i] * scale;
         __syncthreads();
-    }
-}
+    }}
+    extra();
+}}
 """
-_SCATTER = """
-constexpr unsigned EXTRA = 0;
-extern "C" __global__ void scatter(const unsigned char* x, int* bins, unsigned n) {
-    const unsigned all = n + (unsigned)((unsigned long long)n * EXTRA / 1000);
+_SCATTER = f"""{_EXTRA}
+extern "C" __global__ void scatter(const unsigned char* x, int* bins, unsigned n) {{
     const unsigned step = gridDim.x * blockDim.x;
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < all; i += step)
-        atomicAdd(&bins[x[i < n ? i : i - n]], i < n ? 1 : 0);
-}
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        atomicAdd(&bins[x[i]], 1);
+    extra();
+}}
 """
-_CHASE = """
-constexpr unsigned EXTRA = 0;
-extern "C" __global__ void chase(const unsigned* x, unsigned* y, unsigned n, unsigned steps) {
-    const unsigned all = steps + (unsigned)((unsigned long long)steps * EXTRA / 1000);
+_CHASE = f"""{_EXTRA}
+extern "C" __global__ void chase(const unsigned* x, unsigned* y, unsigned n, unsigned steps) {{
     const unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned at = id, kept = 0;
-    for (unsigned s = 0; s < all; ++s) {
-        at = (at * 1664525u + 1013904223u + x[at & (n - 1)]);
-        if (s + 1 == steps) kept = at;
-    }
-    y[id] = at == 12345u ? kept + 1u : kept;
-}
+    unsigned at = id;
+    for (unsigned s = 0; s < steps; ++s) at = at * 1664525u + 1013904223u + x[at & (n - 1)];
+    y[id] = at;
+    extra();
+}}
 """
-_SPIN = """
-constexpr unsigned EXTRA = 0;
-extern "C" __global__ void spin(const float* x, float* y, unsigned steps) {
-    const unsigned all = steps + (unsigned)((unsigned long long)steps * EXTRA / 1000);
+_SPIN = f"""{_EXTRA}
+extern "C" __global__ void spin(const float* x, float* y, unsigned steps) {{
     const unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
     const float a = x[id] * 1e-9f + 0.999f;
-    float v = x[id], kept = 0.0f;
+    float v = x[id];
     #pragma unroll 1
-    for (unsigned s = 0; s < all; ++s) {
-        v = v * a + 1e-3f;
-        if (s + 1 == steps) kept = v;
-    }
-    y[id] = v == 12345.0f ? kept + 1e-6f : kept;
-}
+    for (unsigned s = 0; s < steps; ++s) v = v * a + 1e-3f;
+    y[id] = v;
+    extra();
+}}
 """
 
 
@@ -118,9 +112,9 @@ class Subject:
         """Return the function's name."""
         return str(re.findall(r"__global__ void (\w+)", self.text)[-1])
 
-    def source(self, permille: int = 0) -> str:
+    def source(self, cycles: int = 0) -> str:
         """Return the text that does so much extra work."""
-        return self.text.replace("EXTRA = 0;", f"EXTRA = {permille};")
+        return self.text.replace("EXTRA = 0;", f"EXTRA = {cycles};")
 
     def job(self, candidate: int = 0, baseline: int = 0, seed: int = 0) -> Json:
         """Return the job that compares two amounts of extra work."""
@@ -268,12 +262,17 @@ class Timer:
     scratch: Path
     rule: timing.Rule = timing.FULL
     accept: Acceptance = field(default_factory=Acceptance)
+    on_close: Callable[[], None] = lambda: None
     _built: dict[str, Json] = field(default_factory=dict)
     _benches: Any = None
     _contents: dict[str, Contents] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._benches = Benches(self.gpu, most=32)
+
+    def close(self) -> None:
+        """End what compiles."""
+        self.on_close()
 
     def build(self, jobs: Iterable[Json]) -> None:
         """Compile both sides of jobs ahead, side by side."""
@@ -351,7 +350,9 @@ def device_timer(number: int, scratch: Path) -> Timer:
 
     gpu = CudaGpu(number)
     building = Building(int(gpu.facts["sm"]), scratch)
-    return Timer(gpu, building.compiled, scratch)
+    timer = Timer(gpu, building.compiled, scratch)
+    timer.on_close = building.close
+    return timer
 
 
 def chosen(names: Sequence[str]) -> tuple[Subject, ...]:

@@ -19,7 +19,12 @@ class Building:
     def __init__(self, sm: int, scratch: Path) -> None:
         self._sm = sm
         # The worker itself runs inside a sandbox where the code is a stranger's.
-        self._compiler = Compiler(find_toolchain(), Sandbox("own"), scratch)
+        self._sandbox = Sandbox("own")
+        self._compiler = Compiler(find_toolchain(), self._sandbox, scratch)
+
+    def close(self) -> None:
+        """End what runs the compiler."""
+        self._sandbox.close()
 
     def compiled(self, text: str, job: Json) -> Json:
         """Return the artifact of a source under a job's build settings.

@@ -23,6 +23,8 @@ from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
 from runners.wire import MAX_VERDICT_BYTES, unwrap
 
 WORKER = ("-I", "-m", "runners.worker", "--serve")
+# How a worker says that it ends behind this answer, in the form that it writes JSON in.
+_RETIRES = b'"retire":true'
 # A context, the helper kernels and the first allocation of a fresh process.
 START_SECONDS = 90.0
 
@@ -86,9 +88,12 @@ class Seat:
             child = self._worker()
         try:
             write_all(child, line)
-            return self._line(child, seconds)
+            answer = self._line(child, seconds)
         except (OSError, ValueError) as error:
             raise self._gone(timed_out=False, why=str(error)) from error
+        if _RETIRES in answer[-4096:]:
+            self.renew()  # it has lost its context and is about to end: the spare takes over now
+        return answer
 
     def tell(self, operation: str, seconds: float = START_SECONDS) -> dict[str, Any]:
         """Return the answer to `hello` or `calibrate`. Raise the error it reports."""

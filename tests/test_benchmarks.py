@@ -168,10 +168,13 @@ __global__ void twice(const float* x, float* y, unsigned n) {
         gpu, lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
     )
     cache = gpu.allocate(1 << 12)
-    trials = [power.trial(timer, subject, extra, 1, cache) for extra in (-3, 0, 3)]
+    trials = [power.trial(timer, subject, extra, abs(extra), 1, cache) for extra in (-3, 0, 3)]
     assert trials[0].ours.estimate < 1 < trials[2].ours.estimate
     assert trials[0].do_bench < 1 < trials[2].do_bench
     assert trials[0].mean < 1 < trials[2].mean
+    cycles = power.calibrated(timer, subject)
+    assert cycles[0] == 0
+    assert cycles[10] <= cycles[20] <= cycles[30] <= cycles[50]
     table = power.summary(trials, "here", 1.03)
     assert "| twice |" in table
     assert "1 comparisons of kernels with themselves" in table

@@ -77,9 +77,11 @@ def kernels() -> ModuleType:
 @pytest.fixture(scope="module")
 def timer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     try:
-        yield kernels().device_timer(0, tmp_path_factory.mktemp("timer"))
+        made = kernels().device_timer(0, tmp_path_factory.mktemp("timer"))
     except Fault as fault:
         pytest.skip(fault.message)
+    yield made
+    made.close()
 
 
 def job(text: str, n: int, kind: str = "kernel", seed: int = 1) -> Json:
