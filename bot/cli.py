@@ -366,9 +366,22 @@ def report_command(
 
 
 @app.command("doctor")
-def doctor_command(as_json: Json = False) -> None:
+def doctor_command(
+    github: Annotated[
+        bool, typer.Option("--github", help="Look at the GitHub App or token instead.")
+    ] = False,
+    repository: Annotated[
+        str, typer.Option(help="With --github: a repository to look at.", metavar="OWNER/NAME")
+    ] = "",
+    as_json: Json = False,
+) -> None:
     """Look at compiler, driver, GPU, profiler, sandbox, disk: each line ok, or what to do."""
-    found = doctor.examine(settings.load())
+    if github:
+        from bot import github_doctor
+
+        found = github_doctor.examine(settings.load(), repository)
+    else:
+        found = doctor.examine(settings.load())
     stops = any(one.ok is False for one in found)
     if as_json:
         lines = [

@@ -39,7 +39,7 @@ from runners.signature import mismatch
 from runners.workload import kernel_of, parse_project
 
 SETUP = "<!-- optiml:setup -->"
-_ROOT = Path("/project")  # stands for a folder that is not on this machine
+ROOT = Path("/project")  # stands for a folder that is not on this machine
 _MOST_PROJECTS = 20  # project files looked into for sources that include a changed header
 _KEPT = 4  # heads of one pull request whose kernels are remembered
 _LONGEST_SNIPPET = 8_000
@@ -172,7 +172,7 @@ class _Base:
         for place in sorted(places, key=lambda path: (path.count("/"), path))[:_MOST_PROJECTS]:
             folder = PurePosixPath(place).parent.as_posix()
             try:
-                project = parse_project(self.text(folder), _ROOT, place)
+                project = parse_project(self.text(folder), ROOT, place)
             except ConfigError:
                 continue  # told when a kernel below it is touched
             found |= {_inside(folder, path) for path, _ in project.workloads}
@@ -216,7 +216,7 @@ def _kernels(text: str, folder: str, sides: PullFiles) -> Sequence[tuple[Kernel,
     """Return what a project file says of the sources that were looked at, with their texts."""
     name = _project_file(folder)
     found = []
-    for path, workload in parse_project(text, _ROOT, name).workloads:
+    for path, workload in parse_project(text, ROOT, name).workloads:
         place = _inside(folder, path)
         source = sides.seen.get(place)
         if source is None:
@@ -233,7 +233,7 @@ def _program(path: str, sides: PullFiles) -> tuple[Kernel, Workload] | None:
     if text is None or not Source(text).has_main:
         return None
     stem = PurePosixPath(path).stem
-    workload = Workload(stem, Kind.PROGRAM, program=Program(), root=str(_ROOT))
+    workload = Workload(stem, Kind.PROGRAM, program=Program(), root=str(ROOT))
     return kernel_of(workload, text, path), workload
 
 

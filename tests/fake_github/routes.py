@@ -178,6 +178,27 @@ def redeliver(asked: Asked) -> Answer:
     return Answer(202, {})
 
 
+@route("GET", "/app/hook/config")
+def hook_config(asked: Asked) -> Answer:
+    return Answer(200, asked.hooks.get("config", {}))
+
+
+@route("GET", "/app/installations")
+def installations(asked: Asked) -> Answer:
+    return asked.page(
+        [
+            {
+                "id": one.installation,
+                "account": asked.shapes.user(asked.state.user(one.name.partition("/")[0])),
+                "permissions": asked.state.permissions[one.installation],
+                "suspended_at": asked.hooks.get("suspended"),
+            }
+            for one in asked.state.repositories.values()
+            if one.installation is not None
+        ]
+    )
+
+
 @route("GET", "/user", "any")
 def me(asked: Asked) -> Answer:
     if asked.token is None or asked.token.user.kind == "Bot":
@@ -663,6 +684,16 @@ def commits(asked: Asked) -> Answer:
 
 
 # -- Actions ---------------------------------------------------------------------------------------
+
+
+@route("GET", "/repos/{o}/{r}/actions/workflows/{w}", "actions")
+def workflow(asked: Asked) -> Answer:
+    here, name = asked.repository, asked.parts["w"]
+    tip = here.tip(here.default_branch)
+    path = f".github/workflows/{name}"
+    if tip is None or path not in here.store.entries(tip):
+        raise gone()
+    return Answer(200, {"id": 1, "name": name, "path": path, "state": "active"})
 
 
 @route("GET", "/repos/{o}/{r}/actions/workflows/{w}/runs", "actions")
