@@ -30,10 +30,10 @@ from runners.spec import BaselineFailure, Json, Work
 AHEAD = 3  # combinations whose answers are being worked out while the device goes on
 
 
-def combinations(work: Work, effort: str, seed: int) -> tuple[list[Combination], list[Combination]]:
+def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
     """Return what must be right (declared), and what is checked where the original can do it."""
     declared = [Combination(case.values, families.DECLARED, seed) for case in work.cases]
-    full = effort != "screen"
+    full = checks == "confirm"
 
     def weight(case: Mapping[str, float]) -> int:
         return sum(a.elements(case) for a in work.arguments if a.type.pointer)
