@@ -109,7 +109,7 @@ class Oracle:
         ]
         if missing:
             self._ask(answers, request, twin, missing, time.monotonic() + seconds)
-        declared = {c.key for c in combinations(job.work, job.effort, job.seed)[0]}
+        declared = {c.key for c in combinations(job.work, job.checks, job.seed)[0]}
         for key in declared & answers.dropped.keys():
             case = key.split("|")[0] or "the only case"
             remedy = answers.remedies.get(key) or "mend the kernel or its cases"

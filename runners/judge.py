@@ -32,7 +32,6 @@ from runners.verify import Report, Wrong
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
 SANITIZER_SECONDS = 60.0
-SHAKEN = frozenset({"race", "confirm"})  # efforts that pay for one more compilation
 
 
 class Judge:
@@ -53,6 +52,7 @@ class Judge:
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number, sandbox)
         self._sanitizer = Sanitizer(scratch, number, sandbox)
+        self._fragile: dict[str, bool] = {}
         self._last: object = None
 
     def close(self) -> None:
@@ -74,13 +74,14 @@ class Judge:
         begun = time.monotonic()
         report, spent, stats = Report(), {}, {}
         verdict = _frame(request)
-        declared, extra = combinations(job.work, job.effort, job.seed)
+        declared, extra = combinations(job.work, job.checks, job.seed)
         answers = self._oracle.answers(job, request, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
         begin()
         lost = False
         shaken = None
-        if job.effort in SHAKEN and job.work.kind == "kernel":
+        thorough = job.checks == "confirm"  # pays for one more compilation, and the sanitizers
+        if thorough and job.work.kind == "kernel":
             shaken = pool().submit(self._shake, job.kernel.source, request["job"])
         try:
             session = self._session(job, request)
@@ -101,9 +102,9 @@ class Judge:
             altered = shaken.result() if shaken is not None else None
             one = None if altered is None else self._delayed(session, altered)
             if one is not None:
-                verify.shaken(one, answers, job, [*declared, *extra], report)
+                self._shaken(session, one, request, job, (answers, [*declared, *extra]), report)
             spent["shaken"] = time.monotonic() - start
-            if job.effort == "confirm":
+            if thorough:
                 start = time.monotonic()
                 self._sanitized(request, job, answers, [*declared, *extra], report)
                 if job.work.kind == "kernel":
@@ -174,13 +175,43 @@ class Judge:
                     f"{case.name}: {gain:.3g} times as fast, and no counter fell alike",
                 )
 
-    def _delayed(self, session: Session, artifact: Json) -> Shaken | None:
-        """Load the candidate with delays in it; None where that cannot be done."""
+    def _shaken(
+        self,
+        session: Session,
+        one: Shaken,
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
+    ) -> None:
+        """Run the candidate under delays; what the original does not survive is not asked of it."""
+        answers, wanted = known
         try:
-            loaded = session.shaken(artifact)
+            verify.shaken(one, answers, job, wanted, report)
+        except Wrong:
+            if job.key not in self._fragile:
+                altered = self._shake(job.baseline.source, request["job"])
+                theirs = altered and self._delayed(session, altered, original=True)
+                fragile = False
+                if theirs:
+                    try:
+                        verify.shaken(theirs, answers, job, wanted, Report())
+                    except Wrong:
+                        fragile = True
+                self._fragile[job.key] = fragile
+            if not self._fragile[job.key]:
+                raise
+            report.forget("delayed warps")
+
+    def _delayed(
+        self, session: Session, artifact: Json, *, original: bool = False
+    ) -> Shaken | None:
+        """Load the candidate or original with delays in it; None where that cannot be done."""
+        try:
+            loaded = session.shaken(artifact, original=original)
         except LaunchError:
             return None
-        self._last = (session, loaded)
+        self._last = (session, loaded, self._last)
         return loaded
 
     def _session(self, job: JobSpec, request: Json) -> Session:

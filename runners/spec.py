@@ -137,6 +137,16 @@ class JobSpec:
     seed: int
 
     @property
+    def checks(self) -> str:
+        """Return the effort of the checks; that of the timing is `effort`.
+
+        All that can be checked is what a confirmation pays for. The unedited kernel is compared
+        with itself in time; that it equals itself is seen on what screening checks.
+        """
+        thorough = self.effort == "confirm" and self.kernel != self.baseline
+        return "confirm" if thorough else "screen"
+
+    @property
     def key(self) -> str:
         """Identify what a set of expected answers is for: workload, original and seed."""
         text = json.dumps([repr(self.work), self.baseline.digest, self.seed])

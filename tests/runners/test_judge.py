@@ -326,17 +326,26 @@ extern "C" __global__ void scale(const float* x, float* y, int n) {
 """
 
 
-@pytest.mark.parametrize(("found", "status"), [("2.f", "wrong result"), ("1.f", "correct")])
-def test_what_delays_change_is_refused(tmp_path: Path, found: str, status: str) -> None:
-    """A finalist has to be right under any schedule."""
-    built = artifact(DELAYED.replace("FOUND", found))
-    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, shake=lambda _t, _j: built)
+@pytest.mark.parametrize(
+    ("found", "theirs", "status"),
+    [("2.f", "1.f", "wrong result"), ("1.f", "1.f", "correct"), ("2.f", "3.f", "correct")],
+)
+def test_what_delays_change_is_refused(
+    tmp_path: Path, found: str, theirs: str, status: str
+) -> None:
+    """A finalist has to be right under any schedule that its original survives."""
+    candidate = SCALE + "// faster"
+    built = {
+        candidate: artifact(DELAYED.replace("FOUND", found)),
+        SCALE: artifact(DELAYED.replace("FOUND", theirs)),
+    }
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, shake=lambda t, _j: built[t])
     judge._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    verdict = _verdict(judge, SCALE, effort="confirm")
+    verdict = _verdict(judge, candidate, effort="confirm")
     judge.close()
     assert verdict["status"] == status, verdict["log"]
     layers = {check["layer"] for check in verdict["checks"]}
-    assert "delayed warps" in layers
+    assert ("delayed warps" in layers) == (theirs == "1.f")
 
 
 def test_an_order_shown_by_many_threads_is_not_asked_of_few(tmp_path: Path) -> None:
