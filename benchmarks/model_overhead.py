@@ -7,8 +7,7 @@ other branches, findings and counters around it as a long search has them. Each 
 text, so that no cache of ours helps. The edit boundary is timed by itself: it is asked beside the
 search, whose own question it answers. Reported are milliseconds of this process, and the tokens of
 the prompt by our own count (`optimizer.spending.tokens_in`, which counts high: a token for each
-begun five letters of a word, for each begun three digits, for every other sign and for each run of
-blanks beyond one). With `--server URL` that server counts the same prompts with its tokenizer.
+begun five letters of a word, for every digit, every other sign and each run of blanks beyond one). With `--server URL` that server counts the same prompts with its tokenizer.
 """
 
 from __future__ import annotations

@@ -62,6 +62,7 @@ class Expansion:
         ]
         self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
         self._ahead: dict[str, Verdict] = {}
+        self._late: list[tuple[Node, Waiting]] = []
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
 
@@ -74,13 +75,16 @@ class Expansion:
     def deliver(self, wait: float = 0.0) -> bool:
         """Take in what the policy found meanwhile, waiting for it so long; tell if there was any.
 
-        Proposals for candidates that are not built upon are dropped.
+        Proposals for candidates that are not built upon are dropped. Of the next batches half are
+        such proposals: they were asked for where the search was then, which has gone on meanwhile.
         """
         found = self.late.arrived(wait) if self.late else ()
         for number, proposals in found:
             node = self.tree.nodes[number]
             if not node.leaf:
-                node.queue.extend(self._waiting(node, proposals))
+                fresh = self._waiting(node, proposals)
+                node.queue.extend(fresh)
+                self._late += [(node, waiting) for waiting in fresh]
                 self.tree.revive(node)
         return bool(found)
 
@@ -88,6 +92,10 @@ class Expansion:
         """Choose up to `size` candidates by a strategy, none of their verdicts known."""
         batch: list[Candidate] = []
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
+        for late in self._arrived(size // 2):
+            siblings[late.parent.step.number][late.proposal.edit.kind] += 1
+            self.tree.expect(late.parent, 1)
+            batch.append(late)
         while len(batch) < size and (node := choose(self.tree)) is not None:
             taken = siblings[node.step.number]
             candidate = self._next(node, taken)
@@ -97,6 +105,16 @@ class Expansion:
                 batch.append(candidate)
         for candidate in batch:
             self.tree.expect(candidate.parent, -1)
+        return batch
+
+    def _arrived(self, size: int) -> list[Candidate]:
+        """Return up to `size` of the proposals that came late and still wait, in their order."""
+        batch: list[Candidate] = []
+        while len(batch) < size and self._late:
+            node, waiting = self._late.pop(0)
+            if waiting in node.queue and not node.pruned and waiting.digest not in self.seen:
+                node.queue.remove(waiting)
+                batch.append(self._candidate(node, waiting))
         return batch
 
     def tuned(self, size: int) -> list[Candidate]:

@@ -188,8 +188,8 @@ def tokens_of(messages: Sequence[Message]) -> int:
 def tokens_in(text: str) -> int:
     """Return how many tokens a text has, counted high: no tokenizer is asked, as each differs.
 
-    A word is a token for each begun five letters, digits are taken in threes, every other sign
-    counts by itself and so does each run of blanks or line ends longer than one blank.
+    A word is a token for each begun five letters, every digit and every other sign counts by
+    itself and so does each run of blanks or line ends longer than one blank.
     """
     return sum(map(_cost, _PIECES.findall(text)))
 
@@ -201,7 +201,7 @@ def _cost(piece: str) -> int:
     if piece.isspace():
         return 1
     if piece.isdigit():
-        return -(-len(piece) // 3)
+        return len(piece)  # in threes for most, one by one for Llama 2, SmolLM and others
     if piece.isascii():
         return -(-len(piece) // 5) if piece.isalpha() else 1
     return len(piece.encode())

@@ -219,6 +219,8 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
             return (left.pop(0) if left else None), "file"
 
     def answer(asked: Asked) -> Reply:
+        if "# The file, as NUMBER|LINE" not in said(asked):
+            return Reply("A person wrote edits, and no opinions.")
         entry, which = entry_for(asked)
         if entry is None or which not in entry:
             return Reply("A person wrote these edits, and has no further one.")

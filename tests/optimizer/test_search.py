@@ -670,3 +670,33 @@ def test_overhead_is_small_and_flat_up_to_two_thousand_nodes() -> None:
     late = (marks[1990] - marks[1590]) / 400
     assert late < 0.020
     assert late < 6 * early + 0.001
+
+
+class Late(Scripted):
+    """A scripted world whose edit `z` comes later, for the original, when others lead the tree."""
+
+    def __init__(self, ratios: dict[str, float], turn: int) -> None:
+        super().__init__(ratios)
+        self.turn, self.turns = turn, 0
+
+    def observe(self, step: Step) -> None:
+        pass
+
+    def arrived(self, wait: float) -> Sequence[tuple[int, Sequence[Proposal]]]:
+        self.turns += 1
+        if self.turns != self.turn:
+            return ()
+        return [(0, [Proposal(Edit("z", "z", "llm:m", kind="late"), 0.01)])]
+
+    def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        return [p for p in super().propose(step, findings, limit) if p.edit.source != "z"]
+
+
+def test_what_arrives_late_is_tried_next_wherever_the_search_has_gone() -> None:
+    letters = "abcdefgh"
+    chain = {letters[:n]: 1.0 + 0.2 * n for n in range(1, 9)}
+    world = Late({**chain, **{f"{a}{b}": 1.0 for a in letters for b in "pqrst"}, "z": 9.0}, 3)
+    found = scripted(world, 20)
+    number = next(s.number for s in found.steps if s.kernel.source == "z")
+    assert number <= 10
+    assert found.best.kernel.source == "z"
