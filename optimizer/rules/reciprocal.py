@@ -12,7 +12,7 @@ from optimizer.functions import Function
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
 from optimizer.spans import Replacement
-from optimizer.syntax import field, operator, span, stripped
+from optimizer.syntax import ancestors, field, operator, span, stripped, walk
 
 _NAME = "reciprocal"
 _FLOATS = ("float", "double")
@@ -26,6 +26,8 @@ _WHY = {
     "root": "`rsqrt` is one instruction and a refinement where root and division are two each",
     "distance": "the bound is the largest number whose root passes, so that the result is the same",
 }
+_ROUNDING = frozenset({"floor", "ceil", "trunc", "round", "rint", "lrint", "lround", "int"})
+_WHOLE = frozenset({"int", "unsigned int", "unsigned", "long", "size_t", "unsigned char", "short"})
 _LINKS = 8  # macros of macros
 
 
@@ -94,7 +96,7 @@ def _constant(
         return None
     if math.frexp(abs(value))[0] == 0.5 or not 1e-30 < abs(value) < 1e30:
         return None
-    if _value(source, fn, left) is not None:
+    if _value(source, fn, left) is not None or _rounded(source, fn, node):
         return None
     assigns = operator(node) == "/="
     kind = "double" if "double" in kinds else "float"
@@ -102,6 +104,25 @@ def _constant(
     if assigns:
         return [(left.end_byte, right.start_byte, f" *= {one} / ")]
     return [(left.end_byte, right.start_byte, f" * ({one} / "), (right.end_byte,) * 2 + (")",)]
+
+
+def _rounded(source: Source, fn: Function, node: Node) -> bool:
+    """Return whether a quotient becomes a whole number, which an ulp can change by one."""
+    for outer in ancestors(node, fn.body):
+        if outer.type in ("subscript_expression", "subscript_argument_list"):
+            return True
+        if outer.type == "call_expression":
+            name = source.of(field(outer, "function")).removeprefix("std::").rstrip("f")
+            return name in _ROUNDING
+        if outer.type == "cast_expression":
+            return source.resolved(fn.type_of(outer) or "") not in _FLOATS
+        if outer.type in ("init_declarator", "assignment_expression"):
+            name = next((n for n in walk(outer, "identifier")), None)
+            variable = fn.variables.of(name) if name is not None else None
+            return variable is not None and source.resolved(variable.element) in _WHOLE
+        if outer.type.endswith("_statement"):
+            return False
+    return False
 
 
 def _spelled(source: Source, node: Node) -> str:

@@ -83,6 +83,9 @@ def test_what_costs_less_is_written_instead(body: str, wanted: str) -> None:
         "if (sqrtf(e * e) < a[i]) o[i] = e;",
         "if (sqrtf(e * e) < -2.0f) o[i] = e;",
         "o[i] = a[i] / 0.0f;",
+        "int bin = a[i] / 0.1f; o[bin] = 1;",  # an ulp may change the bin
+        "o[(int)(a[i] / 0.1f)] = 1;",
+        "o[i] = floorf(a[i] / 0.1f);",
     ],
 )
 def test_other_divisions_and_roots_stay(body: str) -> None:
