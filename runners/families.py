@@ -335,16 +335,26 @@ def _movable(work: Work, case: CaseSpec) -> list[str]:
 
 
 def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str, float]]:
-    """Yield neighbours of a large case: all variables odd and larger, then one at a time."""
-    yield {**values, **{name: values[name] + 1 + values[name] % 2 for name in names}}
+    """Yield neighbours of a large case, all variables at a time and one at a time.
+
+    The nearest odd sizes, sizes a little and half as large again, primes.
+    """
+
+    def every(change: Callable[[int], int]) -> dict[str, float]:
+        return {**values, **{name: float(change(int(values[name]))) for name in names}}
+
+    yield every(lambda v: v + 1 + v % 2)
+    yield every(lambda v: (v + v // 9 + 1) | 1)
     for step in (1, -1):
         for name in names:
             yield {**values, name: values[name] + step}
-    yield {**values, **{name: float(_prime_below(int(values[name]))) for name in names}}
+    yield every(_prime_below)
+    yield every(lambda v: (v + v // 2) | 1)
     for name in names:
         yield {**values, name: float(_prime_below(max(3, int(values[name]) * 3 // 5)))}
     for name in names:
         yield {**values, name: values[name] + 64}
+    yield every(lambda v: 2 * v + 1)
 
 
 def _elements(work: Work, case: Mapping[str, float]) -> int:

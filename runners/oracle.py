@@ -51,7 +51,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             Combination(case, family, seed) for family in chosen if family != families.DECLARED
         ]
-    for size in families.sizes(work, 10 if full else 4, large=8 if full else 2):
+    for size in families.sizes(work, 10 if full else 4, large=10 if full else 2):
         both = full or weight(size.values) <= 1 << 20
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]

@@ -51,8 +51,8 @@ class Session(Protocol):
         """Time candidate against baseline."""
         ...
 
-    def shaken(self, artifact: Json) -> Shaken | None:
-        """Load the candidate with delays in it; None where that is not done."""
+    def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
+        """Load the candidate or the original with delays in it; None where that is not done."""
         ...
 
     @property
@@ -95,7 +95,7 @@ class LocalSession:
         job: JobSpec,
     ) -> None:
         self._bench, self._pair, self._work = bench, pair, job.work
-        self._launch = job.kernel.launch or job.work.launch
+        self._launches = [one.launch or job.work.launch for one in (job.kernel, job.baseline)]
         self._rng = np.random.default_rng(job.seed)
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
@@ -122,9 +122,10 @@ class LocalSession:
         heat = self._bench.gpu.temperature()
         return Timed(samples, stage.findings, launches, memory, heat)
 
-    def shaken(self, artifact: Json) -> Shaken | None:
-        """Load the candidate with delays in it."""
-        loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launch)
+    def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
+        """Load the candidate or the original with delays in it."""
+        launch = self._launches[int(original)]
+        loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, launch)
         return LocalShaken(self._bench, loaded)
 
     @property

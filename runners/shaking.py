@@ -1,7 +1,9 @@
 """Delay warps at random inside a kernel: what only works under one schedule stops working.
 
-Clocks, timers and the launch's number are moved ahead as well, by an amount that belongs to the
-seed: as if the launch came years and a million launches later.
+What a shuffle brings from a lane that does not take part is undefined, and here it is a NaN, not
+what happened to be in that lane's register. Clocks, timers and the launch's number are moved ahead
+as well, by an amount that belongs to the seed: as if the launch came years and a million launches
+later.
 
 A missing barrier rarely shows: warps of a block mostly run in step. So the candidate's PTX gets a
 sleep in front of every access to shared and global memory, every atomic and every barrier, taken
@@ -29,6 +31,11 @@ _CLOCK = re.compile(
     r"^\s*mov\.[ub](?P<bits>32|64)\s+(?P<to>%\w+),\s*"
     r"%(?:clock|clock64|clock_hi|globaltimer|globaltimer_lo|globaltimer_hi|gridid);"
 )
+_SHUFFLE = re.compile(
+    r"^\s*shfl\.sync\.(?P<mode>\w+)\.b32\s+(?P<to>%\w+)(?:\|%\w+)?,\s*[^,;]+(?P<rest>,[^;]+);"
+)
+_BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
+ZERO = "optiml_shaking_zero"
 _MOST_PLACES = 4000
 
 
@@ -39,11 +46,24 @@ def shaken(ptx: str) -> str | None:
     """
     lines: list[str] = []
     places = 0
-    declared = False
+    declared = heading = False
+    shuffles = "shfl.sync" in ptx
     for line in ptx.splitlines():
         if not declared and line.startswith(".address_size"):
             lines += [line, f".visible .global .align 4 .u32 {SEED};"]
+            lines.append(f".visible .global .align 4 .u32 {ZERO};")
             declared = True
+            continue
+        heading = (heading or bool(_BODY.match(line))) and not line.rstrip().endswith(";")
+        if heading and shuffles and line.strip() == "{":
+            # Zero in every lane, as far as anybody knows, until the lane takes part in a shuffle.
+            lines += [line, ".reg .b32 %optiml_m;", f"ld.volatile.global.u32 %optiml_m, [{ZERO}];"]
+            heading = False
+            continue
+        shuffle = _SHUFFLE.match(line)
+        if declared and shuffle is not None:
+            places += 1
+            lines += _shuffled(line, shuffle)
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
@@ -54,6 +74,23 @@ def shaken(ptx: str) -> str | None:
             places += 1
             lines.append(_later(clock["to"], int(clock["bits"])))
     return "\n".join(lines) + "\n" if places else None
+
+
+def _shuffled(line: str, found: re.Match[str]) -> list[str]:
+    """Put a NaN where a shuffle reads from a lane that is not there."""
+    to, mode, rest = found["to"], found["mode"], found["rest"]
+    return [
+        "{",
+        ".reg .b32 %optiml_n, %optiml_x;",
+        ".reg .pred %optiml_p;",
+        "or.b32 %optiml_m, %optiml_m, 1;",
+        f"shfl.sync.{mode}.b32 %optiml_n, %optiml_m{rest};",
+        line,
+        "setp.ne.u32 %optiml_p, %optiml_n, 1;",
+        "mov.b32 %optiml_x, 0x7FFFBAAD;",
+        f"@%optiml_p mov.b32 {to}, %optiml_x;",
+        "}",
+    ]
 
 
 def _later(register: str, bits: int) -> str:

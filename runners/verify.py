@@ -72,6 +72,11 @@ class Report:
                 "bound": bound if bound is not None and math.isfinite(bound) else None,
             }
 
+    def forget(self, layer: str) -> None:
+        """Drop what a layer found that turned out to be no fault of the candidate's."""
+        self.checks = {key: held for key, held in self.checks.items() if key[0] != layer}
+        self.nearest = None
+
     def as_json(self) -> list[Json]:
         """Return the checks as a verdict carries them."""
         return list(self.checks.values())

@@ -118,7 +118,7 @@ def _speedup(verdict: Json) -> float | None:
 class Team:
     """Judges candidates, those of several bases at once: one worker screens, one confirms."""
 
-    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 4) -> None:
+    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 5) -> None:
         self._building = Building(sm, scratch)
         self._beyond, self._lanes = beyond, lanes
 
@@ -219,7 +219,7 @@ class Team:
             "job": candidate.job(effort, seed),
             "candidate": pair[0],
             "baseline": pair[1],
-            "limits": {"seconds": 60},
+            "limits": {"seconds": 45},
             "exhibit": True,
         }
         answer = worker.ask(request)

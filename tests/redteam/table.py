@@ -80,7 +80,8 @@ class Candidate:
     def right(self, *, accepted: bool, speedup: float | None) -> bool:
         """Tell whether the verifier did what is wanted."""
         if self.expect == "gain":
-            return not accepted or speedup is None or speedup < 1.03
+            # A hit costs nothing: where it counted, it would show as a factor.
+            return not accepted or speedup is None or speedup < 1.25
         return accepted == (self.expect == "accept")
 
 

@@ -74,6 +74,20 @@ def test_a_kernel_that_touches_nothing_has_no_place_for_a_delay() -> None:
     assert shaken("\n".join(PTX.splitlines()[:14]) + "\n\tret;\n}\n") is None
 
 
+SHUFFLE = "\tshfl.sync.down.b32\t%r4|%p2, %r3, 16, 31, -1;\n\tret;"
+
+
+def test_what_comes_from_a_lane_that_is_not_there_is_no_number() -> None:
+    """A marker travels along, and says whether the source took part."""
+    text = shaken(PTX.replace("\tret;", SHUFFLE))
+    assert text is not None
+    lines = text.splitlines()
+    at = lines.index(SHUFFLE.splitlines()[0])
+    assert lines[at - 1] == "shfl.sync.down.b32 %optiml_n, %optiml_m, 16, 31, -1;"
+    assert "@%optiml_p mov.b32 %r4, %optiml_x;" in lines[at:]
+    assert lines[lines.index("{") + 1] == ".reg .b32 %optiml_m;"
+
+
 def test_clocks_are_moved_ahead_by_the_seed() -> None:
     """A kernel that is right for a while only is found out at once."""
     clocks = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n\tmov.u64 %rd2, %gridid;\n"
@@ -87,8 +101,8 @@ def test_clocks_are_moved_ahead_by_the_seed() -> None:
 def test_ptxas_accepts_the_delays(tmp_path: Path) -> None:
     """The altered text is PTX."""
     source, target = tmp_path / "scale.ptx", tmp_path / "scale.cubin"
-    timer = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n\tret;"
-    source.write_text(str(shaken(PTX.replace("\tret;", timer))))
+    timer = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n"
+    source.write_text(str(shaken(PTX.replace("\tret;", timer + SHUFFLE[:-5] + "\n\tret;"))))
     command = ["nvcc", "-cubin", "-arch=sm_90", "-o", str(target), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     assert SEED.encode() in target.read_bytes()
