@@ -117,8 +117,8 @@ def _rounded(source: Source, fn: Function, node: Node) -> bool:
         if outer.type == "cast_expression":
             return source.resolved(fn.type_of(outer) or "") not in _FLOATS
         if outer.type in ("init_declarator", "assignment_expression"):
-            name = next((n for n in walk(outer, "identifier")), None)
-            variable = fn.variables.of(name) if name is not None else None
+            first = next(walk(outer, "identifier"), None)
+            variable = fn.variables.of(first) if first is not None else None
             return variable is not None and source.resolved(variable.element) in _WHOLE
         if outer.type.endswith("_statement"):
             return False
