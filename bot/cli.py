@@ -378,8 +378,11 @@ def doctor_command(
     """Look at compiler, driver, GPU, profiler, sandbox, disk: each line ok, or what to do."""
     if github:
         from bot import github_doctor
+        from bot.github_session import session_of
 
-        found = github_doctor.examine(settings.load(), repository)
+        given = settings.load()
+        with session_of(given) as session:
+            found = github_doctor.examine(given, session, repository)
     else:
         found = doctor.examine(settings.load())
     stops = any(one.ok is False for one in found)

@@ -132,7 +132,9 @@ def _installations(api: Api) -> Iterator[Finding]:
 
 def _repository(settings: Settings, api: Api, repository: str) -> Iterator[Finding]:
     workflow = f".github/workflows/{settings.gpu_workflow}"
-    wanted = [(".optiml.yml", "write it with `optiml init`; programs with main() need none", None)]
+    wanted: list[tuple[str, str, bool | None]] = [
+        (".optiml.yml", "write it with `optiml init`; programs with main() need none", None)
+    ]
     if settings.bench == "workflow":
         remedy = f"copy examples/workflows/optiml-gpu.yml to {workflow} of the default branch"
         wanted.append((workflow, remedy, False))
