@@ -51,6 +51,8 @@ def answer(request: dict) -> dict | None:  # type: ignore[type-arg]
         "baseline_us": [2.0],
         "weight": 1.0,
     }
+    if "retire" in source:  # as after a fault that cost it its context
+        head["retire"] = True
     return {
         **head,
         "verdict": {"status": "correct", "measurement": {"cases": [case], "device": "Fake"}},
@@ -65,6 +67,9 @@ def _digest(request: dict) -> str:  # type: ignore[type-arg]
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        said = json.dumps(answer(json.loads(line)))
+        said = json.dumps(answer(json.loads(line)), separators=(",", ":"))
         sys.stdout.write(f"{said}\n{said}\n" if '"ahead' in line else f"{said}\n")
         sys.stdout.flush()
+        if '"retire":true' in said:
+            time.sleep(0.5)
+            os._exit(75)

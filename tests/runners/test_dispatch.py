@@ -103,6 +103,16 @@ def test_a_forged_answer_is_its_candidates_rejection(gpu: LocalDispatcher, lie: 
     assert process(gpu.dispatch([job("b")])[0]) != before  # another process has taken over
 
 
+def test_a_worker_that_retires_is_replaced_before_it_is_asked_again(
+    gpu: LocalDispatcher,
+) -> None:
+    for name in ("retire a", "retire b"):
+        assert gpu.dispatch([job(name)])[0].status is Status.CORRECT
+        begun = time.monotonic()
+        assert gpu.facts()["gpu"] == "Fake"
+        assert time.monotonic() - begun < 5.0
+
+
 def test_an_answer_made_up_ahead_is_not_taken_for_the_next_candidates(
     gpu: LocalDispatcher,
 ) -> None:
