@@ -12,20 +12,22 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot import action_inputs, gpu_review, settings
 from bot.action_inputs import Inputs
 from bot.bundle import Failure
 from bot.comment import Door
-from bot.github_session import GithubSession
 from bot.gpu_review import Plane
 from bot.job_summary import add_summary, no_commands, set_outputs, summary_of
 from bot.markdown import prose
 from bot.wording import significant
-from bot.workflow import WORKFLOW, WorkflowBench, Workplace
 from optimizer.errors import ConfigError, OptimlError
 from runners.fault import Fault
 from runners.wire import unwrap
+
+if TYPE_CHECKING:
+    from bot.github_session import GithubSession
 
 _COMMAND = "optiml action (mode: optimize)"
 
@@ -117,6 +119,7 @@ def _order(inputs: Inputs) -> None:
     from bot import action_order
     from bot.benches import labels_of
     from bot.github import GithubHub
+    from bot.workflow import WORKFLOW, WorkflowBench, Workplace
 
     with _session(inputs) as session:
         place = Workplace(
@@ -129,6 +132,9 @@ def _order(inputs: Inputs) -> None:
 
 
 def _session(inputs: Inputs) -> GithubSession:
+    # Not imported at the top: a GPU job speaks to nobody, and needs nothing installed for that.
+    from bot.github_session import GithubSession
+
     if not inputs.token:
         raise ConfigError(
             f"mode {inputs.mode} needs a token", "pass `github-token: ${{ github.token }}`"

@@ -204,3 +204,13 @@ def test_a_failure_is_told_in_the_summary_the_bundle_and_the_exit(
 def test_a_mode_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="optimize, publish, order"):
         action.act({"INPUT_MODE": "optimise"})
+
+
+def test_a_gpu_job_imports_nothing_that_speaks_to_github() -> None:
+    script = "import sys, bot.action, bot.gpu_review; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"jwt", "cryptography", "github", "fastapi", "dbos", "sqlalchemy"}
+    assert not {"bot.github_session", "bot.github"} & set(done.stdout.split())
