@@ -43,6 +43,7 @@ _LOG = structlog.get_logger("optiml")
 _EVENT = "event"
 _DAY = 86_400.0
 _ATTEMPTS = 3  # of a job that ended without saying how
+_OFTEN = 60.0  # seconds for which a check run that does not close is tried again at every beat
 _ENTER_WITHIN = 60.0  # seconds from being handed to DBOS to running
 
 
@@ -316,6 +317,9 @@ class Jobs:
         if not self._replicas.turn_of("checks", self._pace.beat):
             return
         for job in self._store.unclosed():
+            age = time.time() - job.updated
+            if age > _OFTEN and age % _OFTEN > 2 * self._pace.beat:
+                continue  # once a minute is enough for what has failed for long
             try:
                 self._crew.review.close(job.id)
             except OptimlError as error:

@@ -25,7 +25,7 @@ from bot.dismissals import without
 from bot.ending import End
 from bot.github_errors import GithubError, Missing, Stale
 from bot.interfaces import Change, Forge, Hub, Pull, PullState, Reviewed
-from bot.job import Job, JobState
+from bot.job import OVER, Job, JobState
 from bot.ledger import Ledger, Spender
 from bot.markdown import code, prose
 from bot.orders import Bench, BenchState, Order, Progress, asks_for
@@ -40,6 +40,7 @@ T = TypeVar("T")
 _LOG = structlog.get_logger("optiml")
 _PROGRESS: TypeAdapter[Progress] = TypeAdapter(Progress)
 _TOLD_EVERY = 30.0  # seconds between two updates of a check run
+_GONE_AFTER = 3600.0
 _SOON = 120.0  # a bench is asked more often for so many seconds
 _NAMES = 10
 _STARTING = "starting"  # a handle that is not known yet, while there may be something to cancel
@@ -291,7 +292,10 @@ class ReviewJob:
             closing = ending.closing(end, results, self._terms.page_of(job.id), comment)
             self._hub.close_check(job.repository, check, closing)
         except Missing:
-            _LOG.info("check is gone", job=job_id)  # the repository, or our way into it
+            # GitHub may not see for a while what it made; after an hour it is gone, or we are.
+            if job.state not in OVER or time.time() - job.updated < _GONE_AFTER:
+                raise
+            _LOG.info("check is gone", job=job_id)
         self._store.note(job_id, check_open=False)
 
     # -- parts of them -----------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from tests.bot.github_faults import FOREVER, suffer
         ("move the branch", "done, then 502", 1, "done"),
         ("sign in", "401", 1, "done"),
         ("close the check run", "502", FOREVER, "done"),
+        ("close the check run", "404", 1, "done"),
         ("fetch the artifact", "404", FOREVER, "failed"),
     ],
 )
