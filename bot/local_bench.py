@@ -224,6 +224,7 @@ class LocalBench:
 
     def _end(self, job: _Job) -> None:
         processes.end(job.process, lambda: self._runs(job))
+        shutil.rmtree(self._place.folder / job.order / _CHECKOUT, ignore_errors=True)
 
     def _overdue(self) -> str:
         return f"the review took longer than {self._place.run_minutes:g} minutes"

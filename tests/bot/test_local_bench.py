@@ -134,6 +134,7 @@ def test_cancelling_ends_the_review_and_all_it_started(
     assert child is not None
     bench().cancel(handle)
     assert one.poll(handle) == Progress(BenchState.CANCELLED)
+    assert not (tmp_path / "jobs" / handle / "checkout").exists()
     for _ in range(100):
         if not processes.runs(child):
             break
