@@ -15,6 +15,7 @@ from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, operator, span, walk
+from optimizer.variables import Variable
 
 _NAME = "coarsen"
 _BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
@@ -226,7 +227,7 @@ def fresh_each_time(fn: Function, declaration: Node) -> bool:
     """Return whether nothing declared before the outputs' loop is changed in it."""
     return not any(
         v.name_node.start_byte < declaration.start_byte
-        and (v.init is not None or v.space != "local")  # else written before it is read
+        and _has_value(v, declaration)
         and any(u.node.start_byte > declaration.start_byte for u in v.changes)
         for v in fn.variables.all
         if not v.is_array or v.space == "local"
@@ -235,6 +236,13 @@ def fresh_each_time(fn: Function, declaration: Node) -> bool:
         and a.variable.name_node.start_byte < declaration.start_byte
         for a in fn.accesses
     )  # fmt: skip
+
+
+def _has_value(variable: Variable, at: Node) -> bool:
+    """Return whether a variable is set before a place; others are written before they are read."""
+    if variable.init is not None or variable.space != "local":
+        return True
+    return any(u.node.start_byte < at.start_byte for u in variable.changes)
 
 
 def _loads(

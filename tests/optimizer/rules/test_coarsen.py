@@ -125,6 +125,8 @@ def test_a_fixed_launch_of_a_workload_is_left_alone() -> None:
     "text",
     [
         FLAT + "  o[i] = a[i] + blockDim.x;\n}\n" + RUN,  # no test, and blocks cannot shrink
+        HEAD + "  float v;\n  v = b[0];\n" + FLAT.removeprefix(HEAD)
+        + "  if (i < n) { v += a[i]; o[i] = v; }\n}\n" + RUN,  # set before, changed by each output
         FLAT + "  if (i < n) { o[i] = a[i]; o[n + blockIdx.x] = 1; }\n}\n" + RUN,
         FLAT + "  for (; i < n; i += blockDim.x * gridDim.x) o[i] = a[i];\n}\n" + RUN,
         FLAT + "  if (i < n) { o[i] = 0; for (int j = 0; j < w; j++) o[i] += a[j]; }\n}\n" + RUN,
