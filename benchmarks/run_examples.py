@@ -130,8 +130,14 @@ def perform(run: Run, device: str, limit: float) -> None:
     print(f"{run.name}: exit {run.status} after {run.seconds:.0f} s on {device}", flush=True)
 
 
-def perform_all(runs: Sequence[Run], names: Sequence[str], minutes_each: float) -> None:
-    """Share the runs out among the devices; each device does one at a time."""
+def perform_all(
+    runs: Sequence[Run], names: Sequence[str], minutes_each: float, minutes: float
+) -> None:
+    """Share the runs out among the devices; each device does one at a time.
+
+    After `minutes` none is begun, and one under way is stopped: what came before is not lost.
+    """
+    end = time.monotonic() + 60 * minutes
     waiting: queue.SimpleQueue[Run] = queue.SimpleQueue()
     for run in runs:
         waiting.put(run)
@@ -142,7 +148,11 @@ def perform_all(runs: Sequence[Run], names: Sequence[str], minutes_each: float) 
                 run = waiting.get_nowait()
             except queue.Empty:
                 return
-            perform(run, device, minutes_each * 60 + GRACE_SECONDS)
+            left = end - time.monotonic()
+            if left <= 0:
+                run.log = "not begun: the time for all examples was over"
+                continue
+            perform(run, device, min(left, minutes_each * 60 + GRACE_SECONDS))
 
     threads = [threading.Thread(target=serve, args=(name,)) for name in names]
     for thread in threads:
@@ -318,7 +328,7 @@ def pack(out: Path, folder: Path, runs: Sequence[Run]) -> None:
     with tarfile.open(out / "runs.tar.gz", "w:gz") as tar:
         for run in runs:
             tar.add(folder / run.name, run.name)
-    recorded = [run for run in runs if run.recording]
+    recorded = [run for run in runs if run.recording and run.status == 0]
     if recorded:
         with tarfile.open(out / "recordings.tar", "w") as tar:
             for run in recorded:
@@ -337,6 +347,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for the results")
     parser.add_argument("--device", action="append", help="cuda:N; more than once for several")
     parser.add_argument("--minutes-each", type=float, default=5.0)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="for all together")
     parser.add_argument("--evaluations", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", action="store_true", help="keep every verdict for replays")
@@ -352,7 +363,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="optiml-examples-") as scratch:
         folder = Path(scratch)
         runs = [Run(name, command_of(name, folder, options)) for name in options.examples or names]
-        perform_all(runs, gpus, options.minutes_each)
+        perform_all(runs, gpus, options.minutes_each, options.minutes)
         for run in runs:
             collect(run, folder)
         pack(options.out, folder, runs)
