@@ -9,6 +9,7 @@ from typing import Protocol
 from bot import action_inputs, artifacts, bundle
 from bot.action_inputs import Inputs
 from bot.comment import Door, compose
+from bot.github_errors import Stale
 from bot.interfaces import Api, Forge, Pull, PullState, Reviewed
 from bot.job_summary import add_summary, summary_of
 from bot.orders import BundleError, Order
@@ -63,7 +64,10 @@ def publish(
         words = "is closed" if state.state != "open" else f"is at {state.head} by now"
         say(f"nothing is posted: the pull request {words}")
         return
-    _post(inputs, order, state, results, hub, say)
+    try:
+        _post(inputs, order, state, results, hub, say)
+    except Stale as error:
+        say(f"nothing is posted: {error.message}")
 
 
 def _post(

@@ -1,6 +1,7 @@
 """Mode publish: only what answers this run's order about an unmoved pull request is posted."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from bot import bundle, orders
 from bot.action_inputs import Inputs, identity
 from bot.action_publish import publish
-from bot.interfaces import Reply, Reviewed
+from bot.github_errors import Stale
+from bot.interfaces import Change, Pull, Reply, Reviewed
 from bot.orders import BundleError, Order
 from optimizer.errors import ConfigError, RunnerError
 from tests.bot.desk import Desk
@@ -115,6 +117,16 @@ def test_nothing_is_posted_on_a_pull_request_that_moved_or_closed(
     said = posted(tmp_path, ORDER, inputs(tmp_path, order=orders.to_json(ORDER)), desk)
     assert "nothing is posted" in said[-1]
     assert not desk.published
+
+
+def test_a_push_while_it_posts_is_no_failure(tmp_path: Path) -> None:
+    class Moving(Desk):
+        def changed_kernels(self, pull: Pull) -> Sequence[Change]:
+            raise Stale("the pull request has another head by now")
+
+    desk = Moving()
+    said = posted(tmp_path, ORDER, inputs(tmp_path, order=orders.to_json(ORDER)), desk)
+    assert said[-1] == "nothing is posted: the pull request has another head by now"
 
 
 def test_another_text_than_githubs_is_not_posted(tmp_path: Path) -> None:
