@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot import asking
 from bot.settings import Settings
 from optimizer import plugins
 from optimizer.errors import ConfigError
@@ -275,18 +276,16 @@ def _disk(here: Surroundings) -> Iterator[Finding]:
 
 
 def _tokens(settings: Settings) -> Iterator[Finding]:
-    if settings.api_key:
-        where = settings.api_url or "the default endpoint"
-        yield Finding("language model", ok=True, words=f"key for {where}")
+    if asking.is_set(settings):
+        name, _ = asking.described(settings, asking.recorded(settings))
+        yield Finding("language model", ok=True, words=name or "not asked by the policy `rules`")
     else:
-        remedy = ""
-        if settings.policy == "llm":
-            remedy = "set OPENAI_API_KEY, and OPENAI_BASE_URL for another endpoint"
+        missing = "a key, but OPTIML_MODEL names no model" if settings.api_key else "none named"
         yield Finding(
             "language model",
             ok=False if settings.policy == "llm" else None,
-            words="no key: rules propose, which needs none",
-            remedy=remedy,
+            words=f"{missing}: rules propose, which needs none",
+            remedy=asking.NO_MODEL if settings.policy == "llm" or settings.api_key else "",
         )
     has_token = bool(settings.github_token)
     words = "token set" if has_token else "no token: `review` prints instead of posting"
