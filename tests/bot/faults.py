@@ -16,7 +16,6 @@ import os
 import random
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,9 +26,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import sqlalchemy as sa
 
+from bot.database import Database
 from bot.interfaces import PullState
-from tests.bot import house, ordered
+from tests.bot import house, ordered, postgres
 from tests.bot.fake_hub import World
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,6 +44,7 @@ class Faults:
 
     folder: Path
     random: random.Random
+    url: str
     bench_seconds: float = 0.4
     heads: dict[int, str] = field(default_factory=dict)
     closed: set[int] = field(default_factory=set)
@@ -119,18 +121,26 @@ class Faults:
                 left.append((event, payload, guid))
         self.pending = left
 
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Ask the app's database, which it may be using."""
+        database = Database(self.url)
+        try:
+            database.prepare()
+            with database.read() as connection:
+                return [tuple(row) for row in connection.execute(sa.text(query))]
+        finally:
+            database.close()
+
     # -- what is true in the end -------------------------------------------------------------------
 
     def faults(self) -> list[str]:
         """Return what is wrong: lost, doubled, left open."""
         world, found = self.world(), []
-        with contextlib.closing(sqlite3.connect(self.folder / "optiml.db", timeout=30)) as db:
-            kept = {row[0] for row in db.execute("SELECT guid FROM optiml_deliveries")}
-            states = dict(db.execute("SELECT state, count(*) FROM optiml_jobs GROUP BY state"))
-            failed = db.execute(
-                "SELECT kind, title, detail FROM optiml_jobs WHERE state = 'failed'"
-            ).fetchall()
-            unclosed = db.execute("SELECT count(*) FROM optiml_jobs WHERE check_open").fetchone()
+        kept = {row[0] for row in self.rows("SELECT guid FROM optiml_deliveries")}
+        counts = self.rows("SELECT state, count(*) FROM optiml_jobs GROUP BY state")
+        states = {row[0]: row[1] for row in counts}
+        failed = self.rows("SELECT kind, title, detail FROM optiml_jobs WHERE state = 'failed'")
+        (unclosed,) = self.rows("SELECT count(*) FROM optiml_jobs WHERE check_open")
         if lost := self.accepted - kept:
             found.append(f"{len(lost)} accepted deliveries are lost")
         if self.pending:
@@ -161,8 +171,7 @@ class Faults:
         ):
             if world.rows(f"{query} HAVING count(*) > 1"):
                 found.append(f"{words} are doubled")
-        with contextlib.closing(sqlite3.connect(self.folder / "optiml.db", timeout=30)) as db:
-            jobs = db.execute("SELECT id, attempt FROM optiml_jobs").fetchall()
+        jobs = self.rows("SELECT id, attempt FROM optiml_jobs")
         orders = {row["order_id"] for row in world.rows("SELECT order_id FROM checks")}
         for job, attempt in jobs:
             names = [f"{job}:{number}" for number in range(attempt + 1)]
@@ -173,12 +182,14 @@ class Faults:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, seconds: float) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def serving(
+    folder: Path, seconds: float, url: str
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Run the app in a process; it is killed in the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.bot.server", str(folder), str(port), str(seconds)]
+    command = [sys.executable, "-m", "tests.bot.server", str(folder), str(port), str(seconds), url]
     with (folder / "server.log").open("ab") as log:
         child = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
     try:
@@ -201,13 +212,16 @@ def is_up(address: str, child: subprocess.Popen[bytes], seconds: float) -> bool:
     return False
 
 
-def run(folder: Path, kills: int, seed: int, settle: float = 180.0) -> tuple[Faults, list[str]]:
+def run(
+    folder: Path, kills: int, seed: int, url: str = "", settle: float = 180.0
+) -> tuple[Faults, list[str]]:
     """Kill the app so many times, let it end its work once, and say what is wrong."""
     draw = random.Random(seed)  # noqa: S311 - repeatable, not secret
-    faults = Faults(folder, draw)
+    url = url or f"sqlite:///{folder / 'optiml.db'}"
+    faults = Faults(folder, draw, url)
     faults.world().allow("maintainer", "write")
     for number in range(kills):
-        with serving(folder, faults.bench_seconds) as (child, address):
+        with serving(folder, faults.bench_seconds, url) as (child, address):
             if draw.random() < 0.1:  # while it starts
                 time.sleep(draw.uniform(0.0, 2.5))
                 continue
@@ -219,7 +233,7 @@ def run(folder: Path, kills: int, seed: int, settle: float = 180.0) -> tuple[Fau
         if number % 20 == 19:
             print(f"{number + 1} kills, {faults.sent} deliveries", flush=True)  # noqa: T201
     faults.reopen()
-    with serving(folder, faults.bench_seconds) as (child, address):
+    with serving(folder, faults.bench_seconds, url) as (child, address):
         is_up(address, child, 30)
         faults.deliver(address)
         faults.deliver(address)
@@ -235,10 +249,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        url = stack.enter_context(postgres.running()) if options.postgres else ""
         began = time.monotonic()
-        faults, wrong = run(Path(folder), options.kills, options.seed)
+        faults, wrong = run(Path(folder), options.kills, options.seed, url)
         world = faults.world()
         told = {
             "kills": options.kills,
