@@ -139,17 +139,19 @@ def shaken(
         and weight(c) <= SHAKEN_ELEMENTS
         and answers.patience(c) <= SHAKEN_PATIENCE
     ]
+    # The declared and the largest ones have the most warps; small ones have absent lanes.
     fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))
     rng = stream(job.seed, "shaken", job.kernel.digest)
-    for number in range(SHAKEN_RUNS):
-        for combination in fit[:SHAKEN_CASES]:
-            seed = int(rng.integers(1, 2**32))
-            try:
-                run = session.run(combination, nan=number % 2 == 1, seed=seed, seconds=30.0)
-            except (LaunchError, OutOfMemoryError):
-                return  # delays take registers: what does not fit with them is not refused
-            _judge(report, job, answers, combination, run, "delayed warps")
-            report.runs += 1
+    rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
+    turns = [*(fit[:SHAKEN_CASES] * SHAKEN_RUNS), *rest]
+    for number, combination in enumerate(turns):
+        seed = int(rng.integers(1, 2**32))
+        try:
+            run = session.run(combination, nan=number % 2 == 1, seed=seed, seconds=30.0)
+        except (LaunchError, OutOfMemoryError):
+            return  # delays take registers: what does not fit with them is not refused
+        _judge(report, job, answers, combination, run, "delayed warps")
+        report.runs += 1
 
 
 def small(
