@@ -171,6 +171,7 @@ def _read(path: Path) -> tuple[RecordingHeader, dict[str, Any]]:
             raise ConfigError(f"{path} unpacks to more than {MAX_BYTES >> 20} MiB", remedy)
         first, *rest = data.decode().splitlines() or [""]
         header = _HEADER.validate_json(first, strict=True)
+        json.loads(first)["optiml_recording"]  # all else has defaults: an empty object is no header
         if header.optiml_recording != FORMAT:
             raise ConfigError(f"{path} is a recording of another format", remedy)
         for line in rest:
