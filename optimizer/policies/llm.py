@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from optimizer import prompting, tried
 from optimizer.advice import Advice, AdviceLedger, advices
 from optimizer.dialogue import NOTHING_USED, Answer, Message, Schema, Speaker, Usage, json_in
-from optimizer.errors import BudgetSpent, ModelError, NotRecorded, PromptTooLong
+from optimizer.errors import BudgetSpent, ModelError, NotRecorded, PromptTooLong, RunnerError
 from optimizer.memory import bottleneck
 from optimizer.model import Edit, Kernel, Launch, Proposal, Status, Step
 from optimizer.policies.edits import SCHEMA, Refused, Wish, applied, arithmetic, read
@@ -395,6 +395,10 @@ class LanguageModelPolicy:
             outcome = one.future.result()
         except futures.CancelledError:
             return []
+        except RunnerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - no answer of any kind may end a search
+            outcome = Outcome(reason=f"{type(error).__name__}: {error}", failed=True)
         self._count(outcome)
         key = one.question.advice.key
         if outcome.edit is None:

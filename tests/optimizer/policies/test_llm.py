@@ -364,6 +364,16 @@ def test_a_model_that_answers_nonsense_is_left_alone(made: Make) -> None:
     assert sum("not asked again" in note for note in policy.notes) == 1
 
 
+def test_an_error_nobody_thought_of_ends_no_search(made: Make) -> None:
+    def odd(_: Sequence[Message]) -> str:
+        raise RecursionError("too deep")
+
+    policy, _ = made(odd)
+    policy.propose(root(), FINDINGS, 9)
+    assert all_of(policy) == []
+    assert any("RecursionError: too deep" in note for note in policy.notes)
+
+
 def test_when_the_money_is_gone_nothing_more_is_asked(made: Make) -> None:
     def broke(_: Sequence[Message]) -> str:
         raise BudgetSpent("the budget for the model is used up: usd")
