@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ from runners.profiler import (
     run_in_group,
     with_profile,
 )
-from runners.sandbox import Sandbox
+from runners.sandbox import Finished, Sandbox
 
 FAKE = Path(__file__).with_name("fake_ncu.py")
 
@@ -260,3 +261,34 @@ def test_a_sandbox_that_refuses_is_a_note(tmp_path: Path) -> None:
         (profile,) = missing.session(["/bin/true"])
     assert profile.counters == {}
     assert profile.note
+
+
+class Denying:
+    """A sandbox in which ncu is denied the counters unless it has root's two capabilities."""
+
+    def __init__(self) -> None:
+        self.profiles: list[str] = []
+        self.seen: list[str] = []
+
+    def run(self, _command: Sequence[str], **more: Any) -> Finished:
+        self.profiles.append(more["profile"])
+        self.seen.append(more["environment"].get("CUDA_VISIBLE_DEVICES", ""))
+        denied = more["profile"] == "tool"
+        words = b"==ERROR== ERR_NVGPUCTRPERM - no permission" if denied else b"fine"
+        return Finished(int(denied), words, b"", 0.1)
+
+
+@pytest.mark.parametrize(
+    ("user", "profiles"),
+    [(0, ["tool", "root tool", "root tool"]), (1000, ["tool", "tool"])],
+)
+def test_root_gets_two_capabilities_only_where_the_driver_denies_counters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: int, profiles: list[str]
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    denying = Denying()
+    run = in_sandbox(denying, device="GPU-1")  # type: ignore[arg-type]
+    found = [run(["ncu"], tmp_path, 1.0, ())[0] for _ in range(2)]
+    assert found == [int(user != 0)] * 2
+    assert denying.profiles == profiles
+    assert set(denying.seen) == {"GPU-1"}
