@@ -58,6 +58,8 @@ def _edits(
     before = _dividers(source, parts)
     if not source.in_block(first) or len(before) <= len(parts) - 1:
         return None
+    if any(_through(fn, d, own) for d in parts):
+        return None  # the quotients are shared already
     for digit in parts:
         variable = digit.variable
         if not variable.settled or variable.element not in _INTEGERS:
@@ -90,6 +92,15 @@ def _edits(
         edits.append((*span(variable.init), text))
     edits.insert(0, source.insert_before(first, "\n".join(chain)))
     return edits
+
+
+def _through(fn: Function, digit: Digit, own: Variable) -> bool:
+    """Return whether a coordinate is computed from a local that is computed from the number."""
+    if digit.variable.init is None:
+        return False
+    behind = [u.variable for u in fn.variables.within(digit.variable.init)]
+    inits = [v.init for v in behind if v is not None and v is not own and v.init is not None]
+    return any(u.variable is own for init in inits for u in fn.variables.within(init))
 
 
 def _dividers(source: Source, parts: Sequence[Digit]) -> list[Node]:

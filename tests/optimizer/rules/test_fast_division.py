@@ -65,3 +65,13 @@ def test_every_number_keeps_its_coordinates(form: str, tmp_path: Path) -> None:
 )
 def test_it_declines_what_is_no_whole_chain(body: str) -> None:
     assert not edits(body)
+
+
+def test_quotients_that_are_shared_already_stay() -> None:
+    text = (
+        "__global__ void k(const float *a, float *o, int w, int h, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+        "  int rest = i / w;\n  int x = i % w;\n  int y = rest % h;\n  int p = rest / h;\n"
+        "  o[(x * h + y) * 3 + p] = a[i];\n}\n"
+    )
+    assert not list(fast_division(Kernel("k", text), []))
