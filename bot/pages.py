@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from bot import orders
 from bot import report as html_report
@@ -35,6 +37,8 @@ def job(records: Records, terms: Terms, job_id: str) -> str | None:
     order = orders.from_json(found.order) if found.order else None
     return _template().render(
         job=found,
+        # Our own Markdown, in which texts of others are escaped; HTML in it is shown, not obeyed.
+        detail=Markup(_markdown().render(found.detail)),  # noqa: S704
         state=_state(found),
         is_over=found.state in OVER,
         order=order,
@@ -80,6 +84,11 @@ def _state(found: Job) -> dict[str, Any]:
 
 def _when(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False})
 
 
 @cache

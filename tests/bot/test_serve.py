@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from bot.github_errors import Denied, RateLimited, Unreachable
+from bot.interfaces import Reviewed
 from bot.ledger import Allowance
+from bot.orders import BenchState, BundleError, Order, Progress
 from bot.terms import Terms
 from tests.bot import house, ordered
 from tests.bot.fake_hub import FakeBench, FakeHub, World
@@ -430,6 +433,48 @@ def test_what_an_attacker_sends_is_refused_before_it_is_read(tmp_path: Path) -> 
         large = {"content-length": str(26 << 20), **house.headers("ping", b"")}
         assert bot.client.post("/webhook", content=b"x", headers=large).status_code == 413
         assert not bot.jobs()
+
+
+class HostileBench(FakeBench):
+    """Says what a GPU plane that was taken over might say."""
+
+    def poll(self, handle: str) -> Progress:
+        words = "<script>alert(1)</script> [x](javascript:alert(1)) @everyone"
+        return Progress(BenchState.RUNNING, "javascript:alert(1)", words, 7, 1.25)
+
+    def fetch(self, handle: str, order: Order) -> Sequence[Reviewed]:
+        raise BundleError("<img src=x onerror=alert(1)> ![x](http://evil.test) @everyone")
+
+
+def test_what_a_gpu_plane_says_is_shown_and_never_obeyed(tmp_path: Path) -> None:
+    with house.bot(tmp_path, bench=HostileBench) as bot:
+        bot.pull()
+        house.until(lambda: bool(bot.world.rows("SELECT * FROM orders")))
+        job = bot.reviews()[0].id
+        house.until(lambda: bot.client.get(f"/jobs/{job}/state").json()["steps"] == 7)
+        page = bot.client.get(f"/jobs/{job}").text
+        assert "<script" not in page
+        assert "&lt;script" in page
+        bot.house.entrance.records.ledger.pause("*", "<b>why</b> @everyone")
+        bot.settled()
+    other = tmp_path / "other"
+    other.mkdir()
+    with house.bot(other, bench=Fetched) as bot:
+        bot.pull("synchronize", OTHER)
+        bot.settled()
+        (check,) = [one for one in bot.checks() if one["head"] == OTHER]
+        assert check["title"] == "What came back from the GPU was refused"
+        for text in (check["summary"], bot.client.get(f"/jobs/{bot.reviews()[-1].id}").text):
+            assert "<img" not in text.replace("\\<", "")
+            assert "@everyone" not in text
+            assert "](http://evil" not in text
+
+
+class Fetched(HostileBench):
+    """Is done at once."""
+
+    def poll(self, handle: str) -> Progress:
+        return Progress(BenchState.DONE)
 
 
 def test_pages_show_state_and_report_and_run_no_script(tmp_path: Path) -> None:
