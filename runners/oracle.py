@@ -51,8 +51,13 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             Combination(case, family, seed) for family in chosen if family != families.DECLARED
         ]
+    huge = 0
     for size in families.sizes(work, 10 if full else 4, large=10 if full else 2):
-        both = full or weight(size.values) <= 1 << 20
+        # An answer of many millions of elements takes a second.
+        huge += weight(size.values) > LARGE
+        if weight(size.values) > LARGE and huge > (4 if full else 1):
+            continue
+        both = weight(size.values) <= (LARGE if full else 1 << 20)
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]
     if families.started(work):

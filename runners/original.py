@@ -322,8 +322,28 @@ class Original:
             "untouched": untouched is not None,
             "unordered": unordered,
             "lenient": lenient,
-            "spreads": combination.family == "nan",
+            "spreads": combination.family == "nan"
+            and self._spreads(argument, combination, same[0]),
         }
+
+    def _spreads(self, argument: Argument, combination: Combination, data: Storage) -> bool:
+        """Tell whether a NaN goes further than the element it stands for.
+
+        A maximum or a comparison may take one NaN or leave it, as it is written; a sum may not.
+        """
+        one = argument.type.fields[0]
+        if one.scalar.kind != "f":
+            return False
+        count = int(np.isnan(to_float(values(data, argument.type, one), one.scalar)).sum())
+        read = max(
+            (
+                a.elements(combination.case)
+                for a in self.work.arguments
+                if a.type.pointer and a.role != "output"
+            ),
+            default=0,
+        )
+        return count > 1 or argument.elements(combination.case) < read
 
     def _field(
         self,
