@@ -238,7 +238,8 @@ COLUMNS = (
 
 def summary(trials: Sequence[Trial], facts: str, least: float) -> str:
     """Write what the trials amount to, as Markdown."""
-    lines = ["# What differences are found", "", facts, "", f"| {' | '.join(COLUMNS)} |"]
+    lines = ["# What differences are found", "", facts, "", by_difference(trials)]
+    lines += [f"| {' | '.join(COLUMNS)} |"]
     lines.append(f"|{' --- |' * len(COLUMNS)}")
     groups: dict[tuple[str, int], list[Trial]] = {}
     for one in trials:
@@ -266,6 +267,43 @@ def summary(trials: Sequence[Trial], facts: str, least: float) -> str:
         ]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", false_wins(trials, least)])
+
+
+DIFFERENCE_COLUMNS = (
+    "true difference", "pairs", "found", "found the wrong way", "called at 1.03",
+    "do_bench beyond 1.01", "do_bench beyond 1.03", "mean of 100 beyond 1.01",
+    "mean of 100 beyond 1.03",
+)  # fmt: skip
+BINS = ((0.0, 0.75), (0.75, 1.5), (1.5, 2.5), (2.5, 3.5), (3.5, 6.0), (6.0, 100.0))
+
+
+def by_difference(trials: Sequence[Trial]) -> str:
+    """Say how often each method finds a difference, by how large it truly is."""
+    pairs: dict[tuple[str, int], list[Trial]] = {}
+    for one in trials:
+        pairs.setdefault((one.kernel, one.extra), []).append(one)
+    lines = [f"| {' | '.join(DIFFERENCE_COLUMNS)} |", f"|{' ---: |' * len(DIFFERENCE_COLUMNS)}"]
+    for low, high in BINS:
+        hits, count = [0] * 7, 0
+        for (_, extra), mine in pairs.items():
+            truth = statistics.fmean(math.log(one.ours.estimate) for one in mine)
+            if not extra or not low <= 100 * abs(math.expm1(truth)) < high:
+                continue
+            sign, word = (1, "faster") if truth > 0 else (-1, "slower")
+            count += len(mine)
+            for one in mine:
+                seen = one.ours.detected
+                hits[0] += seen == word
+                hits[1] += bool(seen) and seen != word
+                hits[2] += one.ours.decision == word
+                for at, ratio in ((3, one.do_bench), (5, one.mean)):
+                    hits[at] += sign * math.log(ratio) > math.log(1.01)
+                    hits[at + 1] += sign * math.log(ratio) > math.log(1.03)
+        if count:
+            name = f"{low:g} to {high:g} %" if high < 100 else f"over {low:g} %"
+            cells = [f"{100 * n / count:.1f} %" for n in hits]
+            lines.append(f"| {name} | {count} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 def plan(names: Sequence[str], kinds: Sequence[int]) -> list[tuple[Subject, int]]:
