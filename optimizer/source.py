@@ -474,8 +474,15 @@ class Source:
         return spans.replace(self.text, edits)
 
     def insert_before(self, at: Node | int, code: str) -> spans.Replacement:
-        """Return the edit that puts lines of code in front of a statement."""
-        return spans.insert_before(self.text, at if isinstance(at, int) else at.start_byte, code)
+        """Return the edit that puts lines of code in front of a statement, its `__shared__` too."""
+        return spans.insert_before(self.text, at if isinstance(at, int) else self._begin(at), code)
+
+    def _begin(self, node: Node) -> int:
+        """Return where a statement begins, CUDA words in front of it included."""
+        before = node.prev_sibling
+        low = before.end_byte if before is not None else node.start_byte
+        found = self.syntax.masked.attributes_in(low, node.start_byte)
+        return next((a.start for a in found), node.start_byte)
 
     def insert_after(self, at: Node | int, code: str) -> spans.Replacement:
         """Return the edit that puts lines of code behind a statement."""

@@ -53,3 +53,9 @@ def test_a_number_that_all_launches_pass_becomes_a_constant(given: str, number: 
 )
 def test_it_declines_what_may_differ_or_does_not_matter(text: str) -> None:
     assert not edits(text)
+
+
+def test_the_constant_stands_in_front_of_shared_arrays() -> None:
+    text = FN.replace("  int i =", "  __shared__ float t[4];\n  t[0] = 0;\n  int i =")
+    (edit,) = edits(text + MAIN.format("R"))
+    assert "  constexpr int kTaps = 5;\n  __shared__ float t[4];" in edit.source
