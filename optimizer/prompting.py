@@ -33,7 +33,7 @@ PROMPT_TOKENS = 8_000
 MOST_ELSEWHERE = 24
 MOST_BESIDE = 40
 MOST_FINDINGS = 12
-MOST_COUNTERS = 6
+MOST_COUNTERS = 3
 MOST_RAW = 70
 MOST_HOT_LINES = 6
 MOST_CASES = 12
@@ -56,8 +56,8 @@ class Level(IntEnum):
 
     FULL = 0
     FEWER_ELSEWHERE = 1  # all but the newest eight edits of other branches
-    NO_ELSEWHERE = 2  # other branches, edits that wait, and why siblings failed
-    FEW_FINDINGS = 3  # all but the three foremost findings; their counters; hot lines
+    NO_ELSEWHERE = 2  # other branches, edits that wait, why siblings failed, findings' counters
+    FEW_FINDINGS = 3  # all but the four foremost findings; hot lines
     LITTLE_ELSE = 4  # all but three cases; facts of the GPU; all but eight siblings
     NO_IDLE_CODE = 5  # bodies of functions that neither take time nor launch
     KERNELS_ALONE = 6  # everything of the file but the kernels that take time and their launches
@@ -279,12 +279,12 @@ def _hot(verdict: Verdict) -> Iterator[str]:
 def findings_words(findings: Sequence[Finding], level: Level = Level.FULL) -> str:
     """Return what the detectors see: severity, cause, remedies, expected gain."""
     few = level >= Level.FEW_FINDINGS
-    chosen = findings[: 3 if few else MOST_FINDINGS]
+    chosen = findings[: 4 if few else MOST_FINDINGS]
     if not chosen:
         return ""
     parts = ["# Findings of the profiler's tools, the most worthwhile first"]
     for number, one in enumerate(chosen, 1):
-        parts += finding_lines(number, one, counters=not few)
+        parts += finding_lines(number, one, counters=level < Level.NO_ELSEWHERE)
     return "\n".join(parts)
 
 

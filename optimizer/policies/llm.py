@@ -78,7 +78,8 @@ class Question:
 class Outcome:
     """What came of a question: an edit, or why there is none.
 
-    `dialogue` is all that was said, for a repair. `failed` tells that the model did not answer.
+    `dialogue` is all that was said, for a repair. `failed` tells that the model did not answer,
+    `level` how short the server wanted the prompt to be.
     """
 
     edit: Edit | None = None
@@ -255,6 +256,7 @@ class LanguageModelPolicy:
     def _ask(self, question: Question) -> Outcome:
         """Ask one question, the prompt made shorter as long as the server finds it too long."""
         level, length, reason = question.level, math.inf, ""
+        asked_for = level  # by the server; what our own limit asks for holds for this prompt alone
         while True:
             said, level = prompting.prompt(
                 self._scene, question.view, question.advice, level, self._habits.prompt_tokens
@@ -262,7 +264,7 @@ class LanguageModelPolicy:
             try:
                 if tokens_of(said) < length:  # else there was nothing to leave out
                     length = tokens_of(said)
-                    return replace(self._talk(question, said), level=level)
+                    return replace(self._talk(question, said), level=asked_for)
             except (PromptTooLong, NotRecorded) as error:
                 reason = error.message
             except BudgetSpent as error:
@@ -271,7 +273,7 @@ class LanguageModelPolicy:
                 return Outcome(reason=str(error), failed=True)
             if level is Level.KERNELS_ALONE:
                 return Outcome(reason=reason, failed=True)
-            level = Level(level + 1)
+            asked_for = level = Level(level + 1)
 
     def _ask_again(self, question: Question, said: tuple[Message, ...]) -> Outcome:
         """Ask once more after the compiler's words; what is refused now is given up."""

@@ -312,11 +312,11 @@ def test_a_context_that_is_too_small_makes_prompts_shorter_and_that_is_remembere
     made: Make,
 ) -> None:
     def small(messages: Sequence[Message]) -> str:
-        if "d3" in messages[1].text:
+        if "d4" in messages[1].text:
             raise PromptTooLong("4096 tokens at most")
         return answer()
 
-    many = tuple(replace(FINDINGS[0], detector=f"d{i}") for i in range(4))
+    many = tuple(replace(FINDINGS[0], detector=f"d{i}") for i in range(5))
     policy, model = made(small, habits=Habits(width=1))
     policy.propose(root(), many, 9)
     assert len(all_of(policy)) == 1
@@ -324,7 +324,7 @@ def test_a_context_that_is_too_small_makes_prompts_shorter_and_that_is_remembere
     policy.propose(replace(root(), number=7), many, 9)
     assert len(all_of(policy)) == 1
     assert len(model.said) == 3
-    assert "d3" not in model.said[2][1].text
+    assert "d4" not in model.said[2][1].text
 
 
 def test_a_context_too_small_for_anything_is_a_failure_and_no_prompt_is_sent_twice(
