@@ -18,6 +18,9 @@ from bot.orders import BundleError
 from optimizer.errors import BaselineError, ConfigError, OptimlError, RunnerError
 
 _LOG = structlog.get_logger("optiml")
+_NOTHING_SAID = (
+    "This says nothing about the kernels. Press Re-run, or write `/optiml optimize`, to try again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +71,28 @@ def closing(end: End, results: Sequence[Reviewed], page: str = "", comment: str 
 def failed(error: Exception) -> End:
     """Say what went wrong and whose turn it is: the project's, the machinery's, or ours."""
     title = _title(error)
+    parts = []
     if isinstance(error, OptimlError):
-        remedy = f"\n\n{prose(error.remedy)}" if error.remedy else ""
-        detail = prose(error.message) + remedy
+        again = isinstance(error, (Unreachable, RateLimited))  # their remedy was tried
+        parts = [_sentence(error.message), "" if again else _sentence(error.remedy)]
     else:
         _LOG.error("unexpected", exc_info=error)
-        detail = f"Unexpected: {prose(type(error).__name__)}. The service's log has the details."
+        parts = [f"It is a {type(error).__name__}; the service's log has the details."]
     if not isinstance(error, (ConfigError, BaselineError)):
-        detail += "\n\nThis says nothing about the kernels: nothing was decided about them."
+        parts.append(_NOTHING_SAID)
+    detail = "\n\n".join(part for part in parts if part)
     words = f"**{title}.** {detail}"
     return End(JobState.FAILED, title, detail, say=words)
+
+
+def _sentence(text: str) -> str:
+    """Return a phrase of ours or of others as a sentence, with nothing in it obeyed."""
+    shown = prose(text)
+    return (
+        f"{shown[:1].upper()}{shown[1:]}{'' if shown.endswith(('?', '.')) else '.'}"
+        if shown
+        else ""
+    )
 
 
 def _title(error: Exception) -> str:
