@@ -24,7 +24,7 @@ from runners.stage import Findings, Limit, Suspect
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
-SHAKEN_ELEMENTS, SHAKEN_PATIENCE = 1 << 21, 20.0
+SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 5.0, 20.0
 MANY_UNSEEN = (600, 120)
 WATCHED_ELEMENTS = 1 << 16
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
@@ -144,7 +144,10 @@ def shaken(
     rng = stream(job.seed, "shaken", job.kernel.digest)
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     turns = [*(fit[:SHAKEN_CASES] * SHAKEN_RUNS), *rest]
+    deadline = time.monotonic() + SHAKEN_SECONDS
     for number, combination in enumerate(turns):
+        if time.monotonic() > deadline:
+            return
         seed = int(rng.integers(1, 2**32))
         try:
             run = session.run(combination, nan=number % 2 == 1, seed=seed, seconds=30.0)
