@@ -185,7 +185,7 @@ _BETTER = {
     "bubblewrap": "apt-get install bubblewrap (or dnf, pacman)",
     "namespaces": "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1 and "
     "kernel.apparmor_restrict_unprivileged_userns=0; "
-    "in a container --security-opt seccomp=unconfined",
+    "in a container --security-opt seccomp=unconfined --security-opt systempaths=unconfined",
     "landlock": "Linux 6.12 or newer with landlock in /sys/kernel/security/lsm",
     "cgroups": "start it under `systemd-run --scope -p Delegate=yes` (--user where not root)",
     "seccomp": "x86_64 and aarch64 have a table of system calls",

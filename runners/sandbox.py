@@ -439,8 +439,9 @@ class Sandbox:
         if sys.platform != "linux":
             return "needs Linux"
         if backend == "landlock":
-            if "pids" not in self._groups.folders and not self._inner:
-                return "needs a control group, to bound how many processes are started"
+            bounded = "pids" in self._groups.folders or self._inner or os.geteuid() != 0
+            if not bounded:
+                return "needs a control group, to bound how many processes root starts"
             if reason := _landlock_lacks():
                 return reason
         env = clean_environment()
@@ -498,6 +499,8 @@ def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, o
     # root is exempt from it.
     if os.geteuid() != 0 and backend in {"bubblewrap", "namespaces"}:
         rlimits["RLIMIT_NPROC"] = limits.processes
+    if os.geteuid() != 0 and backend == "landlock" and "pids" not in groups.folders:
+        rlimits["RLIMIT_NPROC"] = limits.processes + _own_tasks()
     binds = _binds((*_SHOWN, *place.readable, *_driver_folders(place)), place.writable)
     seen = place.environment.get("CUDA_VISIBLE_DEVICES", "")
     devices = gpu_nodes.nodes(seen) if place.gpu else []
@@ -537,6 +540,16 @@ def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, o
         "tmp_bytes": limits.tmp_bytes,
         "rlimits": rlimits,
     }
+
+
+def _own_tasks() -> int:
+    """Return how many threads of this user run now: a limit without a namespace counts them too."""
+    count, user = 0, os.geteuid()
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_uid == user:
+                count += len(list((path / "task").iterdir()))
+    return count
 
 
 def _moved(value: str, own_tmp: str) -> str:
