@@ -47,6 +47,7 @@ class Outcome:
     beyond: str = ""
     spent: dict[str, float] = field(default_factory=dict)
     exhibit: Json | None = None
+    watched: list[str] = field(default_factory=list)
 
     def line(self) -> str:
         """Return its line of the table."""
@@ -208,6 +209,12 @@ class Team:
         outcome.accepted = verdict["status"] == "correct"
         outcome.speedup = _speedup(verdict)
         outcome.exhibit = verdict.get("exhibit")
+        looked = ("sanitizer", "plausibility", "delayed warps", "many launches")
+        outcome.watched = [
+            f"{check['layer']}: {check['what']}"
+            for check in verdict.get("checks") or ()
+            if check["layer"] in looked
+        ]
         outcome.spent |= {f"{stage} {k}": v for k, v in (verdict.get("seconds") or {}).items()}
 
     def _asked(
