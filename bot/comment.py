@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bot import diagram, difference, wording
 from bot.interfaces import Change, Report, Reviewed
 from bot.markdown import code, details, fenced, length, prose, table
+from bot.model_use import MODEL_AUTHOR
 from bot.outcome import (
     Outcome,
     Ratio,
@@ -17,7 +18,7 @@ from bot.outcome import (
     worst_error,
 )
 from bot.suggestion import Suggestion, suggest
-from optimizer.model import Check, Resources, Trajectory
+from optimizer.model import Check, Edit, Resources, Trajectory
 from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
@@ -268,11 +269,19 @@ def _why(outcome: Outcome, limit: int) -> str:
     return "\n".join(["**Why it is faster**", "", *lines])
 
 
+def _title(edit: Edit | None) -> str:
+    """Say an edit's title, and who wrote it where that was a language model."""
+    if edit is None:
+        return ""
+    by = edit.author.removeprefix(MODEL_AUTHOR)
+    return prose(edit.title) + (f" (by {code(by[:80])})" if by != edit.author else "")
+
+
 def _trajectory(outcome: Outcome, nodes: int) -> str:
     rows = [
         [
             str(number),
-            prose(kept.step.edit.title if kept.step.edit else ""),
+            _title(kept.step.edit),
             wording.times(kept.gain),
             wording.times(kept.step.edit.predicted)
             if kept.step.edit and kept.step.edit.predicted

@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from bot import console, report
+from bot.comment import Door, compose
+from bot.interfaces import Change, Reviewed
 from bot.model_use import model_use
 from bot.outcome import summarize
 from optimizer.dialogue import Usage
@@ -78,3 +80,13 @@ def test_machines_are_told_what_it_took() -> None:
     said = console.as_json(summarize(asked()), {})["model"]
     assert isinstance(said, dict)
     assert (said["calls"], said["usd"], said["edits"]) == (5, 0.0456, 1)
+
+
+def test_the_comment_says_which_kept_edit_a_model_wrote() -> None:
+    found = asked()
+    change = Change(found.baseline.kernel, found.workload)
+    markdown = compose([Reviewed(change, found)], Door("main")).markdown or ""
+    assert markdown.count("(by `gpt-x<b>`)") == 1
+    edit = found.steps[2].edit
+    assert edit is not None
+    assert edit.author.startswith("rule:")
