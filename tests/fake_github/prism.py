@@ -47,7 +47,8 @@ def document(base: str) -> dict[str, Any]:
     """Return GitHub's document for a server at `base`, with the paths that the fake serves.
 
     Two things stand in the way of a proxy: absolute addresses of api.github.com, and workflow ids
-    that are `oneOf` a number and a text, which a number in a path matches twice.
+    that are `oneOf` a number and a text, which a number in a path matches twice. A third cannot be
+    mended: Prism follows redirections itself, so downloads do not go through it.
     """
     place = folder() / "node_modules/@octokit/openapi/generated/api.github.com.json"
     found: dict[str, Any] = json.loads(place.read_text().replace(_PUBLIC, base))

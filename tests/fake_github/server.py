@@ -387,7 +387,8 @@ class FakeGithub:
         else:
             content = b"" if answer.data is None else json.dumps(answer.data).encode()
         handler.send_response(answer.status)
-        answer.headers.setdefault("content-type", "application/json; charset=utf-8")
+        kind = "application/json; charset=utf-8" if content else "text/html; charset=utf-8"
+        answer.headers.setdefault("content-type", kind)
         answer.headers.setdefault("x-github-request-id", secrets.token_hex(8))
         for name, value in answer.headers.items():
             handler.send_header(name, value)
