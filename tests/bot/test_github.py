@@ -127,3 +127,65 @@ def test_a_head_that_is_not_the_pull_requests_any_more_is_stale(world: World) ->
     world.fake.commit(world.repository, "faster", {worlds.PATH: worlds.BEFORE + "// more\n"})
     with pytest.raises(errors.Stale):
         world.hub().forge(NAME, one.number).changed_kernels(Pull(one.base, old, NAME, one.number))
+
+
+WAYS = [
+    *((status, False) for status in (401, 403, 404, 409, 422, 429, 500, 502, 503, worlds.DROP)),
+    (502, True),
+    (worlds.DROP, True),
+]
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_whatever_fails_once_each_order_has_one_check_that_ends(world: World, is_new: bool) -> None:
+    one = world.change()
+    for number, (method, path, (status, after)) in enumerate(
+        (method, path, way)
+        for method, path in (
+            ("GET", "/check-runs$"),
+            ("POST", "/check-runs$"),
+            ("PATCH", "/check-"),
+        )
+        for way in WAYS
+        if not (is_new and method == "GET")
+    ):
+        world.fake.state.ahead += 10
+        order = f"{number:032x}"
+        hub = world.hub()
+        world.fake.fail(method, path, status, after=after, message="trouble")
+        try:
+            check = hub.open_check(NAME, one.head, order, "waiting", is_new=is_new)
+        except errors.GithubError as error:
+            assert error.message  # noqa: PT017 - some of them are mended without one
+            check = hub.open_check(NAME, one.head, order, "waiting")
+        closing = Closing("neutral", "Nothing", "Nothing faster was found.")
+        try:
+            hub.close_check(NAME, check, closing)
+        except errors.GithubError:
+            hub.close_check(NAME, check, closing)
+        assert all(fault.times == 0 for fault in world.fake.faults)
+        ours = [run for run in world.fake.state.checks.values() if run.external_id == order]
+        assert [(run.id, run.status) for run in ours] == [(check, "completed")]
+
+
+def test_whatever_fails_once_a_reply_and_a_reaction_are_there_once(world: World) -> None:
+    for number, (status, after) in enumerate(WAYS):
+        for method, path in (
+            ("GET", "/comments$"),
+            ("POST", "/issues/[0-9]+/comments$"),
+            ("POST", "/reactions$"),
+        ):
+            world.fake.state.ahead += 10
+            one = world.change(f"b{number}-{method}-{len(path)}")
+            comment = world.fake.say(one, "dev", "/optiml help")
+            hub = world.hub()
+            world.fake.fail(method, path, status, after=after, message="trouble")
+            for _ in range(2):
+                try:
+                    hub.react(NAME, comment.id, "eyes")
+                    hub.reply(NAME, one.number, "help", "key")
+                except errors.GithubError:
+                    continue
+            assert all(fault.times == 0 for fault in world.fake.faults)
+            assert len(world.fake.comments(one)) == 1
+            assert len(comment.reactions) == 1
