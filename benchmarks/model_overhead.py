@@ -5,9 +5,10 @@
 The file is made of the examples' sources up to so many lines, edited `depth` times, with siblings,
 other branches, findings and counters around it as a long search has them. Each call is another
 text, so that no cache of ours helps. The edit boundary is timed by itself: it is asked beside the
-search, whose own question it answers. Reported are milliseconds of this process, and the tokens of
+search, whose own question it answers. Reported are processor milliseconds, and the tokens of
 the prompt by our own count (`optimizer.spending.tokens_in`, which counts high: a token for each
-begun five letters of a word, for every digit, every other sign and each run of blanks beyond one). With `--server URL` that server counts the same prompts with its tokenizer.
+begun five letters of a word, for every digit, every other sign and each run of blanks beyond one).
+With `--server URL` that server counts the last prompt with its own tokenizer.
 """
 
 from __future__ import annotations
@@ -174,18 +175,18 @@ def main() -> None:
     for number in range(chosen.calls):
         steps, step = tree(text, chosen.depth, number)
         given = answer(step.kernel)
-        clock = [time.perf_counter()]
+        clock = [time.process_time()]
         advice = next(iter(advices(step.findings, AdviceLedger(), {"matmul_kernel": 0.9})))
         said, level = prompt(scene, View(step, steps, step.findings), advice)
-        clock.append(time.perf_counter())
+        clock.append(time.process_time())
         wish = read(given)
-        clock.append(time.perf_counter())
+        clock.append(time.process_time())
         assert not isinstance(wish, Refused), wish
         edited = applied(wish, step.kernel.source)
-        clock.append(time.perf_counter())
+        clock.append(time.process_time())
         assert isinstance(edited, str), edited
         outside = violations(steps[0].kernel.source, edited)
-        clock.append(time.perf_counter())
+        clock.append(time.process_time())
         assert not outside, outside
         for name, begin, end in zip(times, clock, clock[1:], strict=False):
             times[name].append(1e3 * (end - begin))

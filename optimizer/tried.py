@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from optimizer.model import Kernel, Status, Step
+from optimizer.model import Kernel, Measurement, Status, Step
 from optimizer.significance import speedup
 
 MOST_REASON = 160
@@ -72,14 +73,34 @@ def outcome(steps: Mapping[int, Step], step: Step, *, reasons: bool = True) -> s
     """
     verdict, parent = step.verdict, steps.get(step.parent or 0)
     if verdict.status is Status.CORRECT:
-        now = speedup(verdict.measurement)
-        before = speedup(parent.verdict.measurement) if parent else None
+        now = _speed(_This(verdict.measurement))
+        before = _speed(_This(parent.verdict.measurement)) if parent else None
         if step.same_as is not None:
             return "same machine code as another"
         return f"{figure(now / before)}x" if now and before else "correct, not timed"
     words = verdict.status.value
     reason = next(iter(_telling(verdict.log)), "") if reasons else ""
     return f"{words} ({reason[:MOST_REASON]})" if reason else words
+
+
+class _This:
+    """A measurement as itself: its identity is its hash, since its parts have none."""
+
+    __slots__ = ("measurement",)
+
+    def __init__(self, measurement: Measurement | None) -> None:
+        self.measurement = measurement
+
+    def __hash__(self) -> int:
+        return id(self.measurement)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _This) and other.measurement is self.measurement
+
+
+@functools.lru_cache(maxsize=4096)  # each prompt tells of the same candidates again
+def _speed(this: _This) -> float | None:
+    return speedup(this.measurement)
 
 
 def figure(value: float) -> str:
