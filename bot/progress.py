@@ -89,7 +89,8 @@ class Progress:
         if is_best and step.edit is not None and self._ratio is not None:
             self._line(f"candidate {step.number}: {step.edit.title}: {self._ratio}")
         elif self._clock() - self._said > _QUIET_SECONDS:
-            self._line(f"candidate {step.number}: {outcome_words(step)}")
+            best = outcome_words(self._best) if self._best is not None else "none yet"
+            self._line(f"candidate {step.number}: {outcome_words(step)}; the best so far: {best}")
 
     def __rich__(self) -> RenderableType:
         """Return the panel as it is now."""
