@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.redteam.table import load
+
 Json = dict[str, Any]
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
@@ -31,7 +33,12 @@ def kept(outcome: Json) -> Json:
 def main(arguments: Sequence[str]) -> int:
     """Reduce a run's file to the records."""
     data = json.loads(Path(arguments[0]).read_text())
+    known = {c.label: c for c in load()}
     outcomes = sorted((kept(o) for o in data["outcomes"]), key=lambda o: str(o["label"]))
+    for outcome in outcomes:
+        candidate = known[outcome["label"]]
+        outcome["digest"] = outcome["digest"] or candidate.digest
+        outcome["right"] = candidate.right(accepted=outcome["accepted"], speedup=outcome["speedup"])
     RECORDS.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(o, separators=(",", ":")) for o in outcomes)
     RECORDS.write_text(f'{{"gpu":{json.dumps(data["gpu"])},"outcomes":[\n{lines}\n]}}\n')
