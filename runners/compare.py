@@ -23,6 +23,7 @@ LOWEST, HIGHEST = -1080, 1030  # exponents of doubles, as frexp counts them
 BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twice over
 # Beyond the tolerance: what moving every input by one rounding error does, a few times over.
 CONDITION = 4.0
+ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 CHUNK = 1 << 18
 _POOL = ThreadPoolExecutor(8, thread_name_prefix="compare")  # starts no thread before its time
@@ -116,6 +117,14 @@ def noise_by_exponent(gaps: Floats, want: Floats) -> Floats:
     known = np.flatnonzero(counts > 0)
     if not len(known):
         return np.zeros(length)
+    # Few results of a magnitude tell little of its errors, and where small ones come of terms that
+    # cancel, their errors are those of larger ones.
+    above = 0.0
+    for at in known[::-1]:
+        if counts[at] >= ENOUGH:
+            above = rms[at]
+        else:
+            rms[at] = max(rms[at], above)
     nearest = known[np.clip(np.searchsorted(known, np.arange(length)), 0, len(known) - 1)]
     return np.asarray(rms[nearest])
 

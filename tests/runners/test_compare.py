@@ -190,3 +190,16 @@ def test_bytes_are_the_same_only_if_they_are(left: bytes, right: bytes) -> None:
     """Odd lengths included."""
     a, b = np.frombuffer(left, np.uint8), np.frombuffer(right, np.uint8)
     assert same_bytes(a, b) == (left == right)
+
+
+def test_a_rare_small_result_has_the_errors_of_larger_ones() -> None:
+    """One result in a million that cancels does not set its own standard."""
+    want = np.concatenate([np.linspace(1, 2, 4096), [1e-6]])
+    errors = np.concatenate([np.full(4096, 1e-7), [1e-10]])
+    answer = _answer(want, errors, rtol=1e-5, atol=1e-6)
+    got = want + np.concatenate([np.zeros(4096), [3e-8]])
+    assert compare(_bytes(got), answer).passed
+    many = np.concatenate([np.linspace(1, 2, 4096), np.linspace(1e-6, 1.9e-6, 4096)])
+    quiet = np.concatenate([np.full(4096, 1e-7), np.full(4096, 1e-13)])
+    strict = _answer(many, quiet, rtol=1e-5, atol=1e-6)
+    assert not compare(_bytes(many + np.repeat([0, 3e-8], 4096)), strict).passed
