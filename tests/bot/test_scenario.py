@@ -41,20 +41,15 @@ from tests.fake_github.clicks import commit_suggestions
 from tests.fake_github.state import Pull, Run
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "reduction"
+KERNEL = "histogram"
+FILE = f"{KERNEL}.cu"
+EXAMPLE = ROOT / "examples" / KERNEL
 NAME = "octo/sums"
 SECRET = b"0123456789abcdef0123456789abcdef"
 MOST_CALLS = 15  # for one review, of however many polls of its run one
-HEAD_SOURCE = (EXAMPLE / "reduction.cu").read_text()
-BASE_SOURCE = (
-    HEAD_SOURCE
-    .replace("sdata[BLOCK_SIZE];", "sdata[256];")
-    .replace("sdata[tid] = (i < n) ? in[i] : 0.0f;", "sdata[tid] = i < n ? in[i] : 0;")
-    .replace("int s = blockDim.x / 2; s > 0; s >>= 1", "int s = 1; s < blockDim.x; s *= 2")
-    .replace("if (tid < s) {", "if (tid % (2 * s) == 0) {")
-    .replace("if (tid == 0) {", "if (threadIdx.x == 0) {")
-    .replace("int blocks = (n + BLOCK_SIZE - 1) / BLOCK_SIZE;", "int blocks = n / BLOCK_SIZE + 1;")
-)  # fmt: skip
+HEAD_SOURCE = (EXAMPLE / FILE).read_text()
+# The pull request touches every line, so that whatever is found can be suggested.
+BASE_SOURCE = HEAD_SOURCE.replace("\n", " \n")
 
 
 class Scenario:
@@ -73,14 +68,14 @@ class Scenario:
         self.log.append(f"{time.perf_counter() - self.began:6.2f} s  {words}")
 
     def repository(self) -> Pull:
-        """Make a repository whose pull request rewrites the kernel."""
+        """Make a repository whose pull request rewrites the file."""
         workflow = (ROOT / "examples" / "workflows" / "optiml-gpu.yml").read_text()
         self.home = self.fake.repository(NAME, maintainer="write", visitor="read")
         self.fake.commit(
             self.home,
             "main",
             {
-                "reduction.cu": BASE_SOURCE,
+                FILE: BASE_SOURCE,
                 ".optiml.yml": (EXAMPLE / ".optiml.yml").read_text(),
                 "ref.py": (EXAMPLE / "ref.py").read_text(),
                 ".github/workflows/optiml-gpu.yml": workflow,
@@ -88,7 +83,7 @@ class Scenario:
         )
         tip = self.home.tip("main")
         assert tip is not None
-        self.fake.commit(self.home, "tree", {"reduction.cu": HEAD_SOURCE}, start=tip)
+        self.fake.commit(self.home, "tree", {FILE: HEAD_SOURCE}, start=tip)
         self.tell(f"pull request opened, head {self.home.tip('tree')}")
         return self.fake.pull(self.home, "tree")
 
@@ -233,7 +228,7 @@ def test_from_a_pull_request_to_the_commits_of_the_measured_file(scenario: Scena
     scenario.until(lambda: fake.count("PATCH", "/check-runs/") > 0, "check run completed")
     assert check.status == "completed"
     scenario.tell(f"result → comment took {posted:.2f} s")
-    calls = fake.count()
+    calls = len(fake.calls)
 
     # What was measured, as the GPU plane wrote it down.
     (run,) = fake.state.runs.values()
@@ -244,7 +239,7 @@ def test_from_a_pull_request_to_the_commits_of_the_measured_file(scenario: Scena
     assert found.winner
 
     (written,) = fake.comments(one)
-    assert "`reduction`" in written.body
+    assert f"`{KERNEL}`" in written.body
     assert "recorded on NVIDIA H200" in written.body
     assert "```mermaid" in written.body
     assert check.conclusion == "success"
@@ -262,7 +257,7 @@ def test_from_a_pull_request_to_the_commits_of_the_measured_file(scenario: Scena
     clicked = commit_suggestions(fake, one)
     one.head_ref = branch
     measured = found.best.kernel.source.encode()
-    assert scenario.home.store.file(clicked, "reduction.cu") == measured
+    assert scenario.home.store.file(clicked, FILE) == measured
 
     # Somebody who may only read is told why not; somebody who may write gets the commits.
     scenario.comment(one, "visitor", f"/optiml apply {ident[1]}")
@@ -273,7 +268,7 @@ def test_from_a_pull_request_to_the_commits_of_the_measured_file(scenario: Scena
     scenario.until(lambda: one.head != head, "commits pushed")
     scenario.until(lambda: len(fake.comments(one)) == 3, "answer written")
     assert fake.state.comments[asked].reactions
-    assert scenario.home.store.file(one.head, "reduction.cu") == measured
+    assert scenario.home.store.file(one.head, FILE) == measured
     log = scenario.home.store.git("log", "--format=%B%x00", f"{head}..{one.head}").decode()
     messages = [text.strip() for text in log.split("\0") if text.strip()][::-1]
     for text in messages:
