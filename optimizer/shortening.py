@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # An edit whose own log gain is below this is taken out on trial. Screening intervals of 4 to 12
 # blocks are 1 to 2 % wide, so the trial, not this figure, tells whether it paid.
 LITTLE = 0.015
-# A shorter winner may be this much slower, in log speedup: an edit that gained no more brought little.
-TOLERATED = 0.015
+# A shorter winner may be this much slower, in log speedup: what screening can just tell.
+TOLERATED = 0.01
 
 
 class Shortening:
