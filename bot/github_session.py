@@ -21,10 +21,10 @@ from typing import Any, Self
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
 
 import httpx
-import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from github import Auth
 
 from bot.github_errors import (
     Denied,
@@ -517,10 +517,11 @@ def _signer(app: App) -> Callable[[float], str]:
             "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",
         ) from error
 
+    signed = Auth.AppAuth.create_jwt_sign(lambda: key, "RS256")  # type: ignore[arg-type,return-value]
+
     def sign(now: float) -> str:
         # Ten minutes is the most GitHub takes; a minute back for clocks that differ.
-        claims = {"iat": int(now) - 60, "exp": int(now) + 480, "iss": app.id}
-        return jwt.encode(claims, key, algorithm="RS256")
+        return str(signed({"iat": int(now) - 60, "exp": int(now) + 480, "iss": app.id}))
 
     return sign
 
