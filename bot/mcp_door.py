@@ -13,7 +13,7 @@ from runners.workload import read_project
 def open_door(path: Path, flags: Mapping[str, object], replay: Path | None, command: str) -> None:
     """Serve until the client leaves. Raise `ConfigError` when there is nothing to work on."""
     try:
-        from bot import mcp_server
+        from bot import mcp_desk, mcp_server
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"the Model Context Protocol's SDK is missing ({error.name})",
@@ -36,4 +36,4 @@ def open_door(path: Path, flags: Mapping[str, object], replay: Path | None, comm
             projects.root_of(path.resolve()), declared.kernels, dict(declared.settings)
         )  # fmt: skip
     chosen = settings.load(flags, given)
-    mcp_server.serve(mcp_server.Place(root, kernels, chosen, replay, command))
+    mcp_server.serve(mcp_desk.Place(root, kernels, chosen, replay, command))
