@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # blocks are 1 to 2 % wide. Racing costs the full stop rule, 12 s each for a slow program.
 CLOSE = 1.04
 # What races and confirmations cost, in trials and in whole first verdicts of the unedited kernel:
-# on three whole programs 2.5 to 3.5 and 1.7 to 2.3 (H200). Of a kernel both are cheap.
+# 1.6 to 3.2 and 0.8 to 1.7 on three whole programs (heat, nbody, montecarlo; their recordings of
+# an H200). Rounded up, since running over the minutes is worse. Of a kernel both are cheap.
 RACE_COST, CONFIRM_COST = 3.0, 2.0
 
 

@@ -19,7 +19,7 @@ from optimizer import counters
 # Invocations of each kernel that are profiled in a program that launches it again and again: the
 # first (caches and pages cold), and a later one, since an iterative solver's first step is often
 # not like the others. Each costs 17 passes: three kernels at three launches took 6.1 s on an H200,
-# at one launch 3.2 s, of which 2 s go into starting ncu.
+# at one launch 3.2 s.
 PROGRAM_INVOCATIONS = "1|6"
 # A line with a smaller share of a kernel's samples is noise: with the usual 1,000 to 10,000
 # samples a launch, 1 % is 10 to 100 of them.
