@@ -19,6 +19,7 @@ from optimizer.errors import NoDeviceError, RunnerError
 from optimizer.model import Effort, Kernel, Status, Verdict, Workload
 from runners import wire
 from runners.awaited import Awaited
+from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
 from runners.profiler import NcuProfiler, profile_jobs, with_profile
 from runners.sandbox import Sandbox
@@ -246,6 +247,9 @@ class LocalDispatcher:
                 seat.renew()  # whatever wrote that was not our worker alone
                 return _refused(candidate, forged)
             seat.warm()
+            if job.effort is Effort.CONFIRM and self._profiler is not None and large(verdict):
+                request = self._asked("0", "profile", job, candidate, baseline)
+                verdict = counted_too(verdict, request, self._profiler, self._worker_command())
             return replace(
                 verdict,
                 machine_code=verdict.machine_code or candidate.machine_code,
@@ -276,24 +280,27 @@ class LocalDispatcher:
         able = [i for i, (candidate, _) in enumerate(built) if candidate.artifact is not None]
         if self._profiler is None or not able:
             return verdicts
-        requests = [
-            json.loads(
-                wire.request(
-                    str(i), "profile", jobs[i],
-                    (built[i][0].artifact, built[i][1].artifact), JOB_SECONDS[Effort.PROFILE],
-                )
-            )
-            for i in able
-        ]  # fmt: skip
+        requests = [self._asked(str(i), "profile", jobs[i], *built[i]) for i in able]
         seat = self._free.get()
         try:
-            command = self._command[:-1] if self._command else [sys.executable, "-I", "-m", _WORKER]
-            profiles = profile_jobs(self._profiler, requests, command)
+            profiles = profile_jobs(self._profiler, requests, self._worker_command())
         finally:
             self._free.put(seat)
         for i, profile in zip(able, profiles, strict=True):
             verdicts[i] = with_profile(verdicts[i], profile)
         return verdicts
+
+    def _worker_command(self) -> list[str]:
+        return self._command[:-1] if self._command else [sys.executable, "-I", "-m", _WORKER]
+
+    @staticmethod
+    def _asked(
+        number: str, nonce: str, job: Job, candidate: Built, baseline: Built
+    ) -> dict[str, Any]:
+        """Return what a profiled worker is asked, as it will read it."""
+        artifacts = (candidate.artifact, baseline.artifact)
+        line = wire.request(number, nonce, job, artifacts, JOB_SECONDS[Effort.PROFILE])
+        return dict(json.loads(line))
 
 
 _WORKER = "runners.worker"

@@ -166,9 +166,11 @@ class Judge:
             )
             fine = counted.believable(gain, before, after)
             if before and after:
-                what = f"{case.name}: cycles fell with the time"
+                what = f"{case.name}: {counted.CHECKED}"
                 fell = before / after
-                report.add("plausibility", what, passed=fine, error=gain, bound=3 * fell)
+                report.add(
+                    "plausibility", what, passed=fine, error=gain, bound=counted.ALIKE * fell
+                )
             if not fine:
                 raise Wrong(
                     "rejected",

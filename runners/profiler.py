@@ -200,6 +200,45 @@ class NcuProfiler:
             for p in parts
         )
 
+    def table(
+        self,
+        command: Sequence[str],
+        metrics: Sequence[str],
+        *,
+        cwd: str | None = None,
+        readable: Sequence[str] = (),
+    ) -> tuple[str, str]:
+        """Return metrics of every launch of a command as ncu's CSV page, and why there are none.
+
+        `cwd` and `readable` are as in `session`.
+        """
+        if self.path is None or self._denied:
+            return "", self._denied or MISSING
+        try:
+            with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
+                folder = Path(name)
+                page = folder / "page.csv"
+                target = list(command) if cwd is None else ["env", "-C", cwd, *command]
+                line = [self.path, "--clock-control", "none", "--target-processes", "all"]
+                line += ["--metrics", ",".join(metrics), "--csv", "--page", "raw"]
+                line += ["--print-units", "base", "--log-file", str(page)]
+                asked = ([*_surroundings(folder), *line, *target], folder, self.seconds, readable)
+                note = ""
+                for wait in (0.0, *BUSY_WAITS):
+                    time.sleep(wait)
+                    status, printed = self._run(*asked)
+                    text = page.read_text(errors="replace") if page.is_file() else ""
+                    if '"ID"' in text:
+                        return text, ""
+                    note = trouble(f"{text}\n{printed}", status)
+                    if note != BUSY:
+                        break
+        except OSError as error:
+            return "", f"ncu has no room to write its page: {error.strerror}"
+        if note == DENIED:
+            self._denied = note
+        return "", note
+
     def _launches(
         self,
         command: Sequence[str],

@@ -45,10 +45,11 @@ def answer(request: dict) -> dict | None:  # type: ignore[type-arg]
     if "refuse" in source:
         fault = {"type": "BaselineError", "message": "it never worked", "remedy": "mend it"}
         return {"id": head["id"], "nonce": head["nonce"], "error": fault}
+    fiftyfold = "fiftyfold" in source
     case = {
         "name": "n=1",
-        "candidate_us": [STARTED],
-        "baseline_us": [2.0],
+        "candidate_us": [1.0 if fiftyfold else STARTED],
+        "baseline_us": [50.0 if fiftyfold else 2.0],
         "weight": 1.0,
     }
     if "retire" in source:  # as after a fault that cost it its context
