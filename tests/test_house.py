@@ -171,7 +171,9 @@ def test_what_git_should_ignore_is_not_tracked() -> None:
     assert not [path for path in tracked() if ignored.search(str(path.relative_to(ROOT)))]
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "name", ["requirements.lock", "requirements-dev.lock", "requirements-model.lock"]
+)
 def test_the_lock_files_hold_exact_versions_with_hashes_and_no_addresses(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
@@ -194,6 +196,8 @@ def test_the_lock_files_cover_what_the_project_needs() -> None:
     assert needed <= runtime
     assert runtime <= dev
     assert names(FACTS["dependency-groups"]["dev"]) <= dev
+    model = names((ROOT / "requirements-model.lock").read_text(encoding="utf-8").splitlines())
+    assert names(FACTS["dependency-groups"]["model"]) == model
 
 
 def documented(file: str) -> str:

@@ -27,7 +27,7 @@ CALLS = 2
 
 pytestmark = [
     pytest.mark.skipif(real_model.weights() is None, reason=real_model.MISSING),
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(280),
 ]
 
 
@@ -53,7 +53,7 @@ def searched(tmp_path: Path, **changes: object) -> Trajectory:
 def test_a_search_with_a_model_that_knows_nothing_ends_where_the_rules_end(
     url: str, tmp_path: Path
 ) -> None:
-    model = {"model": "smollm2", "api_url": url, "model_seconds": 300.0, "judge": "rule"}
+    model = {"model": "smollm2", "api_url": url, "model_seconds": 100.0, "judge": "rule"}
     limits = {"calls": CALLS, "prompt_tokens": 1300, "answer_tokens": 24}
     found = searched(tmp_path / "mixed", policy="mixed", **model, **limits)
     rules = searched(tmp_path / "rules", policy="rules")
@@ -72,6 +72,6 @@ def test_its_tokenizer_counts_no_more_tokens_than_we_do(url: str) -> None:
     ((kernel, workload),) = projects.of_file(EXAMPLE / "softmax.cu", None).kernels
     step = Step(0, None, None, kernel, Verdict(Status.CORRECT))
     said, _ = prompt(Scene(workload), View(step, {0: step}), Advice("k", "Do it."))
-    with ServerModel(Endpoint("smollm2", url, seconds=300.0)) as model:
+    with ServerModel(Endpoint("smollm2", url, seconds=100.0)) as model:
         answer = model.ask(said, limit=1)
     assert 0 < answer.usage.sent <= tokens_of(said)
