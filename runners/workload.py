@@ -301,8 +301,14 @@ class _Reader:
 
 
 def _explain(error: ValidationError, marked: Marked) -> ConfigError:
-    """Say the first mistake in the project file's own words."""
-    found = min(error.errors(include_url=False), key=lambda e: marked.line(_path(e["loc"])))
+    """Say the first mistake in the project file's own words.
+
+    A misspelt key is also a missing one; the line that is there tells more than the one that is not.
+    """
+    found = min(
+        error.errors(include_url=False),
+        key=lambda e: (e["type"] == "missing", marked.line(_path(e["loc"]))),
+    )
     path = _path(found["loc"])
     key = str(path[-1]) if path else ""
     if found["type"] == "extra_forbidden":

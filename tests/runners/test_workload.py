@@ -166,6 +166,7 @@ kernels:
         ("minutes: 2.5", "minutes: -1", 4, "budget.minutes is -1", "greater than 0"),
         ("evaluations: 12", "evaluations: many", 4, "budget.evaluations is 'many'", "integer"),
         ("tunable: true", "tuneable: true", 12, "unknown key tuneable", "did you mean tunable?"),
+        ("kernels:\n", "kernals:\n", 8, "unknown key kernals", "did you mean kernels?"),
         ("    kernel: saxpy\n", "", 9, "exactly one of kernel, entry, program", ""),
         ("    warm: true", "    entry: run", 9, "there is kernel and entry", ""),
         ("value: 2.5", "value: m", 15, "'m' names m, which no case has", "the variables are n"),
