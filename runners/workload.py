@@ -303,7 +303,7 @@ class _Reader:
 def _explain(error: ValidationError, marked: Marked) -> ConfigError:
     """Say the first mistake in the project file's own words.
 
-    A misspelt key is also a missing one; the line that is there tells more than the one that is not.
+    A misspelt key is also a missing one; the line that is there tells more.
     """
     found = min(
         error.errors(include_url=False),
