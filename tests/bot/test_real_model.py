@@ -5,7 +5,7 @@ The model is far too small to write CUDA: what it answers is nonsense, and that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,12 @@ from bot.model_client import Endpoint, ServerModel
 from bot.outcome import speedup_of
 from bot.settings import Settings
 from bot.wiring import Workshop
-from optimizer.advice import Advice
-from optimizer.model import Status, Step, Trajectory, Verdict
-from optimizer.prompting import Scene, View, prompt
+from optimizer.boundary import violations
+from optimizer.dialogue import Answer, Message, Schema
+from optimizer.interfaces import Model
+from optimizer.model import Case, Kernel, Kind, Status, Step, Trajectory, Verdict, Workload
+from optimizer.policies.llm import Habits, LanguageModelPolicy
+from optimizer.prompting import Scene
 from optimizer.spending import tokens_of
 from tests.bot import real_model
 
@@ -68,10 +71,39 @@ def test_a_search_with_a_model_that_knows_nothing_ends_where_the_rules_end(
     assert str(ROOT) not in kept
 
 
-def test_its_tokenizer_counts_no_more_tokens_than_we_do(url: str) -> None:
-    ((kernel, workload),) = projects.of_file(EXAMPLE / "softmax.cu", None).kernels
-    step = Step(0, None, None, kernel, Verdict(Status.CORRECT))
-    said, _ = prompt(Scene(workload), View(step, {0: step}), Advice("k", "Do it."))
-    with ServerModel(Endpoint("smollm2", url, seconds=100.0)) as model:
-        answer = model.ask(said, limit=1)
-    assert 0 < answer.usage.sent <= tokens_of(said)
+class Overheard:
+    """The server's model, and all that was said to it and answered."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner, self.name = inner, inner.name
+        self.exchanges: list[tuple[tuple[Message, ...], Answer]] = []
+
+    def ask(
+        self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
+    ) -> Answer:
+        answer = self.inner.ask(messages, schema, limit)
+        self.exchanges.append((tuple(messages), answer))
+        return answer
+
+
+def test_nonsense_goes_back_once_with_the_reason_and_is_then_given_up(url: str) -> None:
+    source = "__global__ void k(float* x, int n)\n{\n    x[0] = n;\n}\n"
+    workload = Workload("k", Kind.KERNEL, "k", cases=(Case({"n": 64}),))
+    step = Step(0, None, None, Kernel("k", source, "k.cu"), Verdict(Status.CORRECT))
+    with ServerModel(Endpoint("smollm2", url, seconds=100.0)) as server:
+        model = Overheard(server)
+        policy = LanguageModelPolicy(
+            model, Scene(workload), violations, habits=Habits(width=1, answer_tokens=16)
+        )
+        policy.observe(step)
+        policy.propose(step, (), 4)
+        ((number, proposals),) = policy.arrived(200.0)
+        policy.close()
+    assert number == 0
+    assert list(proposals) == []  # 16 tokens hold no edit, whatever they say
+    first, second = model.exchanges
+    assert second[0][:2] == first[0]
+    assert "Your edit was refused" in second[0][-1].text
+    for said, answer in model.exchanges:  # its tokenizer counts no more tokens than we do
+        assert 0 < answer.usage.sent <= tokens_of(said)
+        assert 0 < answer.usage.received <= 16
