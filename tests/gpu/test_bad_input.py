@@ -1,0 +1,162 @@
+"""`optiml run` on a GPU with input nobody can optimize: one clear message, the right exit code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.redteam.run import device
+
+pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
+
+BAD_INPUT, BROKEN_BASELINE = 2, 3
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+KERNEL = """\
+__global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = 2.0f * x[i];
+    }
+}
+"""
+PROJECT = """\
+version: 1
+kernels:
+  - name: scale
+    file: scale.cu
+    kernel: scale
+    launch: {grid: ["(n+255)/256"], block: [256]}
+    args:
+      - {name: x, type: "const float*", shape: "n", init: normal}
+      - {name: "y", type: "float*", shape: "n", role: output}
+      - {name: n, type: int, value: "n"}
+    cases: [{n: 100000}]
+"""
+REFERENCE = "    reference: ref.py:reference\n"
+PROGRAM = """\
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void fill(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] = i * 0.5f;
+}
+int main() {
+    float* x;
+    cudaMalloc(&x, 4096 * sizeof(float));
+    fill<<<16, 256>>>(x, 4096);
+    BODY
+    return 0;
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One broken project: what its files hold, and what the user should read."""
+
+    name: str
+    exit: int
+    said: tuple[str, ...]
+    kernel: str = KERNEL
+    project: str = PROJECT
+    reference: str = ""
+
+
+def _in_kernel(statement: str) -> str:
+    return KERNEL.replace("y[i] = 2.0f * x[i];", statement)
+
+
+CASES = (
+    Case("syntax error", BROKEN_BASELINE, ("scale.cu:4", "expected"), _in_kernel("y[i] = 2.0f *;")),
+    Case(
+        "unknown name", BROKEN_BASELINE, ("scale.cu:4", "fastest"), _in_kernel("y[i]=fastest(1);")
+    ),
+    Case("missing kernel", BAD_INPUT, ("scale",), KERNEL.replace("scale", "scala")),
+    Case("signature", BAD_INPUT, ("argument x", "const double"), KERNEL.replace("float", "double")),
+    Case(
+        "illegal address",
+        BROKEN_BASELINE,
+        ("illegal memory access",),
+        _in_kernel("y[i + (1LL << 40)] = x[i];"),
+    ),
+    Case(
+        "never ends",
+        BROKEN_BASELINE,
+        ("still running",),
+        _in_kernel("while (*(volatile const float*)x < 1e30f) { } y[i] = 0.0f;"),
+    ),
+    Case(
+        "is not deterministic",
+        BROKEN_BASELINE,
+        ("again",),
+        _in_kernel("y[i] = x[i] + float(clock64() & 1023);"),
+    ),
+    Case(
+        "fails its reference",
+        BROKEN_BASELINE,
+        ("reference",),
+        project=PROJECT + REFERENCE,
+        reference="def reference(x, y, n):\n    return {'y': 3.0 * x}\n",
+    ),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _needs_a_gpu() -> None:
+    facts = device()
+    if "error" in facts:
+        pytest.skip(f"no GPU: {facts['error']['message']}")
+
+
+def _run(folder: Path, file: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "bot", "run", file, "--budget", "30s", "--evaluations", "8"]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])  # noqa: TID251
+    return subprocess.run(
+        [*line, "--out", "out"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},  # noqa: TID251
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_broken_project_gets_one_message_and_its_exit_code(case: Case, tmp_path: Path) -> None:
+    """The message names what is wrong and there is no traceback."""
+    (tmp_path / "scale.cu").write_text(case.kernel)
+    (tmp_path / ".optiml.yml").write_text(case.project)
+    if case.reference:
+        (tmp_path / "ref.py").write_text(case.reference)
+    done = _run(tmp_path, "scale.cu")
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said, said
+    assert done.returncode == case.exit, said
+    for words in case.said:
+        assert words in said, said
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return 3;", "exits with 3"),
+        ("abort();", "signal 6"),
+        ("for (volatile int spin = 0;;) { }", "smaller arguments"),
+    ],
+)
+def test_a_broken_program_gets_one_message(body: str, words: str, tmp_path: Path) -> None:
+    """Whole programs that fail, abort or hang by themselves are no baseline."""
+    (tmp_path / "fill.cu").write_text(textwrap.dedent(PROGRAM).replace("BODY", body))
+    done = _run(tmp_path, "fill.cu")
+    said = done.stdout + done.stderr
+    assert "Traceback" not in said, said
+    assert done.returncode == BROKEN_BASELINE, said
+    assert words in said.lower(), said
