@@ -40,6 +40,8 @@ MOST_CASES = 12
 MOST_LOG = 1_500
 LONGEST_LINE = 400
 _FACTS = ("sm", "sms", "l2_bytes", "shared_optin_bytes", "memory_bytes", "clock_mhz")
+# Peaks in this order wherever they come from: a question in another order is another question.
+_PEAKS = ("dram_gbs", "l2_gbs", "fp32_tflops", "fp64_tflops", "fp16_tflops", "tensor_tflops")
 _ROLE = {Role.INPUT: "read", Role.OUTPUT: "written", Role.INOUT: "read and written"}
 
 
@@ -160,8 +162,9 @@ def workload_words(scene: Scene, level: Level = Level.FULL) -> str:
         "Caches are warm when it is timed." if one.warm else "Caches are cold when it is timed."
     )
     if scene.gpu:
-        known = {**{n: scene.facts[n] for n in _FACTS if n in scene.facts}, **scene.peaks}
-        facts = ", ".join(f"{name} {value:.4g}" for name, value in known.items())
+        known = {**scene.peaks, **{name: scene.facts.get(name) for name in _FACTS}}
+        order = (*_FACTS, *_PEAKS, *sorted(scene.peaks.keys() - set(_PEAKS)))
+        facts = ", ".join(f"{name} {known[name]:.4g}" for name in order if known.get(name))
         parts.append(f"GPU: {scene.gpu}" + (f" ({facts})" if facts and not few else ""))
     return "\n".join(parts)
 

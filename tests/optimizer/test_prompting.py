@@ -97,6 +97,14 @@ def test_what_stays_the_same_for_a_search_comes_first() -> None:
     assert rules() == prompt(SCENE, other, ADVICE)[0][0].text
 
 
+def test_the_same_facts_in_another_order_are_the_same_question() -> None:
+    # Measured peaks come as they were measured, those of a recording as they were written.
+    turned = {name: PEAKS[name] for name in sorted(PEAKS)}
+    assert list(turned) != list(PEAKS)
+    other = replace(SCENE, peaks=turned, facts=dict(reversed(FACTS.items())))
+    assert text(scene=other) == text()
+
+
 def test_idle_code_is_left_out_by_name_of_what_takes_time() -> None:
     kernel = Kernel(
         "k",
