@@ -10,6 +10,7 @@ atom of its own name, which then stands for the advance only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -164,7 +165,7 @@ class Expander:
         text = " ".join(words)
         if len(text) > _LONG or "#" in text:
             return None
-        inner = Syntax(f"int _ = {text};")
+        inner = _declared(f"int _ = {text};")
         value = field(next(iter(inner.root.named_children), None), "declarator", "value")
         if value is None or inner.root.has_error or len(inner.root.named_children) != 1:
             return None
@@ -400,6 +401,12 @@ def _first(variable: Variable, loop: Node) -> Node | None:
         if use.role == "write" and contains(initializer, use.node) and use.node.parent is not None:
             return field(use.node.parent, "right")
     return None
+
+
+@lru_cache(maxsize=4096)  # most macros are called alike in every candidate of a search
+def _declared(text: str) -> Syntax:
+    """Return a declaration parsed: what a macro is written out to."""
+    return Syntax(text)
 
 
 def last_update(loop: Node) -> Node | None:

@@ -29,6 +29,7 @@ from optimizer.launches import Constant, Extent
 from optimizer.launches import Launch as LaunchSite
 from optimizer.loader_knobs import loader_knobs
 from optimizer.model import Edit, Finding, Kernel, Launch
+from optimizer.renumbered import Renumbered
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import code_tokens, integer
@@ -68,7 +69,7 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
     for knob in knobs:
         text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
         launch = knob.launch or kernel.launch
-        if (text, launch) in seen or not _holds(source, text):
+        if (text, launch) in seen or not _holds(source, dict(knob.places)):
             continue
         seen.add((text, launch))
         yield Edit(
@@ -81,28 +82,25 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
         )
 
 
-def _holds(source: Source, text: str) -> bool:
-    """Return whether a changed text can still be launched. The search asks for the boundary."""
-    if text == source.text:
+def _holds(source: Source, places: Places) -> bool:
+    """Return whether a text can still be launched with other numbers; the boundary is not asked."""
+    if not places:
         return True
-    after = Source(text)
-    for was, now in zip(source.launches, after.launches, strict=False):
-        if was.threads is not None and now.threads is None:
+    now = Renumbered(source, places)
+    if now.sure:
+        threads = now.threads()
+        shared = [now.shared_bytes(f, _SIZES) for f in source.kernels]
+    else:
+        after = Source(source.replace([(a, b, str(n)) for (a, b), n in places.items()]))
+        threads = tuple(launch.threads for launch in after.launches)
+        same = Renumbered(after, {})
+        shared = [same.shared_bytes(f, _SIZES) for f in after.kernels]
+    for launch, total in zip(source.launches, threads, strict=False):
+        if launch.threads is not None and total is None:
             return False
-        if now.threads is not None and not 1 <= now.threads <= MOST_THREADS:
+        if total is not None and not 1 <= total <= MOST_THREADS:
             return False
-    return all(_shared_bytes(f, after) <= STATIC_SHARED_BYTES for f in after.kernels)
-
-
-def _shared_bytes(f: Function, source: Source) -> int:
-    """Return the size of static shared arrays as far as it is seen."""
-    total = 0
-    for v in f.shared:
-        size = _SIZES.get(v.element, 4)
-        for extent in v.extents:
-            size *= source.value(extent) or 1
-        total += size if v.extents != ("",) else 0
-    return total
+    return all(size <= STATIC_SHARED_BYTES for size in shared)
 
 
 # -- block shapes of launches in the file --

@@ -196,14 +196,19 @@ class Variables:
 
     def named(self, name: str, at: Node | None = None) -> Variable | None:
         """Return the variable a name means at a node; the only one of that name without `at`."""
+        if at is not None:
+            return self.visible(name, at.start_byte)
         found = [v for v in self.all if v.name == name]
-        if at is None:
-            return found[0] if len(found) == 1 else None
+        return found[0] if len(found) == 1 else None
+
+    def visible(self, name: str, at: int) -> Variable | None:
+        """Return the variable a name means at a position."""
         inside = [
             v
-            for v in found
-            if v.scope.start_byte <= at.start_byte < v.scope.end_byte
-            and (v.space == "parameter" or v.name_node.start_byte <= at.start_byte)
+            for v in self.all
+            if v.name == name
+            and v.scope.start_byte <= at < v.scope.end_byte
+            and (v.space == "parameter" or v.name_node.start_byte <= at)
         ]
         return max(inside, key=lambda v: (v.scope.start_byte, v.name_node.start_byte), default=None)
 
