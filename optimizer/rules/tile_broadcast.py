@@ -90,6 +90,8 @@ def _early(source: Source, fn: Function) -> str:
     if deeper != margin:
         text = text.replace(f"\n{deeper}", f"\n{margin}")
     name, sign, bound = guard.bounds[0]
+    if sign not in NEGATED:
+        return source.text
     head = f"if ({name} {NEGATED[sign]} {source.of(bound)}) return;"
     return source.replace([(*span(guard.node), head + text.rstrip())])
 
