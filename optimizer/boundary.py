@@ -30,7 +30,7 @@ from itertools import pairwise
 
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.source import Source
-from optimizer.tokens import tokens
+from optimizer.tokens import Token, tokens
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
 _GUARDED = (
@@ -51,6 +51,9 @@ _SHOUTED = frozenset({
 _DIGRAPH = re.compile(r"<%|%>|<:|:>|%:")
 _TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 _CONTINUED = re.compile(r"(\S?)[ \t]*\\[ \t]*\r?\n\s*(\S?)")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+_UNUSUAL = re.compile(r"\r(?!\n)|[^\r\n\t -~]")
+_CONTROLLING = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
 _MOST = 12
 
 
@@ -73,7 +76,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         found.append("changes text that #if turns off")
     found.extend(_guarded(before, after, old, new, allow_host))
     if not allow_host:
-        found.extend(_host(old, new))
+        found.extend(_host(after, old, new))
         found.extend(_named(before, after, old, new))
         found.extend(_geometry(before, old, new))
     found.extend(_conditionals(before, after))
@@ -89,14 +92,14 @@ def _original(source: Source) -> Outline:
 # -- the host's text --
 
 
-def _host(old: Outline, new: Outline) -> Iterator[str]:
+def _host(after: Source, old: Outline, new: Outline) -> Iterator[str]:
     """Compare what has to stay."""
     if old.tokens != new.tokens:
         at = next(
             (i for i, (a, b) in enumerate(zip(old.tokens, new.tokens, strict=False)) if a != b),
             min(len(old.tokens), len(new.tokens)),
         )
-        line = new.lines[min(at, len(new.lines) - 1)] if new.lines else 1
+        line = after.line(new.starts[min(at, len(new.starts) - 1)]) if new.starts else 1
         was = " ".join(old.tokens[at : at + 6]) or "nothing"
         now = " ".join(new.tokens[at : at + 6]) or "nothing"
         yield f"line {line}: changes text outside device code: `{now}` for `{was}`"
@@ -287,7 +290,7 @@ def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterat
     known = before.words | _SHOUTED | _defined(after)
     for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
         for word in piece.tokens:
-            if word in known or not word.isupper() or len(word) < 2 or not word.isidentifier():
+            if not word.isupper() or len(word) < 2 or word in known or not word.isidentifier():
                 continue
             yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
 
@@ -306,13 +309,19 @@ def _defined(source: Source) -> set[str]:
 
 def _aliases(source: Source) -> Iterator[str]:
     """Yield names of template parameters and types, which are often a capital letter."""
+    if not any(word in source.text for word in _NAMING):
+        return
     found = source.syntax.masked.tokens
     words = [t.text for t in found if t.kind not in ("space", "comment")]
     for a, b in pairwise(words):
-        if a in ("typename", "class", "struct", "using"):
+        if a in _NAMING:
             yield b
 
 
+_NAMING = ("typename", "class", "struct", "using")
+
+
+@lru_cache(maxsize=8)
 def _counts(source: Source) -> Counter[str]:
     found = Counter(t.text for t in source.syntax.masked.tokens if t.kind == "word")
     for m in source.macros:
@@ -322,8 +331,10 @@ def _counts(source: Source) -> Counter[str]:
 
 def _assembly(source: Source) -> Counter[str]:
     """Return every asm statement as written, up to its semicolon."""
-    code = [t for t in source.syntax.masked.tokens if t.kind not in ("space", "comment")]
     found: Counter[str] = Counter()
+    if "asm" not in source.text:
+        return found
+    code = [t for t in source.syntax.masked.tokens if t.kind not in ("space", "comment")]
     for i, t in enumerate(code):
         if t.text in ("asm", "__asm__", "__asm"):
             end = next((k for k in range(i, len(code)) if code[k].text == ";"), len(code))
@@ -334,6 +345,8 @@ def _assembly(source: Source) -> Counter[str]:
 def _static(piece: Piece, old: Outline) -> Iterator[str]:
     """Refuse static objects and extern declarations inside new device code."""
     words = piece.tokens
+    if "static" not in words and "extern" not in words:
+        return
     if any(words == p.tokens for p in (*old.device, *old.kernels.values())):
         return
     start = words.index("{") if "{" in words else 0
@@ -399,53 +412,62 @@ def _conditionals(before: Source, after: Source) -> Iterator[str]:
 
 def _tricks(original: str, candidate: str) -> Iterator[str]:
     """Refuse text that compilers may read otherwise than we do."""
-    was, now = _code(original), _code(candidate)
-    if len(_DIGRAPH.findall(now)) > len(_DIGRAPH.findall(was)):
+    # Blanks in the place of comments and strings bring no marks together: none before, none after.
+    if _DIGRAPH.search(candidate) and (
+        len(_DIGRAPH.findall(_code(candidate))) > len(_DIGRAPH.findall(_code(original)))
+    ):
         yield "uses digraphs"
     if len(_TRIGRAPH.findall(candidate)) > len(_TRIGRAPH.findall(original)):
         yield "uses trigraphs"
-    if Counter(_continued(candidate)) - Counter(_continued(original)):
+    if _continued(candidate) - _continued(original):
         yield "continues lines with a backslash outside macros"
-    if Counter(_odd(candidate)) - Counter(_odd(original)):
+    if _odd(candidate) - _odd(original):
         yield "has control characters that the original lacks"
-    if set(re.findall(r"[^\x00-\x7f]", now)) - set(re.findall(r"[^\x00-\x7f]", was)):
+    if not candidate.isascii() and (
+        set(_FOREIGN.findall(_code(candidate))) - set(_FOREIGN.findall(_code(original)))
+    ):
         yield "has letters outside ASCII in code"
-    raw = [t.text for t in tokens(candidate) if t.kind == "directive" and 'R"' in t.text]
-    if any(text not in original for text in raw):
-        yield "has a raw string in a preprocessor line"
+    if 'R"' in candidate:
+        raw = [t.text for t in tokens(candidate) if t.kind == "directive" and 'R"' in t.text]
+        if any(text not in original for text in raw):
+            yield "has a raw string in a preprocessor line"
 
 
+@lru_cache(maxsize=8)  # of the original, again and again
 def _code(text: str) -> str:
     return "".join(" " if t.kind in ("comment", "string", "char") else t.text for t in tokens(text))
 
 
-def _continued(text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands around each backslash that joins lines, macros aside."""
+@lru_cache(maxsize=8)
+def _continued(text: str) -> Counter[tuple[str, str]]:
+    """Count what stands around each backslash that joins lines, macros aside."""
     if "\\" not in text:
-        return
+        return Counter()
     found = tokens(text)
-    for i, t in enumerate(found):
-        if t.kind in ("space", "comment", "string", "char", "other") and "\\" in t.text:
-            if t.kind in ("string", "char") and "\\\n" not in t.text.replace("\r", ""):
-                continue
-            if t.kind == "comment" and not _CONTINUED.search(t.text):
-                continue
-            if t.kind == "comment" and t.text.startswith("/*"):
-                continue
-            # Blanks around it, and whether there are any, make no difference.
-            before = next((o.text for o in reversed(found[:i]) if o.kind != "space"), "")
-            behind = next((o.text for o in found[i + 1 :] if o.kind != "space"), "")
-            yield (before if t.kind == "space" else t.text), behind
+    return Counter(
+        around
+        for i, t in enumerate(found)
+        if "\\" in t.text and (around := _joined(found, i, t)) is not None
+    )
 
 
-def _odd(text: str) -> Iterator[str]:
-    """Yield control, format and separator characters, lone carriage returns included."""
-    for i, c in enumerate(text):
-        if c in "\n\t" or " " <= c <= "~":
-            continue
-        if c == "\r":
-            if text[i + 1 : i + 2] != "\n":
-                yield c
-            continue
-        if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs", "Co"):
-            yield c
+def _joined(found: Sequence[Token], i: int, t: Token) -> tuple[str, str] | None:
+    """Return what stands around a token that joins lines, None for one that does not."""
+    if t.kind not in ("space", "comment", "string", "char", "other"):
+        return None
+    if t.kind in ("string", "char") and "\\\n" not in t.text.replace("\r", ""):
+        return None
+    if t.kind == "comment" and (t.text.startswith("/*") or not _CONTINUED.search(t.text)):
+        return None
+    # Blanks around it, and whether there are any, make no difference.
+    before = next((o.text for o in reversed(found[:i]) if o.kind != "space"), "")
+    behind = next((o.text for o in found[i + 1 :] if o.kind != "space"), "")
+    return (before if t.kind == "space" else t.text), behind
+
+
+@lru_cache(maxsize=8)
+def _odd(text: str) -> Counter[str]:
+    """Count control, format and separator characters, lone carriage returns included."""
+    return Counter(
+        c for c in _UNUSUAL.findall(text) if c == "\r" or unicodedata.category(c) in _CONTROLLING
+    )

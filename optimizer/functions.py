@@ -215,7 +215,7 @@ class Function:
                 d.type == "function_declarator" for d in node.children_by_field_name("declarator")
             )
 
-    @property
+    @cached_property
     def conditional(self) -> bool:
         """Return whether `#if` groups cut into it, so that we see one variant of several."""
         low, high = self.span
@@ -279,12 +279,12 @@ class Function:
         """Return the variable a name means at a node (or anywhere when it is the only one)."""
         return self.variables.named(name, at)
 
-    @property
+    @cached_property
     def shared(self) -> tuple[Variable, ...]:
         """Return the `__shared__` variables; a dynamic one has extents `("",)`."""
         return tuple(v for v in self.variables.all if v.space == "shared")
 
-    @property
+    @cached_property
     def local_arrays(self) -> tuple[Variable, ...]:
         """Return the arrays in registers or local memory."""
         return tuple(v for v in self.variables.all if v.space == "local" and v.is_array)
@@ -342,7 +342,7 @@ class Function:
             if c.name in names and (within is None or contains(within, c.node))
         )
 
-    @property
+    @cached_property
     def barriers(self) -> tuple[Call, ...]:
         """Return `__syncthreads()` and its kin, cooperative-group `sync()` included."""
         return tuple(
@@ -352,22 +352,22 @@ class Function:
             or c.name.endswith((".sync", "->sync", "::sync", ".wait", ".arrive_and_wait"))
         )
 
-    @property
+    @cached_property
     def warp_calls(self) -> tuple[Call, ...]:
         """Return shuffles, votes, `__syncwarp` and the like."""
         return tuple(c for c in self.calls if WARP.match(c.name))
 
-    @property
+    @cached_property
     def atomics(self) -> tuple[Call, ...]:
         """Return calls of atomic functions."""
         return tuple(c for c in self.calls if c.name in ATOMICS)
 
-    @property
+    @cached_property
     def math_calls(self) -> tuple[Call, ...]:
         """Return calls of the math library."""
         return tuple(c for c in self.calls if c.name.removeprefix("std::") in MATH)
 
-    @property
+    @cached_property
     def unknown_calls(self) -> tuple[Call, ...]:
         """Return calls of functions of which nothing is known; they may do anything.
 
@@ -386,7 +386,7 @@ class Function:
             and not c.name.startswith(("__ld", "__st", "static_cast", "reinterpret_cast"))
         )
 
-    @property
+    @cached_property
     def divisions(self) -> tuple[Node, ...]:
         """Return binary `/`, `%` and the assignments `/=`, `%=`."""
         return tuple(
@@ -395,7 +395,7 @@ class Function:
             if operator(n) in ("/", "%", "/=", "%=")
         )
 
-    @property
+    @cached_property
     def double_literals(self) -> tuple[Node, ...]:
         """Return floating literals without `f`: double precision unless converted."""
         return tuple(n for n in self.variables.nodes("number_literal") if self._is_double(n))

@@ -6,6 +6,7 @@ Source: CUDA C++ Programming Guide, appendices.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 ATOMICS = frozenset(
     f"atomic{name}{scope}"
@@ -43,6 +44,7 @@ _CAST = re.compile(r"\(\w+\)")
 _BY_VALUE = re.compile(r"make_\w+|tex\w*|surf\w*|h(?:2)?[a-z]+2?|__\w+")
 
 
+@lru_cache(maxsize=4096)
 def by_value(name: str) -> bool:
     """Return whether a CUDA function of this name cannot change variables passed to it by name.
 
@@ -64,6 +66,7 @@ def by_value(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def is_pure(name: str) -> bool:
     """Return whether a CUDA function only computes from its arguments (math, conversions).
 

@@ -13,7 +13,7 @@ from optimizer.launches import Extent
 from optimizer.launches import Launch as LaunchSite
 from optimizer.model import Launch
 from optimizer.source import Source
-from optimizer.syntax import Span, contains, span, walk
+from optimizer.syntax import Span, contains, span
 from optimizer.tokens import code_tokens, integer
 
 MOST_THREADS = 1024
@@ -105,9 +105,13 @@ def pinned(
     found: Places = {}
     for axis, old, new in changes:
         name = "xyz"[axis]
-        free = any(source.plain(n) == f"blockDim.{name}" for n in walk(f.body, "field_expression"))
+        free = any(
+            source.plain(n) == f"blockDim.{name}" for n in f.variables.nodes("field_expression")
+        )
         literals = [
-            n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old and old > 2
+            n
+            for n in f.variables.nodes("number_literal")
+            if integer(source.of(n)) == old and old > 2
         ]
         if any(sizes_shared(n) for n in literals) or (literals and not free):
             if not all(sizes_shared(n) or by_block(source, n) for n in literals):

@@ -18,7 +18,7 @@ from optimizer.knobs import (
 )
 from optimizer.model import Kernel, Launch
 from optimizer.source import Source
-from optimizer.syntax import span, walk
+from optimizer.syntax import span
 from optimizer.tokens import integer
 
 
@@ -99,7 +99,7 @@ def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> Places 
     """Return constants and literals of a kernel that repeat a block extent; None if unclear."""
     places: Places = {}
     name = f"blockDim.{'xyz'[axis]}"
-    free = any(source.plain(n) == name for n in walk(f.body, "field_expression"))
+    free = any(source.plain(n) == name for n in f.variables.nodes("field_expression"))
     used = {u.name for u in f.variables.free}
     constants = [c for c in source.constants if c.name in used and c.value == old]
     sized = [c for c in constants if any(c.name in e for v in f.shared for e in v.extents)]
@@ -110,7 +110,7 @@ def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> Places 
         if integer(written.strip("() ")) is None:
             return None
         places[constants[0].value_span] = new
-    literals = [n for n in walk(f.body, "number_literal") if integer(source.of(n)) == old]
+    literals = [n for n in f.variables.nodes("number_literal") if integer(source.of(n)) == old]
     if literals and not constants and (not free or any(sizes_shared(n) for n in literals)):
         if old <= 2 or not all(sizes_shared(n) or by_block(source, n) for n in literals):
             return None

@@ -62,10 +62,10 @@ class Piece:
 
 @dataclass(slots=True)
 class Outline:
-    """What is left of a file (`tokens`, with the line of each), and what was taken out."""
+    """What is left of a file (`tokens`, and where each begins), and what was taken out."""
 
     tokens: list[str] = dataclass_field(default_factory=list)
-    lines: list[int] = dataclass_field(default_factory=list)
+    starts: list[int] = dataclass_field(default_factory=list)
     device: list[Piece] = dataclass_field(default_factory=list)
     kernels: dict[tuple[str, str], Piece] = dataclass_field(default_factory=dict)
     variables: list[Piece] = dataclass_field(default_factory=list)
@@ -101,18 +101,23 @@ class _Outliner:
         masked = source.syntax.masked
         self.dead = masked.inactive
         self.code = [t for t in masked.tokens if t.kind not in ("space", "comment", "directive")]
-        dead = iter(self.dead)
-        low, high = next(dead, (len(self.text) + 1,) * 2)
-        self.live: list[Token] = []
-        for t in self.code:
-            while t.start >= high:
-                low, high = next(dead, (len(self.text) + 1,) * 2)
-            if not low <= t.start < high:
-                self.live.append(t)
+        self.live = self._live() if self.dead else self.code
         self.pairs = pairs(self.live)
         self.index = {t.start: i for i, t in enumerate(self.live)}
         self.marks: list[tuple[int, int, tuple[str, ...]]] = []
         self.found = Outline()
+
+    def _live(self) -> list[Token]:
+        """Return the tokens that no `#if` turns off."""
+        dead = iter(self.dead)
+        low, high = next(dead, (len(self.text) + 1,) * 2)
+        found: list[Token] = []
+        for t in self.code:
+            while t.start >= high:
+                low, high = next(dead, (len(self.text) + 1,) * 2)
+            if not low <= t.start < high:
+                found.append(t)
+        return found
 
     def run(self) -> Outline:
         self._functions()
@@ -161,10 +166,11 @@ class _Outliner:
         found: list[int] = []
         stack = [-1]
         for i, t in enumerate(self.live):
-            if t.text in ("}", ")", "]") and len(stack) > 1:
+            text = t.text
+            if text in _CLOSING and len(stack) > 1:
                 stack.pop()
             found.append(stack[-1])
-            if t.text in ("{", "(", "["):
+            if text in _OPENING:
                 stack.append(i)
         return found
 
@@ -335,8 +341,9 @@ class _Outliner:
         for name, types in self.found.kernels:
             kernels.setdefault(name, []).append(types)
         spans: list[Span] = []
-        for i, token in enumerate(self.live):
-            if token.text == "<<<" and not self._taken(token.start):
+        marks = [i for i, token in enumerate(self.live) if token.text == "<<<"]
+        for i in marks:
+            if not self._taken(self.live[i].start):
                 spans.extend(self._launch(i, kernels))
         self._locals(spans)
 
@@ -520,23 +527,27 @@ class _Outliner:
     def _emit(self) -> None:
         marks = sorted(self.marks, key=lambda m: (m[0], -m[1]))
         out = self.found
-        dead = {t.start for t in self.code} - {t.start for t in self.live}
+        words, starts = out.tokens, out.starts
+        dead = {t.start for t in self.code} - self.index.keys() if self.dead else frozenset()
         i, reach = 0, 0
-        for t in self.code:
-            while i < len(marks) and marks[i][0] <= t.start:
-                if marks[i][0] >= reach:
-                    line = self.source.line(marks[i][0])
-                    out.tokens.extend(marks[i][2])
-                    out.lines.extend([line] * len(marks[i][2]))
+        following = marks[0][0] if marks else len(self.text) + 1
+        for _, start, _, text in self.code:
+            while following <= start:
+                if following >= reach:
+                    words.extend(marks[i][2])
+                    starts.extend([following] * len(marks[i][2]))
                     reach = marks[i][1]
                 i += 1
-            if t.start in dead:
-                out.inactive.append(t.text)
-            elif t.start >= reach:
-                out.tokens.append(t.text)
-                out.lines.append(self.source.line(t.start))
+                following = marks[i][0] if i < len(marks) else len(self.text) + 1
+            if start in dead:
+                out.inactive.append(text)
+            elif start >= reach:
+                words.append(text)
+                starts.append(start)
 
 
+_OPENING = frozenset("{([")
+_CLOSING = frozenset("})]")
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__"})
 
 

@@ -153,8 +153,15 @@ class Source:
         Template arguments and namespaces in the name are ignored.
         """
         plain = name.partition("<")[0].rpartition("::")[2].strip()
-        found = [f for f in self.functions if f.name == plain]
+        found = self._functions_by_name.get(plain, [])
         return next((f for f in found if f.is_kernel), found[0] if found else None)
+
+    @cached_property
+    def _functions_by_name(self) -> dict[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for f in self.functions:
+            found.setdefault(f.name, []).append(f)
+        return found
 
     @property
     def has_main(self) -> bool:
@@ -250,7 +257,7 @@ class Source:
         value or const reference, macros without assignments.
         """
         plain = name.partition("<")[0].rpartition("::")[2]
-        found = [f for f in self.functions if f.name == plain]
+        found = self._functions_by_name.get(plain)
         if found:
             for f in found:
                 if index >= len(f.parameters):
@@ -298,6 +305,8 @@ class Source:
         Typedefs and type macros are resolved; arrays and bit fields are left out.
         """
         found: dict[str, dict[str, str]] = {}
+        if "struct" not in self.text:
+            return found
         for node in walk(self.syntax.root, "struct_specifier"):
             body = field(node, "body")
             if body is None:

@@ -106,6 +106,8 @@ def _is_cast(node: Node) -> bool:
 def _narrow_structs(source: Source) -> frozenset[str]:
     """Return the structs of the file that hold no double and no type from elsewhere."""
     found: set[str] = set()
+    if "struct" not in source.text:
+        return frozenset()
     for node in walk(source.syntax.root, "struct_specifier"):
         body = field(node, "body")
         if body is None:
