@@ -6,8 +6,8 @@
 Edits a person wrote are served by a scripted server that takes so long for each answer; there is
 no model. A question is open from when the server hears it until it answers. Reported are the
 seconds with a question open, in how much of that a batch of candidates was compiled, verified or
-timed, and how many verdicts came meanwhile. With `--replay` no GPU is touched and a batch takes as long as is
-said.
+timed, and how many verdicts came meanwhile. With `--replay` no GPU is touched and a batch takes as
+long as is said.
 """
 
 from __future__ import annotations
