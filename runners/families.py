@@ -67,7 +67,15 @@ def _one_hot(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
 
 
 def _equal(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
-    return np.full_like(data, data[rng.integers(len(data))] if len(data) else 0)
+    """One number of four bits, whose sums are exact in any order.
+
+    Errors of a sum of equal numbers all go the same way, and what is left of their spread is
+    nothing but those errors: no order of summation could be called right.
+    """
+    if not len(data):
+        return data
+    part, exponent = np.frexp(np.float64(data[rng.integers(len(data))]))
+    return np.full_like(data, np.ldexp(np.rint(part * 16) / 16, exponent))
 
 
 def _sorted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:

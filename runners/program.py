@@ -256,8 +256,9 @@ class _Trial:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
 
     def _limit(self, original: Profile) -> float:
+        """Return how long a run may take: time that others used up is not the candidate's fault."""
         left = self.deadline - time.monotonic()
-        return min(patience(original.seconds), max(left, 2 * original.seconds + 1))
+        return min(patience(original.seconds), max(left, 3 * original.seconds + 3))
 
     def _verify(
         self,

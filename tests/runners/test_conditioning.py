@@ -1,0 +1,87 @@
+"""Inputs on which the original itself is mostly rounding error: its errors are not the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners.judge import Judge
+from runners.promote import promoted
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.test_judge import _verdict
+
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+# With all inputs equal nothing is left but the rounding error of the mean, 300 times enlarged.
+NORMALIZE = """
+extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* in = x + (size_t)r * cols;
+    float m = 0.f, v = 0.f;
+    MEAN
+    m /= cols;
+    for (int c = 0; c < cols; ++c) v += (in[c] - m) * (in[c] - m);
+    float scale = 1.f / sqrtf(v / cols + EPSILON);
+    for (int c = 0; c < cols; ++c) y[(size_t)r * cols + c] = (in[c] - m) * scale;
+}
+"""
+IN_ORDER = "for (int c = 0; c < cols; ++c) m += in[c];"
+IN_LANES = """
+    float part[32] = {0};
+    for (int c = 0; c < cols; ++c) part[c % 32] += in[c];
+    for (int w = 16; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
+    m = part[0];
+"""
+IN_PAIRS = """
+    float part[4096] = {0};
+    for (int c = 0; c < cols; ++c) part[c] = in[c];
+    for (int w = 2048; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
+    m = part[0];
+"""
+WORK = {
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "rows*cols"},
+        {"name": "y", "type": "float*", "shape": "rows*cols", "role": "output"},
+        {"name": "rows", "type": "int", "value": "rows"},
+        {"name": "cols", "type": "int", "value": "cols"},
+    ],
+    "launch": {"grid": ["(rows+63)/64"], "block": ["64"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"rows": 64, "cols": 768}}, {"values": {"rows": 3, "cols": 50}}],
+}
+
+
+def text(mean: str, epsilon: str = "1e-5f") -> str:
+    return NORMALIZE.replace("MEAN", mean).replace("EPSILON", epsilon)
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[Judge]:
+    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [(IN_LANES, IN_ORDER), (IN_LANES, IN_PAIRS), (IN_PAIRS, IN_LANES), (IN_PAIRS, IN_ORDER)],
+)
+def test_another_order_of_summation_is_right_where_all_inputs_are_equal(
+    judge: Judge, mine: str, theirs: str
+) -> None:
+    """Whichever of the two happens to err more there."""
+    assert promoted(text(theirs)) is not None
+    verdict = _verdict(judge, text(mine), text(theirs), workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any(check["what"] == "equal" for check in verdict["checks"])
+
+
+def test_what_the_constant_was_there_for_is_still_missed(judge: Judge) -> None:
+    """Without it a row of equal numbers is divided by next to nothing."""
+    verdict = _verdict(
+        judge, text(IN_LANES, "0.f"), text(IN_ORDER), workload=WORK, effort="confirm"
+    )
+    assert verdict["status"] == "wrong result"
