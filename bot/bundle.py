@@ -293,6 +293,20 @@ def _check_measurement(found: Measurement) -> None:
             raise BundleError("a time cannot be")
     if any(not 0 <= share <= 1.01 for share in found.kernels.values()):
         raise BundleError("a kernel's share of the time cannot be")
+    if any(not 0 <= (one or 0) < 1 << 50 for one in _memory(found)):
+        raise BundleError("a kernel takes memory that no GPU has")
+    for one in found.energy.cases if found.energy else ():
+        columns = (one.candidate_mj, one.baseline_mj, one.candidate_us, one.baseline_us)
+        if len({len(column) for column in columns}) > 1 or len(columns[0]) > MAX_BLOCKS:
+            raise BundleError("energies are not paired, or too many")
+        if not all(0 < figure < LONGEST_US for column in columns for figure in column):
+            raise BundleError("an energy cannot be")
+        if not 0 < one.weight < 1e9:
+            raise BundleError("a case's weight cannot be")
+
+
+def _memory(found: Measurement) -> tuple[int | None, int | None]:
+    return found.peak_memory_bytes, found.baseline_memory_bytes
 
 
 def _check_tellable(results: Sequence[Reviewed]) -> None:

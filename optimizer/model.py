@@ -211,6 +211,14 @@ class Proposal:
     prior: float = 1.0
 
 
+class Objective(StrEnum):
+    """What a search is for."""
+
+    TIME = "time"
+    ENERGY = "energy"  # least energy, no slower than the original
+    TIME_THEN_ENERGY = "time-then-energy"  # least energy among what is as fast as the fastest
+
+
 class Effort(StrEnum):
     """How much is spent on a verdict."""
 
@@ -218,6 +226,8 @@ class Effort(StrEnum):
     RACE = "race"  # the full stop rule, for the top candidates
     PROFILE = "profile"  # counters, in launches of their own
     CONFIRM = "confirm"  # a fresh process, fresh seeds, more families, full stop rule
+    WEIGH = "weigh"  # screened, and its energy read for a few seconds, to order candidates
+    ENERGY = "energy"  # screened, and its energy read as long as a claim needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,19 +241,55 @@ class CaseTimes:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseEnergy:
+    """Energy of one case in mJ a launch (a run, of a program), the whole GPU's while it ran.
+
+    Entry i of all four is from pair i, whose two arms ran for seconds one behind the other. The
+    times are those of a launch in these arms, back to back.
+    """
+
+    name: str
+    candidate_mj: tuple[float, ...]
+    baseline_mj: tuple[float, ...]
+    candidate_us: tuple[float, ...] = ()
+    baseline_us: tuple[float, ...] = ()
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Paired energy of a candidate and the baseline, read from the driver's counter.
+
+    There are no cases where it was asked for and could not be measured; `unavailable` says why.
+    `idle_w` is the power of the GPU with nothing to do, which is not taken off. The counter moves
+    every `step_ms`; `arm_seconds` of each arm were read, at `celsius` from the first to the second.
+    """
+
+    cases: tuple[CaseEnergy, ...] = ()
+    unavailable: str = ""
+    idle_w: float | None = None
+    step_ms: float | None = None
+    arm_seconds: float = 0.0
+    celsius: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Measurement:
     """Paired times of a candidate and the baseline on one device.
 
     `kernels` maps each `__global__` function to its share (0..1) of the candidate's device time.
     `aa` marks a comparison of the baseline with itself. `clock_mhz` is the SM clock seen.
+    `energy` is None where it was not asked for. `peak_memory_bytes` is device memory that the
+    candidate takes at most, `baseline_memory_bytes` the original, both seen in the same way.
     """
 
     cases: tuple[CaseTimes, ...]
     device: str
     kernels: Mapping[str, float] = field(default_factory=_empty_floats)
     clock_mhz: float | None = None
-    energy_mj: float | None = None
+    energy: Energy | None = None
     peak_memory_bytes: int | None = None
+    baseline_memory_bytes: int | None = None
     temperature_c: float | None = None
     dropped: int = 0
     notes: tuple[str, ...] = ()
@@ -383,6 +429,7 @@ class Environment:
     policy: str = "rules"
     strategy: str = "mcts"
     seed: int = 0
+    objective: str = "time"
     budget: Mapping[str, float] = field(default_factory=_empty_floats)
     peaks: Mapping[str, float] = field(default_factory=_empty_floats)
     facts: Mapping[str, float] = field(default_factory=_empty_floats)

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,10 @@ import numpy.typing as npt
 
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.nvml import Nvml
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_CAPTURE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: other threads may go on
 HELPERS = Path(__file__).with_name("device_kernels.cu")
 
 
@@ -37,6 +39,7 @@ class PlainGpu:
         self._memory: dict[int, Any] = {}
         self._staging: Any = None
         self._last: Any = driver.Event()
+        self._stream: Any = None  # the null stream
         attribute = driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         shared = driver.Context.get_device().get_attribute(attribute)
         self.facts: dict[str, Any] = {"shared_optin_bytes": shared}
@@ -136,11 +139,37 @@ class PlainGpu:
         arguments: bytes,
         shared: int = 0,
     ) -> None:
-        """Queue a kernel on the null stream."""
+        """Queue a kernel on the null stream, or note it in what is being captured."""
         try:
-            function._launch_kernel(tuple(grid), tuple(block), arguments, shared, None)  # noqa: SLF001
+            function._launch_kernel(  # noqa: SLF001
+                tuple(grid), tuple(block), arguments, shared, self._stream
+            )
         except self._driver.Error as error:
             raise self._guard(error) from error
+
+    def captured(self, queue: Callable[[], None]) -> Repeated:
+        """Return the launches that `queue` makes as a graph: one call queues all, without gaps."""
+        library = ctypes.CDLL("libcuda.so.1")
+        stream, graph, ready = (
+            self._driver.Stream(NON_BLOCKING),
+            ctypes.c_void_p(),
+            ctypes.c_void_p(),
+        )
+        handle = ctypes.c_void_p(stream.handle)
+        _called(library.cuStreamBeginCapture_v2(handle, _CAPTURE_RELAXED), "cuStreamBeginCapture")
+        self._stream = stream
+        try:
+            queue()
+        finally:
+            self._stream = None
+            code = library.cuStreamEndCapture(handle, ctypes.byref(graph))
+        _called(code, "cuStreamEndCapture")
+        code = library.cuGraphInstantiateWithFlags(
+            ctypes.byref(ready), graph, ctypes.c_ulonglong(0)
+        )
+        library.cuGraphDestroy(graph)
+        _called(code, "cuGraphInstantiate")
+        return Repeated(library, ready)
 
     def event(self) -> Any:
         """Return an event that takes the time."""
@@ -187,6 +216,26 @@ class PlainGpu:
         return int(self._driver.mem_get_info()[0])
 
 
+class Repeated:
+    """Launches that were captured once and are queued on the null stream as often as wanted."""
+
+    def __init__(self, library: Any, ready: ctypes.c_void_p) -> None:
+        self._library, self._ready = library, ready
+
+    def __call__(self) -> None:
+        """Queue them all."""
+        _called(self._library.cuGraphLaunch(self._ready, None), "cuGraphLaunch")
+
+    def close(self) -> None:
+        """Let them go."""
+        self._library.cuGraphExecDestroy(self._ready)
+
+
+def _called(code: int, what: str) -> None:
+    if code != 0:
+        raise DeviceError(f"{what} fails with error {code}")
+
+
 class CudaGpu(PlainGpu):
     """One CUDA device in this process. Raises `Fault` NoDeviceError when there is none."""
 
@@ -213,7 +262,7 @@ class CudaGpu(PlainGpu):
         self._device = device
         self._beside: Any = None
         self._libcuda = ctypes.CDLL("libcuda.so.1")
-        self._nvml = _Nvml(device.pci_bus_id())
+        self.meter = Nvml(device.pci_bus_id())
         self.facts |= self._read_facts()
         self._functions: dict[tuple[str, int], Any] = {}
         self._helpers = self.load(helper_image(int(self.facts["sm"])))
@@ -226,7 +275,7 @@ class CudaGpu(PlainGpu):
         version = self._driver.get_driver_version()
         return {
             "gpu": self._device.name(),
-            "driver": self._nvml.driver or f"CUDA {version // 1000}.{version % 1000 // 10}",
+            "driver": self.meter.driver or f"CUDA {version // 1000}.{version % 1000 // 10}",
             "sm": major * 10 + minor,
             "sms": read(attribute.MULTIPROCESSOR_COUNT),
             "l2_bytes": read(attribute.L2_CACHE_SIZE),
@@ -236,7 +285,7 @@ class CudaGpu(PlainGpu):
             "memory_bus_bits": read(attribute.GLOBAL_MEMORY_BUS_WIDTH),
             "shared_optin_bytes": read(attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
             "bus_id": self._device.pci_bus_id(),
-            "temperature_c": self._nvml.temperature(),
+            "temperature_c": self.meter.temperature(),
         }
 
     def helper(
@@ -264,36 +313,7 @@ class CudaGpu(PlainGpu):
 
     def temperature(self) -> float | None:
         """Return the GPU's temperature in °C, None when NVML does not tell."""
-        return self._nvml.temperature()
-
-
-class _Nvml:
-    """Temperature and driver version; everything is None where NVML is missing."""
-
-    def __init__(self, bus_id: str) -> None:
-        self.driver = ""
-        self._handle = ctypes.c_void_p()
-        self._library: ctypes.CDLL | None = None
-        try:
-            library = ctypes.CDLL("libnvidia-ml.so.1")
-        except OSError:
-            return
-        name = ctypes.create_string_buffer(96)
-        found = library.nvmlInit_v2() == 0 and not library.nvmlDeviceGetHandleByPciBusId_v2(
-            bus_id.encode(), ctypes.byref(self._handle)
-        )
-        if found and library.nvmlSystemGetDriverVersion(name, 96) == 0:
-            self.driver = name.value.decode()
-        self._library = library if found else None
-
-    def temperature(self) -> float | None:
-        """Return °C."""
-        value = ctypes.c_uint()
-        if self._library is None:
-            return None
-        if self._library.nvmlDeviceGetTemperature(self._handle, 0, ctypes.byref(value)):
-            return None
-        return float(value.value)
+        return self.meter.temperature()
 
 
 def build(text: str, sm: int, name: str) -> bytes:

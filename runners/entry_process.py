@@ -9,6 +9,7 @@ descriptor is duplicated away first, so that what an entry function prints goes 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import select
@@ -30,17 +31,20 @@ from runners.answers import module_command
 from runners.bench import Damage, Run
 from runners.contents import Combination
 from runners.cuda_types import Storage
+from runners.energy import Mark
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.nvml import Unmeasured
 from runners.retained import Retained
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
-from runners.session import Benches, LocalSession, Shaken, Timed
+from runners.session import Benches, Burning, LocalSession, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import MOST_SUSPECTS, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
 
 MOST_PAIRS = 25
 MOST_US = 1e9
+MOST_MARKS = 100_000
 _NONSENSE = "the entry function's process answered with something else"
 _ERRORS: dict[str, type[DeviceError]] = {
     kind.__name__: kind for kind in (DeviceError, LaunchError, OutOfMemoryError, HungError)
@@ -67,11 +71,13 @@ class _Server:
         self._gpu = CudaGpu(gpu)
         self._benches = Benches(self._gpu)
         self._session: LocalSession | None = None
+        self._burning: Burning | None = None
 
     def answer(self, request: Json) -> Json:
         """Do what a request says and return the response."""
         operation = request["op"]
         if operation == "load":
+            self._quenched()  # a pair that was given up half way
             job = spec.parse(request["job"])
             self._session = self._benches.session(
                 job, request["candidate"], request["baseline"], self._folder
@@ -98,12 +104,41 @@ class _Server:
                 "late_us": run.late_us,
                 "poison": run.poison,
             }
+        if operation == "burn":
+            return self._burn(request)
+        if operation == "quench":
+            return self._found(self._quenched())
         limits = {name: Limit(*pair) for name, pair in request["limits"].items()}
+        if operation == "burning":
+            self._burning = self._session.burning(combination, limits, float(request["seconds"]))
+            return {"in_place": self._burning.in_place}
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
 
+    def _burn(self, request: Json) -> Json:
+        if self._burning is None:
+            return {"error": "DeviceError", "message": "nothing is ready to run"}
+        second = bool(request["second_of_pair"])
+        marks = self._burning.burn(
+            int(request["which"]), float(request["seconds"]), second_of_pair=second
+        )
+        return {"marks": marks}
+
+    def _quenched(self) -> Findings:
+        burning, self._burning = self._burning, None
+        return burning.quench() if burning is not None else Findings()
+
     def _timed(self, timed: Timed) -> Json:
+        return {
+            **self._found(timed.findings),
+            "samples": asdict(timed.samples),
+            "launches": timed.launches,
+            "memory_bytes": timed.memory_bytes,
+            "temperature_c": timed.temperature_c,
+        }
+
+    def _found(self, found: Findings) -> Json:
         suspects = [
             {
                 "output": suspect.output,
@@ -111,18 +146,13 @@ class _Server:
                 "got": _write(self._folder, f"got-{number}", suspect.got),
                 "want": _write(self._folder, f"want-{number}", suspect.want),
             }
-            for number, suspect in enumerate(timed.findings.suspects)
+            for number, suspect in enumerate(found.suspects)
         ]
-        found = timed.findings
         return {
-            "samples": asdict(timed.samples),
             "checked": found.checked,
             "damage": asdict(found.damage),
             "largest": found.largest,
             "suspects": suspects,
-            "launches": timed.launches,
-            "memory_bytes": timed.memory_bytes,
-            "temperature_c": timed.temperature_c,
         }
 
 
@@ -143,6 +173,8 @@ def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO) -> None:
         except DeviceError as error:
             response = {"error": type(error).__name__, "message": str(error)}
             lost = type(error) in {DeviceError, HungError}
+        except Unmeasured as why:
+            response = {"unmeasured": str(why)}
         out.write(json.dumps(response) + "\n")
         out.flush()
         if lost:
@@ -235,6 +267,8 @@ class EntryProcess:
             # A fault would end the whole run. The oracle has met the same job, data and device in
             # a process of its own before: what only this process complains of is its candidate's.
             raise LaunchError(f"the entry function's process gave up: {response['fault']}"[:1000])
+        if "unmeasured" in response:
+            raise Unmeasured(str(response["unmeasured"])[:300])
         if "error" in response:
             raise _remote(response, self)
         return response
@@ -333,6 +367,61 @@ def _samples(said: Json) -> Samples:
     return samples
 
 
+def _findings(process: EntryProcess, said: Json) -> Findings:
+    """Read what the checks in the child saw; the outputs it picked are compared here."""
+    suspects = [
+        Suspect(
+            str(item["output"]),
+            process.bytes_of(item["got"]),
+            process.bytes_of(item["want"]),
+            str(item["why"]),
+        )
+        for item in said["suspects"][:MOST_SUSPECTS]
+    ]
+    return Findings(
+        int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects
+    )
+
+
+def _item(combination: Combination) -> Json:
+    return {
+        "case": dict(combination.case),
+        "family": combination.family,
+        "seed": combination.seed,
+    }
+
+
+class RemoteBurning:
+    """A pair in the child that runs back to back."""
+
+    def __init__(
+        self, process: EntryProcess, combination: Combination, seconds: float, *, in_place: bool
+    ) -> None:
+        self.in_place = in_place
+        self._process, self._item, self._seconds = process, _item(combination), seconds
+
+    def burn(self, which: int, seconds: float, *, second_of_pair: bool) -> list[Mark]:
+        """Run one back to back; when how many launches had ended is what the child says."""
+        asked = {"which": which, "seconds": seconds, "second_of_pair": second_of_pair}
+        begun = time.monotonic()
+        said = self._ask("burn", asked, 5 * seconds + 4 * self._seconds + 12.0)
+        with _understood():
+            marks = [(float(at), int(count)) for at, count in said["marks"][:MOST_MARKS]]
+            rising = all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(marks))
+            if not rising or not begun <= marks[0][0] <= marks[-1][0] <= time.monotonic():
+                raise ValueError("marks that are none")
+        return marks
+
+    def quench(self) -> Findings:
+        """Give device memory back; return what the checks in the child saw."""
+        said = self._ask("quench", {}, self._seconds + 12.0)
+        with _understood():
+            return _findings(self._process, said)
+
+    def _ask(self, operation: str, asked: Json, seconds: float) -> Json:
+        return self._process.ask({"op": operation, "combination": self._item, **asked}, seconds)
+
+
 class RemoteSession:
     """A pair loaded in the child."""
 
@@ -364,18 +453,7 @@ class RemoteSession:
         }
         said = self._ask("time", combination, asked, seconds + 12.0 + 8 * rule.seconds)
         with _understood():
-            suspects = [
-                Suspect(
-                    str(item["output"]),
-                    self._process.bytes_of(item["got"]),
-                    self._process.bytes_of(item["want"]),
-                    str(item["why"]),
-                )
-                for item in said["suspects"][:MOST_SUSPECTS]
-            ]
-            found = Findings(
-                int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects
-            )
+            found = _findings(self._process, said)
             heat = said["temperature_c"]
             return Timed(
                 _samples(said["samples"]),
@@ -385,12 +463,20 @@ class RemoteSession:
                 None if heat is None else float(heat),
             )
 
-    def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
-        item = {
-            "case": dict(combination.case),
-            "family": combination.family,
-            "seed": combination.seed,
+    def burning(
+        self, combination: Combination, limits: Mapping[str, Limit], seconds: float
+    ) -> Burning:
+        """Make the pair ready in the child. Whoever reads a meter does so in this process."""
+        asked = {
+            "limits": {name: [limit.scaled, limit.floor] for name, limit in limits.items()},
+            "seconds": seconds,
         }
+        said = self._ask("burning", combination, asked, 4 * seconds + 12.0)
+        with _understood():
+            return RemoteBurning(self._process, combination, seconds, in_place=said["in_place"])
+
+    def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
+        item = _item(combination)
         # Beside the run itself: inputs are made, and outputs written to files.
         return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 8.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -70,6 +70,18 @@ class Launcher(Protocol):
         ...
 
 
+class Repeated(Protocol):
+    """Launches that are queued on the null stream as often as it is called."""
+
+    def __call__(self) -> None:
+        """Queue them all."""
+        ...
+
+    def close(self) -> None:
+        """Let them go."""
+        ...
+
+
 class Gpu(Launcher, Protocol):
     """One device. Addresses are plain integers; work is queued on the null stream in order."""
 
@@ -93,6 +105,13 @@ class Gpu(Launcher, Protocol):
 
     def beside(self, duration_ns: int, blocks: int) -> None:
         """Occupy some multiprocessors from another stream, to shuffle the order of blocks."""
+        ...
+
+    def captured(self, queue: Callable[[], None]) -> Repeated:
+        """Return the launches that `queue` makes, to be queued again as one, without gaps.
+
+        Raises `DeviceError` where that cannot be had; nothing is lost then.
+        """
         ...
 
     def event(self) -> Any:

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import counted, cubin, exhibit, timing, verify
+from runners import counted, cubin, exhibit, timing, verify, weighing
 from runners.answers import Answers, Build, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
+from runners.energy import Meter
 from runners.entry_process import EntryProcess
 from runners.families import DECLARED
 from runners.fault import Fault
@@ -26,7 +27,7 @@ from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Shaken, Timed
 from runners.spec import CaseSpec, JobSpec, Json
-from runners.stage import Limit
+from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
@@ -45,7 +46,9 @@ class Judge:
         build: Build,
         sandbox: Sandbox | None = None,
         shake: Build = lambda _text, _job: None,
+        meter: Meter | None = None,
     ) -> None:
+        self._meter = meter
         self._shake = shake
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
@@ -248,17 +251,31 @@ class Judge:
             )
         clocks = [t.samples.clock_mhz for t in every if t.samples.clock_mhz]
         heat = [t.temperature_c for t in every if t.temperature_c is not None]
+        consumed = self._energy(session, job, answers, report, cases) if job.energy else None
         return {
             "cases": cases,
             "device": str(self._gpu.facts["gpu"]),
             "kernels": {plain_name(job.work.symbol): 1.0} if job.work.kind == "kernel" else {},
             "clock_mhz": sum(clocks) / len(clocks) if clocks else None,
-            "energy_mj": None,
+            "energy": consumed,
             "peak_memory_bytes": max((t.memory_bytes for t in every), default=0),
             "temperature_c": max(heat, default=None),
             "dropped": sum(t.samples.dropped for t in every),
             "notes": notes,
         }
+
+    def _energy(
+        self, session: Session, job: JobSpec, answers: Answers, report: Report, cases: list[Json]
+    ) -> Json:
+        """Read the energy counter while both run; raise `Wrong` for a wrong launch."""
+
+        def terms(combination: Combination) -> tuple[Mapping[str, Limit], float]:
+            return verify.limits(report, answers, combination), answers.patience(combination)
+
+        def check(combination: Combination, found: Findings) -> None:
+            verify.judge_timed(report, answers, combination, found)
+
+        return weighing.weigh(session, self._meter, job, cases, terms, check)
 
     def _one(
         self,

@@ -6,7 +6,7 @@ verification sees no difference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,9 +15,12 @@ import numpy as np
 
 from runners import timing
 from runners.bench import Bench, Run
+from runners.burning import BurnStage
 from runners.contents import Combination
+from runners.energy import Mark
 from runners.gpu import Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import KernelLaunchable, Launchable
+from runners.nvml import Unmeasured
 from runners.original import load
 from runners.retained import Retained
 from runners.spec import JobSpec, Json
@@ -51,6 +54,12 @@ class Session(Protocol):
         """Time candidate against baseline."""
         ...
 
+    def burning(
+        self, combination: Combination, limits: Mapping[str, Limit], seconds: float
+    ) -> Burning:
+        """Make the pair ready to run for seconds. Also raises `runners.nvml.Unmeasured`."""
+        ...
+
     def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
         """Load the candidate or the original with delays in it; None where that is not done."""
         ...
@@ -62,6 +71,20 @@ class Session(Protocol):
 
     def close(self) -> None:
         """Unload the candidate."""
+        ...
+
+
+class Burning(Protocol):
+    """A pair that runs back to back (`runners.energy.Burning`), checked when it is over."""
+
+    in_place: bool
+
+    def burn(self, which: int, seconds: float, *, second_of_pair: bool) -> Sequence[Mark]:
+        """Run one back to back; return when how many launches had ended."""
+        ...
+
+    def quench(self) -> Findings:
+        """Give device memory back; return what the checks behind the arms saw."""
         ...
 
 
@@ -121,6 +144,20 @@ class LocalSession:
         memory = stage.layout.stride + int(own)
         heat = self._bench.gpu.temperature()
         return Timed(samples, stage.findings, launches, memory, heat)
+
+    def burning(
+        self, combination: Combination, limits: Mapping[str, Limit], seconds: float
+    ) -> Burning:
+        """Make the pair ready to run for seconds."""
+        stage = BurnStage(
+            self._bench, self._pair, combination, limits, warm=self._work.warm, seconds=seconds
+        )
+        try:
+            stage.light()
+        except (LaunchError, OutOfMemoryError, Unmeasured):
+            stage.close()
+            raise
+        return stage
 
     def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
         """Load the candidate or the original with delays in it."""

@@ -135,6 +135,7 @@ class JobSpec:
     device: str
     effort: str
     seed: int
+    energy: str = ""  # how well its energy is to be known: weigh, energy, or not at all
 
     @property
     def checks(self) -> str:
@@ -212,14 +213,17 @@ def _work(data: Json) -> Work:
 
 def parse(data: Json) -> JobSpec:
     """Read a job; raise `SpecError` that names what is missing or does not fit."""
+    effort = str(data.get("effort", "screen"))
+    energy = effort if effort in {"weigh", "energy"} else ""
     try:
         job = JobSpec(
             _source(data["kernel"]),
             _source(data["baseline"]),
             _work(data["workload"]),
             str(data.get("device", "cuda:0")),
-            str(data.get("effort", "screen")),
+            "screen" if energy else effort,
             int(data.get("seed", 0)),
+            energy,
         )
         for case in job.work.cases:
             for argument in job.work.arguments:

@@ -151,17 +151,32 @@ class DeviceStage:
     def arm(self, which: int, *, second_of_pair: bool) -> Arm:
         """Time one region of launches and check every one of them."""
         self._gpu.reset_cache()
+        self._fresh(which, second_of_pair=second_of_pair)
+        self._evict()
+        us, clock, dry, wall, late = self._region(self._bound[which])
+        self._judge(which, second_of_pair=second_of_pair)
+        count = self._slabs
+        each = max(1e-3, (us - self._empty) / count)
+        return Arm(each, clock, dry=dry, wall_us=wall / count, late_us=late)
+
+    def _fresh(self, which: int, *, second_of_pair: bool) -> None:
+        """Fill every slab: what the first of a pair saw again for the second, else anew."""
         if not second_of_pair:
             shifts = self.layout.rotations(self._rng, self._slabs)
             self._gpu.upload(self._rotations, shifts)
             self._poison = int(self._rng.integers(0, 2**62))
-        self._bench.restore(self._scene, self._base, self._slabs, self._rotations, self._poison)
+        self._refill()
         self._gpu.upload(self._damage, np.tile(_DAMAGE, self._slabs))
         retained = self._pair[which].retained
         if retained is not None:
             retained.reset()
-        self._evict()
-        us, clock, dry, wall, late = self._region(self._bound[which])
+
+    def _refill(self) -> None:
+        """Queue: write guards, contents and poison into every slab."""
+        self._bench.restore(self._scene, self._base, self._slabs, self._rotations, self._poison)
+
+    def _judge(self, which: int, *, second_of_pair: bool) -> None:
+        """Look for damage, and hold the second of a pair against the first."""
         self._check()
         if second_of_pair:
             self._compare(which)
@@ -170,9 +185,6 @@ class DeviceStage:
             self._seal(self._vault, self._base)
         self._previous = which
         self._arms += 1
-        count = self._slabs
-        each = max(1e-3, (us - self._empty) / count)
-        return Arm(each, clock, dry=dry, wall_us=wall / count, late_us=late)
 
     def _evict(self) -> None:
         """Make every launch find its data in DRAM, or in L2 where `warm` is asked for."""

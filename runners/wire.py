@@ -171,6 +171,12 @@ def _check_times(verdict: Verdict) -> None:
             raise ForgedResponse(f"case {case.name}: more than {MAX_SAMPLES} samples")
         if not all(t > 0 for t in (*case.candidate_us, *case.baseline_us)) or case.weight < 0:
             raise ForgedResponse(f"case {case.name}: a time that is not above zero")
+    for energy in measured.energy.cases if measured.energy else ():
+        columns = (energy.candidate_mj, energy.baseline_mj, energy.candidate_us, energy.baseline_us)
+        if len({len(column) for column in columns}) > 1 or len(columns[0]) > MAX_SAMPLES:
+            raise ForgedResponse(f"case {energy.name}: the energies are not paired")
+        if not all(one > 0 for column in columns for one in column) or energy.weight < 0:
+            raise ForgedResponse(f"case {energy.name}: an energy that is not above zero")
 
 
 def _bounded(check: object) -> object:

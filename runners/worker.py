@@ -125,6 +125,7 @@ class Worker:
                 self._build,
                 self._sandbox,
                 self._shaken,
+                self.device().meter,
             )
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +147,9 @@ class HostGpu:
     def beside(self, duration_ns: int, blocks: int) -> None:
         pass
 
+    def captured(self, queue: Callable[[], None]) -> HostGraph:
+        return HostGraph(queue)
+
     def event(self) -> Any:
         return [0.0]
 
@@ -182,6 +185,19 @@ class HostGpu:
 
     def temperature(self) -> float | None:
         return None
+
+
+class HostGraph:
+    """Launches to be made again."""
+
+    def __init__(self, queue: Callable[[], None]) -> None:
+        self._queue = queue
+
+    def __call__(self) -> None:
+        self._queue()
+
+    def close(self) -> None:
+        pass
 
 
 class HostOracle(Oracle):

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import cubin, spec
+from runners import cubin, energy, spec
 from runners.answers import MOST_KEPT, Answers
+from runners.burning import BurnStage
 from runners.contents import Combination
 from runners.fault import Fault
 from runners.judge import Judge, compulsory_us
 from runners.spec import Json, Launch
 from runners.stage import DeviceStage
+from runners.wire import verdict_from_dict
+from tests.runners.fake_meter import FakeMeter
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
@@ -364,3 +367,88 @@ def test_an_order_shown_by_many_threads_is_not_asked_of_few(tmp_path: Path) -> N
     found = answers.of(few)
     assert found is not None
     assert found["y"].unordered
+
+
+def _weighed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meter: FakeMeter | None, text: str, job: Json
+) -> Json:
+    monkeypatch.setattr(energy, "WEIGH", energy.Rule(0.02, 0.15, 2, 2, 0.0, rests=False))
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, meter=meter)
+    judge._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    try:
+        request = {"job": job, "candidate": artifact(text), "baseline": artifact(SCALE)}
+        verdict, _, _ = judge.verdict(request, spec.parse(job), 60.0)
+    finally:
+        judge.close()
+    verdict_from_dict(json.loads(json.dumps(verdict, allow_nan=False)))
+    return verdict
+
+
+SLOWER_SCALE = SCALE.replace(
+    "if (i < n) y", "volatile float s = 0; for (int k = 0; k < 60; k++) s = s + k; if (i < n) y"
+)
+
+
+def test_a_weighed_candidate_has_energy_beside_its_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paired energies of the heaviest case; at constant power they compare as the times do."""
+    job = _job(SLOWER_SCALE, effort="weigh")
+    verdict = _weighed(tmp_path, monkeypatch, FakeMeter(), SLOWER_SCALE, job)
+    assert verdict["status"] == "correct"
+    seen = verdict["measurement"]["energy"]
+    assert seen["unavailable"] == "", seen
+    (case,) = seen["cases"]
+    assert len(case["candidate_mj"]) == len(case["baseline_mj"]) == 2
+    assert min(case["candidate_mj"]) > max(case["baseline_mj"])
+    assert case["candidate_mj"][0] == pytest.approx(0.1 * case["candidate_us"][0], rel=0.3)
+
+
+def test_energy_that_cannot_be_read_costs_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The times are there, and why the energy is not."""
+    for meter, why in ((None, "NVML is not there"), (FakeMeter(why="MIG is on"), "MIG is on")):
+        verdict = _weighed(tmp_path, monkeypatch, meter, SCALE, _job(SCALE, effort="weigh"))
+        assert verdict["status"] == "correct"
+        assert verdict["measurement"]["cases"]
+        assert verdict["measurement"]["energy"] == {"cases": [], "unavailable": why}
+
+
+def test_a_kernel_that_updates_in_place_is_refilled_before_every_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise x -> 3x + 1 would be infinite after a few launches, and cheaper to compute."""
+    text = SCALE.replace("const float* x, float* y", "float* x, const float* y").replace(
+        "y[i] = 3.f * x[i] + 1.f", "for (int k = 0; k < 9; k++) x[i] = 0.5f * x[i] + y[i]"
+    )
+    arguments = [
+        {"name": "x", "type": "float*", "shape": "n", "role": "inout"},
+        {"name": "y", "type": "const float*", "shape": "n"},
+        {"name": "n", "type": "int", "value": "n"},
+    ]
+    job = _job(text, text, workload={"arguments": arguments}, effort="weigh")
+    monkeypatch.setattr(energy, "LEAST_SHARE", 0.0)
+    gpu = HostGpu()
+    monkeypatch.setattr(energy, "WEIGH", energy.Rule(0.02, 0.15, 2, 2, 0.0, rests=False))
+    judge = Judge(gpu, 0, tmp_path, lambda _text, _job: None, meter=FakeMeter())
+    judge._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(text)}
+    verdict, _, _ = judge.verdict(request, spec.parse(job), 60.0)
+    judge.close()
+    assert verdict["status"] == "correct", verdict["log"]
+    seen = verdict["measurement"]["energy"]
+    assert seen["unavailable"] == "" or "refilling" in seen["unavailable"]
+    assert gpu.launches.count("restore") > 20
+
+
+def test_a_launch_that_is_wrong_only_when_repeated_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an arm leaves behind is compared, too."""
+    monkeypatch.setattr(
+        BurnStage, "_once", lambda self, which: lambda: self._gpu.fill(self._base, 0, 64)
+    )
+    job = _job(SCALE, effort="weigh")
+    verdict = _weighed(tmp_path, monkeypatch, FakeMeter(), SCALE, job)
+    assert verdict["status"] == "wrong result"
