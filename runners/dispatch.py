@@ -30,6 +30,8 @@ JOB_SECONDS: Mapping[Effort, float] = {
     Effort.RACE: 120.0,
     Effort.CONFIRM: 240.0,
     Effort.PROFILE: 120.0,
+    Effort.WEIGH: 120.0,
+    Effort.ENERGY: 900.0,
 }
 
 
