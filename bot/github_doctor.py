@@ -9,6 +9,7 @@ from bot.database import Database
 from bot.doctor import Finding
 from bot.events import secrets_of
 from bot.github_errors import GithubError, Missing
+from bot.github_session import at
 from bot.interfaces import Api
 from bot.permissions import EVENTS, NEEDED, lacking
 from bot.settings import Settings
@@ -25,6 +26,7 @@ def examine(settings: Settings, api: Api, repository: str = "") -> list[Finding]
     except GithubError as error:
         return [*found, Finding("App", ok=False, words=error.message, remedy=error.remedy)]
     found.append(Finding("App", ok=True, words=f"signed in as {app.get('slug', 'the App')}"))
+    found.append(_server(api))
     found += _permissions(app)
     found += _webhook(settings, api)
     found += _installations(api)
@@ -51,6 +53,18 @@ def _database(settings: Settings) -> Finding:
     database.close()
     kind = "SQLite, for one process" if database.is_sqlite else "Postgres"
     return Finding("database", ok=True, words=kind)
+
+
+def _server(api: Api) -> Finding:
+    """Say which GitHub it is: an Enterprise Server can do less."""
+    try:
+        version = str((api.request("GET", "/meta").data or {}).get("installed_version") or "")
+    except GithubError as error:
+        return Finding("GitHub", ok=None, words=error.message, remedy=error.remedy)
+    if not version:
+        return Finding("GitHub", ok=True, words="github.com")
+    words = f"Enterprise Server {version}: the GPU workflow's runs are found by their name"
+    return Finding("GitHub", ok=True, words=words)
 
 
 def _permissions(app: Mapping[str, Any]) -> Iterator[Finding]:
@@ -140,7 +154,7 @@ def _repository(settings: Settings, api: Api, repository: str) -> Iterator[Findi
         wanted.append((workflow, remedy, False))
     for path, remedy, without in wanted:
         try:
-            api.request("GET", f"/repos/{repository}/contents/{path}", repository=repository)
+            api.request("GET", at(repository, "contents", path), repository=repository)
         except Missing:
             words = f"{repository} has no {path}"
             yield Finding(path, ok=without, words=words, remedy=remedy)

@@ -11,8 +11,31 @@ from bot.cli import main
 from optimizer.errors import NoDeviceError
 from tests.bot import scripted
 from tests.bot.world import World
+from tests.fake_github import prism
+from tests.fake_github.server import FakeGithub
 
 Cli = Callable[..., int]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def validator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[prism.Validator | None]:
+    """Put Prism before every fake GitHub, where it is installed; it starts with the first fake."""
+    if prism.missing():
+        yield None
+        return
+    made = FakeGithub.validator = prism.Validator(tmp_path_factory.mktemp("prism"))
+    yield made
+    FakeGithub.validator = None
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_but_what_github_takes(validator: prism.Validator | None) -> Iterator[None]:
+    """Fail a test whose requests, or answers, do not fit GitHub's own document."""
+    yield
+    wrong = validator.violations() if validator is not None else ()
+    if wrong:
+        pytest.fail("not what GitHub's document says:\n" + "\n".join(dict.fromkeys(wrong)))
 
 
 @pytest.fixture

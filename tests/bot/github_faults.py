@@ -4,6 +4,7 @@
 
 Each row is one call, each column one answer, given once or until the review is over. In the end
 GitHub works again, and every check run must be closed, with one comment and one commit at most.
+Where Prism is installed, every other request and answer has to fit GitHub's document.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bot.patience import Patience
 from tests.bot import house
 from tests.bot.test_serve_world import opened, said, served
 from tests.bot.world import DROP, NAME, World
+from tests.fake_github import prism
+from tests.fake_github.server import FakeGithub
 
 FOREVER = 10_000
 CALLS: Mapping[str, tuple[str, str]] = {
@@ -123,7 +126,27 @@ def _wrong(bot: house.Bot, world: World) -> list[str]:
     return found
 
 
+@contextlib.contextmanager
+def validated() -> Iterator[prism.Validator | None]:
+    """Put Prism before the fakes, where it is installed."""
+    if prism.missing():
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as name:
+        found = FakeGithub.validator = prism.Validator(Path(name))
+        try:
+            yield found
+        finally:
+            FakeGithub.validator = None
+            found.close()
+
+
 def main() -> int:
+    with validated() as validator:
+        return measure(validator)
+
+
+def measure(validator: prism.Validator | None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--call", default="", help="only calls whose name holds this")
     parser.add_argument("--from", dest="first", default="", help="begin with this call")
@@ -143,6 +166,8 @@ def main() -> int:
                     contextlib.redirect_stdout(io.StringIO()),
                 ):
                     end, wrong = suffer(Path(name), call, answer, times)
+                if validator is not None:
+                    wrong += validator.violations()
                 bad += bool(wrong)
                 column = answer if times == 1 else f"{answer} always"
                 table.setdefault(call, {})[column] = "; ".join(wrong) or end

@@ -13,6 +13,7 @@ from bot.github_errors import Denied, Missing
 from bot.interfaces import Reply
 from bot.permissions import EVENTS, NEEDED
 from bot.settings import Settings
+from tests.bot.world import NAME, World
 
 GRANTED = {name: level for name, (level, _) in NEEDED.items()}
 WHOLE: Mapping[str, Any] = {
@@ -23,10 +24,11 @@ WHOLE: Mapping[str, Any] = {
         "insecure_ssl": "0",
         "secret": "********",
     },
+    "/meta": {},
     "/app/hook/deliveries": [{"status_code": 202, "status": "OK"}],
     "/app/installations": [{"id": 1, "account": {"login": "octo"}, "permissions": GRANTED}],
     "/repos/o/r/contents/.optiml.yml": {},
-    "/repos/o/r/contents/.github/workflows/optiml-gpu.yml": {},
+    "/repos/o/r/contents/.github%2Fworkflows%2Foptiml-gpu.yml": {},
 }
 
 
@@ -87,7 +89,7 @@ def test_an_app_that_lacks_nothing_is_all_right(tmp_path: Path) -> None:
             "installation octo",
         ),
         (
-            {"/repos/o/r/contents/.github/workflows/optiml-gpu.yml": None},
+            {"/repos/o/r/contents/.github%2Fworkflows%2Foptiml-gpu.yml": None},
             ".github/workflows/optiml-gpu.yml",
         ),
     ],
@@ -102,3 +104,33 @@ def test_a_missing_secret_and_a_bad_database_are_named(tmp_path: Path) -> None:
     found = said(tmp_path, {}, webhook_secret="short", database="mysql://x")
     assert found["webhook secret"] is False
     assert found["database"] is False
+
+
+def told(tmp_path: Path, world: World) -> dict[str, tuple[bool | None, str]]:
+    settings = Settings(webhook_secret="0123456789abcdef", database=f"sqlite:///{tmp_path / 'db'}")
+    found = github_doctor.examine(settings, world.session(), NAME)
+    return {one.name: (one.ok, one.words) for one in found}
+
+
+def test_an_app_on_a_server_is_examined_over_http(tmp_path: Path, world: World) -> None:
+    world.fake.hooks["config"] = {
+        "url": "https://optiml.test/webhook", "content_type": "json", "secret": "********"
+    }  # fmt: skip
+    world.fake.hooks["events"] = list(EVENTS)
+    found = told(tmp_path, world)
+    workflow = ".github/workflows/optiml-gpu.yml"
+    assert found["GitHub"] == (True, "github.com")
+    assert found[".optiml.yml"] == (True, f"{NAME} has it")
+    assert found[workflow] == (False, f"{NAME} has no {workflow}")
+    assert all(ok for name, (ok, _) in found.items() if name != workflow)
+    world.fake.commit(world.repository, "main", {workflow: "on: workflow_dispatch"})
+    assert world.repository.installation is not None
+    world.fake.state.permissions[world.repository.installation]["checks"] = "read"
+    world.fake.hooks["meta"] = {"installed_version": "3.17.2"}
+    world.deliver(1, "00000000-0000-4000-8000-000000000001", 502, world.fake.state.now())
+    found = told(tmp_path, world)
+    assert found[workflow][0] is True
+    assert found["permission checks"][0] is False
+    assert found["installation octo"][0] is False
+    assert "Enterprise Server 3.17.2" in found["GitHub"][1]
+    assert "1 of the last 1 failed" in found["deliveries"][1]

@@ -1,10 +1,13 @@
-"""Every request the bot makes fits GitHub's own OpenAPI document, and so does every answer."""
+"""Every request the bot makes fits GitHub's own OpenAPI document, and so does every answer.
+
+All tests with a fake GitHub go through Prism where it is installed (`conftest.py`). Here it is shown
+to see what is wrong, on both ways, and each family of requests is sent once more in one place.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,39 +20,62 @@ from tests.bot import world as worlds
 from tests.bot.world import NAME, PATH, World, pull_of, report_for
 from tests.fake_github import prism
 from tests.fake_github.clicks import commit_suggestions
-from tests.fake_github.completing import Completer
 
-pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture(scope="module")
-def validated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Serve the fake behind Prism: what does not fit is answered with 422 or 500."""
-    prism.installed()
-    folder: Path = tmp_path_factory.mktemp("prism")
-    made = World(folder / "github")
-    with prism.proxy(made.fake.address, folder) as (url, document):
-        made.url = made.fake.public = url
-        made.fake.complete = Completer(document)
-        yield made
-        made.close()
+pytestmark = pytest.mark.skipif(bool(prism.missing()), reason=prism.missing() or "Prism is there")
 
 
-def test_the_proxy_refuses_what_github_would(validated: World) -> None:
-    session = validated.session()
-    path = f"/repos/{NAME}/check-runs"
-    body = {"name": "x", "head_sha": validated.base, "status": "completed", "conclusion": "fine"}
+@pytest.mark.parametrize(
+    ("wrong", "place"),
+    [
+        ({"status": "completed", "conclusion": "fine"}, "request.body.conclusion"),
+        (
+            {"actions": [{"label": "x" * 21, "description": "d", "identifier": "i"}]},
+            "request.body.actions.0.label",
+        ),
+    ],
+)
+def test_a_request_that_does_not_fit_is_seen(
+    world: World, validator: prism.Validator, wrong: dict[str, Any], place: str
+) -> None:
+    body = {"name": "x", "head_sha": world.base, **wrong}
     with pytest.raises(errors.Refused):
-        session.request("POST", path, repository=NAME, body=body)
-    button = {"label": "x" * 21, "description": "d", "identifier": "i"}
-    wrong = {"name": "x", "head_sha": validated.base, "actions": [button]}
-    with pytest.raises(errors.Refused):
-        session.request("POST", path, repository=NAME, body=wrong)
+        world.session().request("POST", f"/repos/{NAME}/check-runs", repository=NAME, body=body)
+    (found,) = validator.violations()
+    assert found.startswith(f"POST /repos/{NAME}/check-runs → 422: {place}: ")
 
 
-def test_a_review_is_published_edited_and_applied(validated: World) -> None:
-    one = validated.change("reviewed")
-    hub = validated.hub()
+def test_a_place_that_github_does_not_have_is_seen(
+    world: World, validator: prism.Validator
+) -> None:
+    with pytest.raises(errors.Missing):
+        world.session().request("GET", f"/repos/{NAME}/no/such", repository=NAME)
+    assert "Selected route not found" in "".join(validator.violations())
+
+
+def test_an_answer_that_does_not_fit_is_seen(world: World, validator: prism.Validator) -> None:
+    session = world.session()
+    session.request("GET", f"/repos/{NAME}", repository=NAME)
+    assert validator.violations() == ()
+    world.fake.complete = lambda *_: {"id": "not a number"}
+    session.request("GET", f"/repos/{NAME}", repository=NAME)
+    assert "response" in "".join(validator.violations())
+
+
+def test_a_refusal_that_the_document_does_not_list_is_none_of_our_errors(
+    world: World, validator: prism.Validator
+) -> None:
+    token = world.fake.workflow_token(world.repository, {"contents": "read"})
+    body = {"name": "x", "head_sha": world.base}
+    with pytest.raises(errors.Denied):
+        world.session(token=token, app=None).request(
+            "POST", f"/repos/{NAME}/check-runs", repository=NAME, body=body
+        )
+    assert validator.violations() == ()
+
+
+def test_a_review_is_published_edited_and_applied(world: World) -> None:
+    one = world.change("reviewed")
+    hub = world.hub()
     state = hub.pull(NAME, one.number)
     assert state.head == one.head
     check = hub.open_check(NAME, one.head, "f" * 32, "waiting", url="https://optiml.example/1")
@@ -61,60 +87,60 @@ def test_a_review_is_published_edited_and_applied(validated: World) -> None:
     buttons = (Button("Apply", "Commit it", "apply:12345678"),)
     hub.close_check(NAME, check, Closing("success", "Faster", "Done", buttons))
     result = report_for(hub, one, extra=2).results[0]
-    validated.fake.commit(validated.repository, "copy", {}, start=one.head)
+    world.fake.commit(world.repository, "copy", {}, start=one.head)
     url = hub.apply(NAME, one.number, result, head=one.head, by="dev")
     assert url.endswith(one.head)
     assert hub.apply(NAME, one.number, result, head=one.head) == url
     assert result.trajectory is not None
-    text = validated.repository.store.file(one.head, PATH).decode()
+    text = world.repository.store.file(one.head, PATH).decode()
     assert text == result.trajectory.best.kernel.source
 
 
-def test_superseded_suggestions_are_taken_back(validated: World) -> None:
-    one = validated.change("superseded")
-    hub = validated.hub()
+def test_superseded_suggestions_are_taken_back(world: World) -> None:
+    one = world.change("superseded")
+    hub = world.hub()
     hub.forge(NAME, one.number).publish(pull_of(one), report_for(hub, one))
-    validated.fake.commit(
-        validated.repository, "superseded", {PATH: "// new\n" + synthetic.NAIVE + worlds.HOST}
+    world.fake.commit(
+        world.repository, "superseded", {PATH: "// new\n" + synthetic.NAIVE + worlds.HOST}
     )
     report = report_for(hub, one)
     hub.forge(NAME, one.number).publish(pull_of(one), report)
-    head = commit_suggestions(validated.fake, one)
+    head = commit_suggestions(world.fake, one)
     assert report.results[0].trajectory is not None
-    source = validated.repository.store.file(head, PATH).decode()
+    source = world.repository.store.file(head, PATH).decode()
     assert source == report.results[0].trajectory.best.kernel.source
 
 
-def test_a_stacked_pull_request_is_opened_once(validated: World) -> None:
-    one = validated.change("protected")
-    validated.repository.protected.add("protected")
-    hub = validated.hub()
+def test_a_stacked_pull_request_is_opened_once(world: World) -> None:
+    one = world.change("protected")
+    world.repository.protected.add("protected")
+    hub = world.hub()
     result = report_for(hub, one).results[0]
     first = hub.apply(NAME, one.number, result, head=one.head)
     assert re.search(r"/pull/\d+$", first)
     assert hub.apply(NAME, one.number, result, head=one.head) == first
 
 
-def test_commands_rights_and_deliveries(validated: World) -> None:
-    one = validated.change("asked")
-    hub = validated.hub()
-    comment = validated.fake.say(one, "dev", "/optiml status")
+def test_commands_rights_and_deliveries(world: World) -> None:
+    one = world.change("asked")
+    hub = world.hub()
+    comment = world.fake.say(one, "dev", "/optiml status")
     hub.react(NAME, comment.id, "eyes")
     hub.reply(NAME, one.number, "queued", "key")
     hub.reply(NAME, one.number, "running", "key")
     assert hub.permission(NAME, "dev") == "write"
     assert hub.pulls_of(NAME, one.head) == (one.number,)
     assert hub.comment_url(NAME, one.number) == ""
-    validated.deliver(1, "00000000-0000-4000-8000-000000000001", 502, validated.fake.state.now())
+    world.deliver(1, "00000000-0000-4000-8000-000000000001", 502, world.fake.state.now())
     (failed,) = hub.deliveries(0.0)
     hub.redeliver(failed.id)
-    assert validated.session().capabilities.is_server is False
+    assert world.session().capabilities.is_server is False
 
 
-def test_an_order_is_dispatched_polled_and_cancelled(validated: World) -> None:
-    one = validated.change("ordered")
-    validated.fake.commit(validated.repository, "main", {".github/workflows/optiml-gpu.yml": "x"})
-    bench = WorkflowBench(validated.session())
+def test_an_order_is_dispatched_polled_and_cancelled(world: World) -> None:
+    one = world.change("ordered")
+    world.fake.commit(world.repository, "main", {".github/workflows/optiml-gpu.yml": "x"})
+    bench = WorkflowBench(world.session())
     order = Order(repository=NAME, number=one.number, base=one.base, head=one.head)
     handle = bench.start(order)
     assert bench.poll(handle).state is BenchState.QUEUED

@@ -222,6 +222,24 @@ def repository(asked: Asked) -> Answer:
     return Answer(200, asked.shapes.repository(asked.repository))
 
 
+@route("GET", "/repos/{o}/{r}/contents/{path}", "contents")
+def contents(asked: Asked) -> Answer:
+    here, path = asked.repository, asked.parts["path"]
+    tip = here.tip(here.default_branch)
+    found = here.store.entries(tip).get(path) if tip is not None else None
+    if found is None:
+        raise gone()
+    raw = here.store.blob(found[1])
+    place = f"{asked.shapes.url}/repos/{here.name}/contents/{path}"
+    return Answer(
+        200,
+        {"type": "file", "name": path.rpartition("/")[2], "path": path, "sha": found[1],
+         "size": len(raw), "encoding": "base64", "url": place,
+         "content": base64.encodebytes(raw).decode(), "html_url": place, "git_url": place,
+         "download_url": place, "_links": {"git": place, "html": place, "self": place}},
+    )  # fmt: skip
+
+
 @route("GET", "/repos/{o}/{r}/collaborators/{login}/permission", "metadata")
 def permission(asked: Asked) -> Answer:
     found = asked.state.users.get(asked.parts["login"].lower())

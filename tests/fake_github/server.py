@@ -20,9 +20,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.fake_github.answers import Answer, Refusal, Shapes, gone
 from tests.fake_github.git_store import GitStore
+from tests.fake_github.prism import Validator, send
 from tests.fake_github.routes import ROUTES, Asked
 from tests.fake_github.state import ALL, Artifact, Comment, Pull, Repository, Run, State, Token
 
+_SHOWN = "x-fake-status"
 _LEVELS = {"read": 1, "write": 2, "admin": 3}
 _APP = "4711"
 DROP = 0  # a status that means: no answer at all
@@ -65,8 +67,14 @@ KEY, _PUBLIC = _key()
 OTHER_KEY, _ = _key()
 
 
+# Downloads: Prism would follow GitHub's redirection itself, our token with it.
+_AROUND = re.compile(r"/storage/|/repos/[^/]+/[^/]+/actions/artifacts/\d+/zip\Z")
+
+
 class FakeGithub:
-    """A context manager. `public` is the address told to clients, when a proxy stands before it."""
+    """A context manager. With a `validator`, every request and answer goes through it."""
+
+    validator: Validator | None = None  # of the test session, set by its conftest.py
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -77,6 +85,7 @@ class FakeGithub:
         self.remaining = 5000
         self.complete: Callable[[str, str, int, Any], Any] | None = None
         self._lock = threading.RLock()
+        self._name = ""
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -102,6 +111,9 @@ class FakeGithub:
         )
 
     def __enter__(self) -> Self:
+        if self.validator is not None:
+            self._name = self.validator.add(self)
+            self.complete = self.complete or self.validator.complete
         self._thread.start()
         return self
 
@@ -109,6 +121,8 @@ class FakeGithub:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+        if self.validator is not None:
+            self.validator.remove(self._name)
 
     # -- what tests set up -------------------------------------------------------------------------
 
@@ -238,25 +252,63 @@ class FakeGithub:
     # -- serving -----------------------------------------------------------------------------------
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
+        """Take a request: put a fault in its way, have it validated, or just do it."""
         size = int(handler.headers.get("content-length") or 0)
         raw = handler.rfile.read(size) if size else b""
-        parts = urlsplit(handler.path)
-        method, path = handler.command, parts.path
+        named = {name.lower(): value for name, value in handler.headers.items()}
+        method, target = handler.command, handler.path
+        path = target.partition("?")[0]
         with self._lock:
             fault = self._fault(method, unquote(path))
             if fault is not None and not fault.after:
-                answer = self._faulty(fault)
-            else:
-                answer = self._answered(method, path, dict(parse_qsl(parts.query)), raw, handler)
-                if fault is not None:
-                    answer = self._faulty(fault)
-            body = json.loads(raw) if raw[:1] == b"{" else {}
-            self.calls.append(Call(method, unquote(path), answer.status, body))
-        if answer.status == DROP:
+                self._keep(method, path, fault.status, raw)
+        if fault is not None and not fault.after:
+            self._break(handler, fault)
+            return
+        shown = fault.status if fault is not None else None
+        if self.validator is None or _AROUND.match(path):
+            status, headers, content = self.perform(method, target, named, raw, shown)
+        else:
+            if shown is not None:
+                named[_SHOWN] = str(shown)
+            asked = (self._name, method, target, named, raw)
+            status, headers, content = self.validator.ask(*asked)
+        if fault is not None:
+            self._break(handler, fault)
+        else:
+            send(handler, status, headers, content)
+
+    def perform(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        raw: bytes,
+        shown: int | None = None,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Do what a request asks; return status, headers and content of the answer.
+
+        `shown`, or a header of the validator's, is the status that the client will see instead.
+        """
+        parts = urlsplit(target)
+        with self._lock:
+            answer = self._answered(method, parts.path, dict(parse_qsl(parts.query)), raw, headers)
+            seen = shown if shown is not None else int(headers.get(_SHOWN, answer.status))
+            self._keep(method, parts.path, seen, raw)
+        return answer.status, *_written(answer)
+
+    def _keep(self, method: str, path: str, status: int, raw: bytes) -> None:
+        body = json.loads(raw) if raw[:1] == b"{" else {}
+        self.calls.append(Call(method, unquote(path), status, body))
+
+    @staticmethod
+    def _break(handler: BaseHTTPRequestHandler, fault: Fault) -> None:
+        if fault.status == DROP:
             handler.close_connection = True
             handler.connection.shutdown(2)
             return
-        self._send(handler, answer)
+        answer = Answer(fault.status, {"message": fault.message}, dict(fault.headers))
+        send(handler, answer.status, *_written(answer))
 
     def _fault(self, method: str, path: str) -> Fault | None:
         for one in self.faults:
@@ -265,27 +317,23 @@ class FakeGithub:
                 return one
         return None
 
-    @staticmethod
-    def _faulty(fault: Fault) -> Answer:
-        return Answer(fault.status, {"message": fault.message}, dict(fault.headers))
-
     def _answered(
         self,
         method: str,
         path: str,
         query: dict[str, str],
         raw: bytes,
-        handler: BaseHTTPRequestHandler,
+        headers: Mapping[str, str],
     ) -> Answer:
         if path.startswith("/storage/"):
-            return self._stored(path, handler)
+            return self._stored(path, headers)
         try:
             for known, pattern, permission, level, work in ROUTES:
                 match = pattern.match(path) if known == method else None
                 if match is None:
                     continue
                 places = {name: unquote(value) for name, value in match.groupdict().items()}
-                token = self._allowed(handler, permission, level, places)
+                token = self._allowed(path, headers, permission, level, places)
                 self._limits(method)
                 asked = Asked(
                     method, path, query, json.loads(raw) if raw else {}, token, self.state,
@@ -304,11 +352,16 @@ class FakeGithub:
         return answer
 
     def _allowed(
-        self, handler: BaseHTTPRequestHandler, permission: str, level: str, places: dict[str, str]
+        self,
+        path: str,
+        headers: Mapping[str, str],
+        permission: str,
+        level: str,
+        places: dict[str, str],
     ) -> Token | None:
         if permission == "-":
             return None
-        text = handler.headers.get("authorization", "").removeprefix("Bearer ")
+        text = headers.get("authorization", "").removeprefix("Bearer ")
         if not permission:
             self._check_jwt(text)
             return None
@@ -326,7 +379,7 @@ class FakeGithub:
         if token.repository is not None and token.repository != name:
             raise gone()
         accepted = {permission}
-        if "issues" in accepted and "/issues/" in handler.path:
+        if "issues" in accepted and "/issues/" in path:
             accepted.add("pull_requests")  # for comments on pull requests either is enough
         held = max(_LEVELS.get(token.permissions.get(one, ""), 0) for one in accepted)
         if held < _LEVELS[level]:
@@ -373,27 +426,22 @@ class FakeGithub:
             raise Refusal(403, "You have exceeded a secondary rate limit", retry_after="60")
         self.state.writes.append(now)
 
-    def _stored(self, path: str, handler: BaseHTTPRequestHandler) -> Answer:
+    def _stored(self, path: str, headers: Mapping[str, str]) -> Answer:
         data, ends = self.state.downloads.get(path.rpartition("/")[2], (b"", 0.0))
-        if "authorization" in handler.headers:
+        if "authorization" in headers:
             return Answer(400, raw=b"InvalidAuthenticationInfo")
         if ends < self.state.now():
             return Answer(403, raw=b"AuthenticationFailed")
         return Answer(200, raw=data, headers={"content-type": "application/zip"})
 
-    def _send(self, handler: BaseHTTPRequestHandler, answer: Answer) -> None:
-        if answer.raw is not None:
-            content = answer.raw
-        else:
-            content = b"" if answer.data is None else json.dumps(answer.data).encode()
-        handler.send_response(answer.status)
-        kind = "application/json; charset=utf-8" if content else "text/html; charset=utf-8"
-        answer.headers.setdefault("content-type", kind)
-        answer.headers.setdefault("x-github-request-id", secrets.token_hex(8))
-        for name, value in answer.headers.items():
-            handler.send_header(name, value)
-        if answer.status != 204:
-            handler.send_header("content-length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
-        handler.wfile.flush()
+
+def _written(answer: Answer) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the content of an answer."""
+    if answer.raw is not None:
+        content = answer.raw
+    else:
+        content = b"" if answer.data is None else json.dumps(answer.data).encode()
+    kind = "application/json; charset=utf-8" if content else "text/html; charset=utf-8"
+    answer.headers.setdefault("content-type", kind)
+    answer.headers.setdefault("x-github-request-id", secrets.token_hex(8))
+    return answer.headers, content
