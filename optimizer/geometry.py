@@ -16,6 +16,8 @@ from optimizer.spans import Replacement
 # A name, a call-free group, or such divided by a name: binds at least as tightly as a product.
 _PRODUCT = re.compile(r"(?:[\w.]+|\([^()]*\))(?:\s*/\s*[\w.]+)?")
 _WARP = 32
+_PLANE = 2  # extents of what has rows and columns
+_MOST_ROWS = 65535  # blocks of a grid along y
 Change = Callable[[str], str]
 
 
@@ -145,6 +147,39 @@ def reblock(
     while len(texts) > 1 and texts[-1] == "1":
         texts.pop()
     return Geometry((), replace(launched, block=tuple(texts)))
+
+
+def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
+    """Return every launch of a kernel with x and y of its grid and block swapped.
+
+    None if a launch is not understood, has blocks without a y, or a grid too long for y.
+    """
+    found = source.launches_of(fn.name)
+    if not found:
+        launched = kernel.launch
+        if launched is None or not launched.tunable or len(launched.block) < _PLANE:
+            return None
+        one, two = (_turned([*texts]) for texts in (launched.grid, launched.block))
+        return Geometry((), replace(launched, grid=tuple(one), block=tuple(two)))
+    if not source.only_launched(fn.name):
+        return None
+    edits: dict[tuple[int, int], str] = {}
+    for launch in found:
+        if launch.grid is None or launch.block is None or len(launch.block) < _PLANE:
+            return None
+        if launch.block[1].value == 1 or (launch.grid[0].value or 0) > _MOST_ROWS:
+            return None
+        grid, block = launch.grid, launch.block
+        edits[launch.grid_span] = _joined(_turned(_texts(grid, launch.grid_variable)))
+        square = block[0].value is not None and block[0].value == block[1].value
+        if not square and block[0].text != block[1].text:
+            edits[launch.block_span] = _joined(_turned(_texts(block, launch.block_variable)))
+    return Geometry(tuple((*at, new) for at, new in edits.items()))
+
+
+def _turned(texts: list[str]) -> list[str]:
+    x, y, *more = [*texts, *["1"] * (_PLANE - len(texts))]
+    return [y, x, *more]
 
 
 def _divided(text: str, factor: int) -> str:

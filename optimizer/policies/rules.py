@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ BASE_PRIOR: Mapping[str, float] = {
     "warp-per-row": 0.80,
     "block-per-row": 0.60,
     "tile-matmul": 0.80,
+    "swap-axes": 0.80,
+    "share-loop": 0.80,
     "stage-transpose": 0.75,
     "register-accumulator": 0.65,
     "privatize-atomics": 0.65,
@@ -121,14 +123,33 @@ class RulePolicy:
         returned.update(fresh[i][0] for i in order)
         return [Proposal(fresh[i][1], scored[i]) for i in order]
 
+    def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        """Return what `propose` would if it were asked first; none where a rule raises."""
+        try:
+            edits = self._all(step.kernel, [rule.unguarded for rule in self._rules], findings)
+        except Exception:  # noqa: BLE001 - a stranger's rule; `propose` will say so
+            return ()
+        scored = self._scored(step, findings, edits)
+        order = sorted(range(len(edits)), key=lambda i: (-scored[i], i))[:limit]
+        return [Proposal(edits[i], scored[i]) for i in order]
+
     def _edits_of(self, kernel: Kernel, findings: Sequence[Finding]) -> tuple[Edit, ...]:
-        """Return what the rules say of a kernel, each candidate once, the kernel itself never."""
+        """Return what the rules say of a kernel, those that raise left out."""
+        return self._all(kernel, self._rules, findings)
+
+    def _all(
+        self,
+        kernel: Kernel,
+        rules: Sequence[Callable[..., Iterable[Edit]]],
+        findings: Sequence[Finding],
+    ) -> tuple[Edit, ...]:
+        """Return what rules say of a kernel, each candidate once, the kernel itself never."""
         key = (kernel.digest, *((f.detector, f.subject, f.line, f.remedies) for f in findings))
         if key in self._edits:
             return self._edits[key]
         found: dict[str, Edit] = {}
         own = kernel.digest
-        for name, rule in zip(self._names, self._rules, strict=True):
+        for name, rule in zip(self._names, rules, strict=True):
             for edit in rule(kernel, findings):
                 digest = edit.apply(kernel).digest
                 if digest != own and digest not in found:
