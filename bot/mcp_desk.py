@@ -43,7 +43,8 @@ class Lease:
         """Return verdicts, on machines taken now if need be."""
         with self._lock:
             try:
-                return self._held().dispatcher.dispatch(jobs)
+                # Looked at here: machines are not idle while a verdict is awaited.
+                return list(self._held().dispatcher.dispatch(jobs))
             finally:
                 self._used = time.monotonic()
 

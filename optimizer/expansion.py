@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from optimizer import tuning
 from optimizer.errors import RunnerError
-from optimizer.interfaces import LatePolicy
+from optimizer.interfaces import Foresighted, LatePolicy
+from optimizer.lookahead import Asked, Lookahead
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
@@ -61,7 +62,8 @@ class Expansion:
             Guarded[Finding](_name(detector), detector, self._notes) for detector in tools.detectors
         ]
         self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
-        self._ahead: dict[str, Verdict] = {}
+        self._refusals: dict[str, Verdict | None] = {}
+        self._ahead = Lookahead(tree, self._width, self._screen, self._fit, self._foreseen)
         self._late: list[tuple[Node, Waiting]] = []
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
@@ -119,6 +121,7 @@ class Expansion:
 
     def tuned(self, size: int) -> list[Candidate]:
         """Choose up to `size` edits of constants of the best candidates."""
+        self._ahead.tuning = True
         batch: list[Candidate] = []
         for node in leaders(self.tree):
             if not node.asked:
@@ -134,19 +137,19 @@ class Expansion:
         self, batch: Sequence[Candidate], left: int
     ) -> Iterator[tuple[Candidate, Verdict]]:
         """Yield each candidate with its verdict; those that may not run never meet the GPU."""
-        known = {c.digest: self._ahead.pop(c.digest, None) or self._refused(c) for c in batch}
-        run = {c.digest: c.kernel for c in batch if known[c.digest] is None}
-        spare = min(self.tools.width, left) - len(run)
-        ahead = self._next_in_line(batch, spare) if run and spare > 0 else {}
-        kernels = [*run.values(), *ahead.values()]
-        evaluate = self.tools.evaluator.evaluate
-        # Looked at one by one: an evaluator may still be at work on the later ones.
-        fresh = evaluate(kernels, self.workload, Effort.SCREEN) if kernels else ()
-        places = {digest: place for place, digest in enumerate((*run, *ahead))}
-        for candidate in batch:
-            verdict = known[candidate.digest]
-            yield candidate, verdict or fresh[places[candidate.digest]]
-        self._ahead.update((digest, fresh[places[digest]]) for digest in ahead)
+        refused = {c.digest: self._refused(c.digest, c.kernel) for c in batch}
+        asked = {c.digest: self._ahead.take(c.digest) for c in batch}
+        run = {c.digest: c.kernel for c in batch if not (refused[c.digest] or asked[c.digest])}
+        fresh = self._screen(list(run.values())) if run else ()
+        asked.update((digest, Asked(fresh, place)) for place, digest in enumerate(run))
+        for done, candidate in enumerate(batch):
+            rest = [one for c in batch[done:] if (one := asked[c.digest])]
+            soon = sum(not one.ready for one in rest)
+            self._ahead.fill(soon, left - len(batch), self._late[: self.settings.batch // 2])
+            known = asked[candidate.digest]
+            verdict = refused[candidate.digest] or (known.verdict if known else None)
+            if verdict is not None:
+                yield candidate, verdict
 
     def find(self, node: Node) -> tuple[Finding, ...]:
         """Return what the detectors see in a candidate, kept in its step."""
@@ -211,15 +214,37 @@ class Expansion:
         """
         if not self.settings.tune:
             return False
+        while not node.tunes:
+            if not node.upcoming and not self._draw(node):
+                return False
+            node.tunes = [one for one in node.upcoming if one.digest not in self.seen]
+            node.upcoming = []
+        return True
+
+    def _draw(self, node: Node) -> bool:
+        """Draw the next constants to try from a candidate's tuner; False when none is left."""
         if node.tuner is None:
             node.tuner = iter(self._tune(node.step.kernel, node.step.findings))
-        while not node.tunes:
-            edits = list(itertools.islice(node.tuner, TUNES_AT_ONCE))
-            if not edits:
-                return False
-            prior = self.settings.tune_prior
-            node.tunes = self._waiting(node, [Proposal(edit, prior) for edit in edits])
-        return True
+        edits = list(itertools.islice(node.tuner, TUNES_AT_ONCE))
+        prior = self.settings.tune_prior
+        node.upcoming = self._waiting(node, [Proposal(edit, prior) for edit in edits])
+        return bool(edits)
+
+    def _foreseen(self, node: Node) -> Sequence[Waiting]:
+        """Return from what the next edit of a candidate will be taken, as far as is known ahead.
+
+        Nothing that the search does later depends on whether this was asked.
+        """
+        if node.queue:
+            return node.queue
+        policy = self.tools.policy
+        if not node.asked and isinstance(policy, Foresighted) and not node.dry:
+            step = node.step
+            seen = [f for detector in self._detectors for f in detector(step.kernel, step.verdict)]
+            return self._waiting(node, policy.foresee(step, seen, self.settings.limit))
+        if node.asked and self.settings.tune and not node.tunes and not node.upcoming:
+            self._draw(node)
+        return node.tunes or node.upcoming
 
     def _candidate(self, node: Node, waiting: Waiting) -> Candidate:
         self.seen.add(waiting.digest)
@@ -263,28 +288,31 @@ class Expansion:
         original = self.tree.root.step.kernel.source
         return self.tools.boundary(original, source, allow_host=self.workload.accept.edit_host)
 
-    def _refused(self, candidate: Candidate) -> Verdict | None:
+    def _refused(self, digest: str, kernel: Kernel) -> Verdict | None:
         """Return the verdict on a candidate that may not run: outside the boundary, or blocked."""
-        outside = self._outside(candidate.kernel.source)
+        if digest not in self._refusals:
+            self._refusals[digest] = self._looked_at(kernel)
+        return self._refusals[digest]
+
+    def _fit(self, digest: str, kernel: Kernel) -> bool:
+        return digest not in self.seen and self._refused(digest, kernel) is None
+
+    def _looked_at(self, kernel: Kernel) -> Verdict | None:
+        outside = self._outside(kernel.source)
         if outside:
             return Verdict(Status.REJECTED, log="\n".join(outside))
         for detector in self._detectors:
-            for finding in detector(candidate.kernel, None):
+            for finding in detector(kernel, None):
                 if finding.blocking:
                     return Verdict(Status.REJECTED, log=f"{finding.detector}: {finding.message}")
         return None
 
-    def _next_in_line(self, batch: Sequence[Candidate], spare: int) -> dict[str, Kernel]:
-        """Return what would probably be tried next: the head of the queues just drawn from."""
-        found: dict[str, Kernel] = {}
-        for parent in {c.parent.step.number: c.parent for c in batch}.values():
-            for waiting in self.tree.heads(parent, spare - len(found)):
-                if waiting.digest not in self.seen and waiting.digest not in self._ahead:
-                    kernel = waiting.proposal.edit.apply(parent.step.kernel)
-                    candidate = Candidate(parent, waiting.proposal, kernel, waiting.digest)
-                    if self._refused(candidate) is None:
-                        found[waiting.digest] = kernel
-        return found
+    def _screen(self, kernels: Sequence[Kernel]) -> Sequence[Verdict]:
+        return self.tools.evaluator.evaluate(kernels, self.workload, Effort.SCREEN)
+
+    def _width(self) -> int:
+        width = self.tools.width
+        return width if isinstance(width, int) else width()
 
 
 def merged(verdict: Verdict, profiled: Verdict) -> Verdict:

@@ -37,6 +37,15 @@ class LatePolicy(Protocol):
         ...
 
 
+@runtime_checkable
+class Foresighted(Protocol):
+    """What a policy does besides `propose` whose proposals can be known ahead at no cost."""
+
+    def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        """Return about what `propose` would, which afterwards answers as if this was not asked."""
+        ...
+
+
 class Evaluator(Protocol):
     """Compiles, checks, times and profiles kernels, wherever that happens."""
 
@@ -47,6 +56,19 @@ class Evaluator(Protocol):
 
         The sequence may wait for a verdict, or raise, when it is looked at.
         """
+        ...
+
+
+@runtime_checkable
+class Underway(Protocol):
+    """What a sequence of verdicts offers besides, of which some may not be in yet."""
+
+    def ready(self, index: int) -> bool:
+        """Tell whether looking at a verdict would not wait."""
+        ...
+
+    def prefer(self, index: int, urgent: bool) -> None:
+        """Have one that has not begun run before those that are not urgent, or after the others."""
         ...
 
 

@@ -37,14 +37,19 @@ def mcts(tree: Tree) -> Node | None:
     (`hold`) after: edits that pay mostly pay together, and a chain of them is found only as deep
     as it is built.
     """
-    top, settings = tree.top, tree.settings
-    share = settings.exploit if top.stale < settings.chase else settings.hold
-    if tree.root.pending < share and top.expandable:
+    top = tree.top
+    if tree.root.pending < share_of_top(tree) and top.expandable:
         return top
     found = tree.select()
     if found is None and tree.root.pending == 0 and tree.reopen():
         return tree.select()
     return found
+
+
+def share_of_top(tree: Tree) -> int:
+    """Return how many of a batch edit the best candidate itself."""
+    settings = tree.settings
+    return settings.exploit if tree.top.stale < settings.chase else settings.hold
 
 
 def greedy(tree: Tree) -> Node | None:

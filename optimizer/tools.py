@@ -57,7 +57,7 @@ class Tools:
     boundary: Callable[..., Sequence[str]] = violations
     headroom: Headroom = no_headroom
     profile: bool = False
-    width: int = 1
+    width: int | Callable[[], int] = 1
     clock: Callable[[], float] = time.monotonic
     used: Callable[[], Usage] = Usage
     broke: Callable[[], bool] = bool

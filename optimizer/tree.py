@@ -12,7 +12,7 @@ from optimizer.model import Status, Step
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator, Sequence
 
     from optimizer.budget import SearchSettings
     from optimizer.ledger import Ledger
@@ -45,7 +45,7 @@ class Node:
     candidates under evaluation below it (Liu et al., Watch the Unobserved, ICLR 2020), `budding`
     those that are its own children. `asked` tells that its queues were filled once, `dry`
     that no policy has more to say, `leaf` that it is not built upon; `stale` counts tries since
-    the subtree got on.
+    the subtree got on. `upcoming` was drawn from the tuner to look ahead and is what comes next.
     """
 
     step: Step
@@ -67,6 +67,7 @@ class Node:
     queue: list[Waiting] = field(default_factory=list)
     tunes: list[Waiting] = field(default_factory=list)
     tuner: Iterator[Edit] | None = None
+    upcoming: list[Waiting] = field(default_factory=list)
 
     @property
     def expandable(self) -> bool:
@@ -152,10 +153,14 @@ class Tree:
         ]
         return queue.pop(max(range(len(weights)), key=weights.__getitem__))
 
-    def heads(self, node: Node, count: int) -> list[Waiting]:
-        """Return the most deserving proposals of a node, left where they are."""
-        return heapq.nlargest(
-            count, node.queue, key=lambda w: self.ledger.weight(w.proposal, w.digest, 0)
+    def head(
+        self, queue: Sequence[Waiting], siblings: Counter[str], without: Container[str]
+    ) -> Waiting | None:
+        """Return what `take` would, left where it is; as if those of some digests were gone."""
+        return max(
+            (waiting for waiting in queue if waiting.digest not in without),
+            key=lambda w: self.ledger.weight(w.proposal, w.digest, siblings[w.proposal.edit.kind]),
+            default=None,
         )
 
     def expect(self, node: Node, sign: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import queue
 import secrets
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -33,6 +33,8 @@ JOB_SECONDS: Mapping[Effort, float] = {
     Effort.WEIGH: 120.0,
     Effort.ENERGY: 900.0,
 }
+# Compilers at once for each GPU: compiling a kernel takes about as long as judging it, up to 3 x.
+COMPILERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,81 @@ def discover(command: str = "nvidia-smi") -> tuple[Gpu, ...]:
     return tuple(found)
 
 
+class _Line:
+    """Jobs that wait for a GPU: the first that is compiled goes first, the urgent before others."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Ticket] = []
+        self._changed = threading.Condition()
+        self._count = itertools.count()
+        self._closed = False
+
+    def join(self, job: Job, built: Future[tuple[Built, Built]]) -> _Ticket:
+        """Return the place in the line of a job that is being compiled."""
+        ticket = _Ticket(job, built, next(self._count))
+        with self._changed:
+            self._waiting.append(ticket)
+        built.add_done_callback(lambda _: self._tell())
+        return ticket
+
+    def next(self) -> _Ticket | None:
+        """Wait for the next job and take it; None once the line is closed."""
+        with self._changed:
+            while not self._closed:
+                able = [ticket for ticket in self._waiting if ticket.built.done()]
+                if able:
+                    first = min(able, key=lambda ticket: (not ticket.urgent, ticket.number))
+                    self._waiting.remove(first)
+                    return first
+                self._changed.wait()
+            return None
+
+    def close(self) -> None:
+        """Let nobody wait any longer."""
+        with self._changed:
+            self._closed = True
+            for ticket in self._waiting:
+                ticket.verdict.cancel()
+            self._changed.notify_all()
+
+    def _tell(self) -> None:
+        with self._changed:
+            self._changed.notify()
+
+
+class _Free:
+    """The seats that nobody uses now."""
+
+    def __init__(self, seats: Sequence[Seat]) -> None:
+        self._seats = list(seats)
+        self._changed = threading.Condition()
+
+    def take(self, wanted: Seat | None = None) -> Seat:
+        """Wait for a seat, or for a certain one, and take it."""
+        with self._changed:
+            self._changed.wait_for(lambda: wanted in self._seats if wanted else self._seats)
+            seat = wanted or self._seats[-1]
+            self._seats.remove(seat)
+            return seat
+
+    def put(self, seat: Seat) -> None:
+        """Give a seat back."""
+        with self._changed:
+            self._seats.append(seat)
+            self._changed.notify_all()
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    """A job's place in the line, and what its verdict will be in."""
+
+    job: Job
+    built: Future[tuple[Built, Built]]
+    number: int
+    urgent: bool = True
+    verdict: Future[Verdict] = field(default_factory=Future)
+
+
 class LocalDispatcher:
     """Judges jobs on the GPUs of this host; a context manager.
 
@@ -113,7 +190,7 @@ class LocalDispatcher:
         profiler: NcuProfiler | None = None,
         scratch: Path | None = None,
         command: Sequence[str] | None = None,
-        compilers: int = 4,
+        compilers: int | None = None,
         locked: bool = True,
         readable: Sequence[Path] = (),
     ) -> None:
@@ -137,32 +214,42 @@ class LocalDispatcher:
         except BaseException:
             self.close()
             raise
-        self._free: queue.SimpleQueue[Seat] = queue.SimpleQueue()
+        self._free = _Free(self._seats)
+        count = compilers or COMPILERS * max(1, len(self._seats))
+        self._compilers = ThreadPoolExecutor(count, thread_name_prefix="compile")
+        self._line = _Line()
         for seat in self._seats:
-            self._free.put(seat)
-        self._compilers = ThreadPoolExecutor(max(1, compilers), thread_name_prefix="compile")
-        self._runners = ThreadPoolExecutor(len(self._seats) or 1, thread_name_prefix="gpu")
+            name = f"gpu {seat.index}"
+            threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     @property
     def width(self) -> int:
-        """Return how many candidates run at once."""
-        return len(self._seats)
+        """Return how many candidates are worked on at once: of several GPUs, two each.
+
+        While one is timed, the next is compiled.
+        """
+        return len(self._seats) if len(self._seats) <= 1 else 2 * len(self._seats)
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order; of several, the first as soon as it is in."""
         built = [self._compilers.submit(self._both, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
-        running = [
-            self._runners.submit(self._judge, job, b) for job, b in zip(jobs, built, strict=True)
-        ]
-        if len(running) == 1:
-            return [running[0].result()]
-        return Awaited(len(running), lambda place: running[place].result())
+        tickets = [self._line.join(job, one) for job, one in zip(jobs, built, strict=True)]
+
+        def prefer(place: int, urgent: bool) -> None:
+            tickets[place].urgent = urgent
+
+        return Awaited(
+            len(tickets),
+            lambda place: tickets[place].verdict.result(),
+            lambda place: tickets[place].verdict.done(),
+            prefer,
+        )
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker says of the first device."""
-        seat = self._free.get()
+        seat = self._free.take()
         try:
             return seat.tell("hello")
         finally:
@@ -170,7 +257,7 @@ class LocalDispatcher:
 
     def calibrate(self) -> dict[str, float]:
         """Return the measured peaks of the first device (GB/s and TFLOP/s)."""
-        seat = self._free.get()
+        seat = self._free.take()
         try:
             answer = seat.tell("calibrate", 2 * START_SECONDS)
             peaks = answer.get("peaks")
@@ -180,9 +267,9 @@ class LocalDispatcher:
 
     def close(self) -> None:
         """End workers, free the GPUs, remove the scratch directory."""
-        for pool in (getattr(self, "_compilers", None), getattr(self, "_runners", None)):
-            if pool is not None:
-                pool.shutdown(wait=False, cancel_futures=True)
+        if hasattr(self, "_line"):
+            self._line.close()
+            self._compilers.shutdown(wait=False, cancel_futures=True)
         for seat in self._seats:
             seat.close()
         if self._own_sandbox:
@@ -203,8 +290,17 @@ class LocalDispatcher:
             return candidate, candidate
         return candidate, self._builder.build(job.baseline, job.workload)
 
-    def _judge(self, job: Job, pending: Future[tuple[Built, Built]]) -> Verdict:
-        candidate, baseline = pending.result()
+    def _serve(self) -> None:
+        """Judge one job after the other: one thread a GPU, until the line is closed."""
+        while (ticket := self._line.next()) is not None:
+            if not ticket.verdict.set_running_or_notify_cancel():
+                continue
+            try:
+                ticket.verdict.set_result(self._judge(ticket.job, *ticket.built.result()))
+            except BaseException as error:  # noqa: BLE001 - raised where the verdict is looked at
+                ticket.verdict.set_exception(error)
+
+    def _judge(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
         verdict = self._unrun(candidate, baseline)
         if verdict is None:
             key = _key(job, candidate)
@@ -226,7 +322,7 @@ class LocalDispatcher:
         return None
 
     def _run(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
-        seat = self._free.get()
+        seat = self._free.take()
         try:
             seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
@@ -283,7 +379,7 @@ class LocalDispatcher:
         if self._profiler is None or not able:
             return verdicts
         requests = [self._asked(str(i), "profile", jobs[i], *built[i]) for i in able]
-        seat = self._free.get()
+        seat = self._free.take(self._seats[0])  # the one that the profiler was made for
         try:
             profiles = profile_jobs(self._profiler, requests, self._worker_command())
         finally:

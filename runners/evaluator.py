@@ -57,8 +57,7 @@ class DispatchedEvaluator:
         if wanted:
             found = self._dispatcher.dispatch(list(wanted.values()))
             self._known.update((key, (found, place)) for place, key in enumerate(wanted))
-        answers = [self._known[key] for key in keys]
-        return Awaited(len(answers), lambda place: answers[place][0][answers[place][1]])
+        return Awaited.each([self._known[key] for key in keys])
 
     def _outside(self, kernel: Kernel, workload: Workload) -> Sequence[str]:
         if kernel.source == self._baseline.source:

@@ -15,6 +15,7 @@ from typing import IO, Any, Self
 from pydantic import TypeAdapter, ValidationError
 
 from optimizer.errors import ConfigError, RunnerError
+from optimizer.interfaces import Underway
 from optimizer.model import Status, Verdict, Workload
 from runners.awaited import Awaited
 from runners.interfaces import Dispatcher, Job
@@ -83,9 +84,15 @@ class RecordingDispatcher:
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return what the dispatcher behind returns, each written down when it is looked at."""
         verdicts = self._inner.dispatch(jobs)
-        if len(jobs) == 1:
+        if len(jobs) == 1 and not isinstance(verdicts, Underway):
             return [self._noted(jobs[0], verdicts[0])]
-        return Awaited(len(jobs), lambda place: self._noted(jobs[place], verdicts[place]))
+        inner = Awaited.each([(verdicts, place) for place in range(len(jobs))])
+        return Awaited(
+            len(jobs),
+            lambda place: self._noted(jobs[place], inner[place]),
+            inner.ready,
+            inner.prefer,
+        )
 
     def _noted(self, job: Job, verdict: Verdict) -> Verdict:
         line = {"key": key_of(job), "verdict": _slim(verdict_to_dict(verdict))}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from optimizer.errors import ProposalError
-from optimizer.interfaces import LatePolicy
+from optimizer.interfaces import Foresighted, LatePolicy
 from optimizer.model import Status
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class MixedPolicy:
             return found
         room = min(MODEL_WIDTH, limit - len(found))
         return [*found, *self._asked(step, findings, room)] if room else found
+
+    def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        """Return what the rules would propose; a model is asked once and not before it is time."""
+        rules = self._rules
+        return rules.foresee(step, findings, limit) if isinstance(rules, Foresighted) else ()
 
     def observe(self, step: Step) -> None:
         """Hear of a verdict; when the search stalls, ask the model about the best candidate."""

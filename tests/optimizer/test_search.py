@@ -167,21 +167,6 @@ def test_the_same_seed_gives_the_same_tree_and_another_seed_another() -> None:
     assert any(other != tree(first) for other in others)
 
 
-@pytest.mark.parametrize("width", [2, 8, 32])
-def test_more_machines_change_the_time_and_not_the_tree(width: int) -> None:
-    evaluator = LandscapeEvaluator(SCENE, 1)
-    wide = run(tools(evaluator=evaluator, width=width))
-    assert wide == run()
-    narrow = LandscapeEvaluator(SCENE, 1)
-    run(tools(evaluator=narrow))
-    assert most_at_once(narrow) == 4
-    assert most_at_once(evaluator) >= min(max(width, 4), 8)
-
-
-def most_at_once(evaluator: LandscapeEvaluator) -> int:
-    return max(count for count, effort in evaluator.calls if effort is Effort.SCREEN)
-
-
 def test_it_goes_on_from_a_trajectory_as_if_it_had_never_stopped() -> None:
     whole = run(evaluations=40)
     for cut in (1, 9, 25):

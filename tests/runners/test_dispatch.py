@@ -123,7 +123,7 @@ def test_an_answer_made_up_ahead_is_not_taken_for_the_next_candidates(
 
 def test_an_error_of_the_worker_is_raised_as_ours(gpu: LocalDispatcher) -> None:
     with pytest.raises(BaselineError, match="it never worked"):
-        gpu.dispatch([job("refuse")])
+        gpu.dispatch([job("refuse")])[0]
 
 
 def test_a_confirmation_gets_a_process_of_its_own(gpu: LocalDispatcher) -> None:

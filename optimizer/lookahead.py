@@ -1,0 +1,164 @@
+"""Keeps all machines busy: evaluates what would probably be tried next while others still run.
+
+What is tried, and in which order, the search alone decides, from the verdicts of whole batches.
+A verdict that was asked for ahead is used if its candidate is chosen after all, and else forgotten:
+so the number of machines changes the time and never the tree.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from optimizer.interfaces import Underway
+from optimizer.strategies import leaders, share_of_top
+
+if TYPE_CHECKING:
+    from optimizer.model import Kernel, Verdict
+    from optimizer.tree import Node, Tree, Waiting
+
+# So many times the width is looked ahead: what was asked already is met again on the way.
+FORESEEN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A verdict that was asked for: in which sequence, and where in it. It may not be in yet."""
+
+    answers: Sequence[Verdict]
+    place: int
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether looking at it would not wait."""
+        return not isinstance(self.answers, Underway) or self.answers.ready(self.place)
+
+    def prefer(self, *, urgent: bool) -> None:
+        """Have it run before, or after, those that are not so."""
+        if isinstance(self.answers, Underway):
+            self.answers.prefer(self.place, urgent)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return it, waiting for it where it is not in yet."""
+        return self.answers[self.place]
+
+
+class Lookahead:
+    """Asks ahead for as many verdicts as machines would else be idle.
+
+    `width` is how many candidates the machines work on at once; `ask` sends kernels to the
+    evaluator without waiting, `fit` tells whether a candidate may be run at all.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        width: Callable[[], int],
+        ask: Callable[[Sequence[Kernel]], Sequence[Verdict]],
+        fit: Callable[[str, Kernel], bool],
+        waiting: Callable[[Node], Sequence[Waiting]],
+    ) -> None:
+        self._tree, self._width, self._ask, self._fit = tree, width, ask, fit
+        self._waiting = waiting
+        self._asked: dict[str, Asked] = {}
+        self._queues: dict[int, Sequence[Waiting]] = {}
+        self.tuning = False
+
+    def take(self, digest: str) -> Asked | None:
+        """Return what was asked ahead for a candidate, if it was, and have it hurried."""
+        asked = self._asked.pop(digest, None)
+        if asked is not None:
+            asked.prefer(urgent=True)
+        return asked
+
+    def fill(self, running: int, left: int, first: Sequence[tuple[Node, Waiting]] = ()) -> None:
+        """Ask for more while fewer than `width` are at work; `running` are not asked ahead.
+
+        At most `left` are foreseen, `first` of them before all others.
+        """
+        width = self._width()
+        if width <= 1:
+            return
+        idle = width - running - sum(not asked.ready for asked in self._asked.values())
+        if idle <= 0:
+            return
+        found: dict[str, Kernel] = {}
+        for node, waiting in self._foreseen(first, left):
+            if waiting.digest in self._asked or waiting.digest in found:
+                continue
+            kernel = waiting.proposal.edit.apply(node.step.kernel)
+            if self._fit(waiting.digest, kernel):
+                found[waiting.digest] = kernel
+                if len(found) == idle:
+                    break
+        if found:
+            answers = self._ask(list(found.values()))
+            for place, digest in enumerate(found):
+                self._asked[digest] = asked = Asked(answers, place)
+                asked.prefer(urgent=False)
+
+    def _foreseen(
+        self, first: Sequence[tuple[Node, Waiting]], left: int
+    ) -> Iterator[tuple[Node, Waiting]]:
+        """Yield what would be tried next if nothing that runs now got on.
+
+        Places of the batches to come are given away as the search does it, with a virtual loss
+        (`Tree.expect`) for each; all of these are taken back.
+        """
+        tree = self._tree
+        yield from first
+        if self.tuning:
+            asked = (node for node in leaders(tree) if node.asked)
+            yield from ((node, one) for node in asked for one in self._waiting(node))
+        drawn = {waiting.digest for _, waiting in first}
+        expected: list[Node] = []
+        spent: set[int] = set()
+        siblings: dict[int, Counter[str]] = defaultdict(Counter)
+        least = min(left, FORESEEN * self._width())
+        try:
+            while len(drawn) < least:
+                at = len(drawn) % tree.settings.batch
+                if at == 0:
+                    siblings.clear()
+                node = self._next(at, spent)
+                if node is None:
+                    return
+                taken = siblings[node.step.number]
+                waiting = tree.head(self._queue(node), taken, drawn)
+                if waiting is None:
+                    spent.add(node.step.number)
+                    continue
+                taken[waiting.proposal.edit.kind] += 1
+                drawn.add(waiting.digest)
+                tree.expect(node, 1)
+                expected.append(node)
+                yield node, waiting
+        finally:
+            for node in expected:
+                tree.expect(node, -1)
+
+    def _next(self, at: int, spent: Container[int]) -> Node | None:
+        """Return the candidate that the next edit would be made of; `at` is its place in a batch.
+
+        Where nothing is known to wait at that one it is the best at which something may.
+        """
+        tree = self._tree
+        if at < share_of_top(tree) and tree.top.step.number not in spent:
+            return tree.top
+        node = tree.select()
+        if node is not None and node.step.number not in spent:
+            return node
+        best = (number for _, number in tree.leaders if number not in spent)
+        return next((tree.nodes[n] for n in best if tree.nodes[n].expandable), None)
+
+    def _queue(self, node: Node) -> Sequence[Waiting]:
+        """Return what waits at a candidate, or will: worked out once, until it is asked."""
+        if node.asked:
+            return self._waiting(node)
+        number = node.step.number
+        if number not in self._queues:
+            self._queues[number] = self._waiting(node)
+        return self._queues[number]
