@@ -7,13 +7,19 @@ the tokens gives the text back. Nothing here raises; what is no C++ token comes 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from functools import lru_cache, partial
+from operator import itemgetter
 from typing import NamedTuple
 
+# The two groups `plain` and `single` are words and marks that nothing else can begin like: found
+# first, they spare most of the text a look at all other kinds.
 _TOKEN = re.compile(
     r"""
   (?P<space>\s+|\\[ \t]*\r?\n)
+ |(?P<plain>[A-KM-QSTV-Za-tv-z_][\w$]*+)
+ |(?P<single>[;,(){}\[\]?~])
  |(?P<comment>//(?:[^\\\r\n]|\\\r?\n|\\|\r(?!\n))*+|/\*(?:.*?\*/|.*\Z))
  |(?P<string>(?:u8|[uUL])?R"(?P<_fence>[^()\\\s"]{0,16})\((?:.*?\)(?P=_fence)"|.*\Z)
      |(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*+"?)
@@ -39,17 +45,86 @@ class Token(NamedTuple):
     text: str
 
 
-@lru_cache(maxsize=256)
 def tokens(text: str) -> tuple[Token, ...]:
     """Cut a text into tokens, blanks and comments included.
 
     >>> [t.text for t in tokens("a<<<g,b>>>(x); // done") if t.kind not in ("space", "comment")]
     ['a', '<<<', 'g', ',', 'b', '>>>', '(', 'x', ')', ';']
     """
-    found = [(m.lastgroup, *m.span(), m.group()) for m in _TOKEN.finditer(text)]
+    return _short(text) if len(text) < _SHORT else _whole(text)
+
+
+@lru_cache(maxsize=4096)
+def _short(text: str) -> tuple[Token, ...]:
+    return _cut(text, 0)
+
+
+@lru_cache(maxsize=128)
+def _whole(text: str) -> tuple[Token, ...]:
+    """Cut a file, starting from the last one that was cut: candidates differ in few places."""
+    global _last  # noqa: PLW0603  a cache: any value gives the same tokens
+    before, known = _last
+    found = _spliced(text, before, known) if before else _cut(text, 0)
+    _last = (text, found)
+    return found
+
+
+def _cut(text: str, at: int) -> tuple[Token, ...]:
+    found = [(_KIND[m.lastgroup], *m.span(), m.group()) for m in _TOKEN.finditer(text, at)]
     return tuple(map(_MAKE, found))
 
 
+def _spliced(text: str, before: str, known: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Cut a text with the help of the tokens of another.
+
+    What a token is depends on the text from its start on, up to its end and a little further
+    (`_AHEAD`); so those well within the common beginning stay, and from where a token begins at
+    the same place of the common end, all others follow.
+    """
+    common = min(len(text), len(before))
+    alike = _alike(text, before, common)
+    kept = bisect_right(known, max(0, alike - _AHEAD), key=_END)
+    found = list(known[:kept])
+    shift = len(text) - len(before)
+    tail = len(text) - _alike(text[::-1], before[::-1], common - alike)
+    starts: dict[int, int] | None = None
+    for match in _TOKEN.finditer(text, found[-1].end if found else 0):
+        if match.start() >= tail:
+            if starts is None:
+                first = bisect_left(known, tail - shift, key=_START)
+                starts = {t.start: i for i, t in enumerate(known[first:], first)}
+            at = starts.get(match.start() - shift)
+            if at is not None:
+                found += [
+                    _MAKE((kind, start + shift, end + shift, word))
+                    for kind, start, end, word in known[at:]
+                ]
+                break
+        found.append(_MAKE((_KIND[match.lastgroup], *match.span(), match.group())))
+    return tuple(found)
+
+
+def _alike(one: str, other: str, most: int) -> int:
+    """Return how many characters, `most` at most, two texts begin with alike."""
+    if one[:most] == other[:most]:
+        return most
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+_KIND: dict[str | None, str] = {name: name for name in _TOKEN.groupindex}
+_KIND |= {"plain": "word", "single": "mark"}
+_SHORT = 400
+# No token needs to see more behind it: the fence of a raw string has 16 characters.
+_AHEAD = 32
+_START, _END = itemgetter(1), itemgetter(2)
+_last: tuple[str, tuple[Token, ...]] = ("", ())
 _MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 
 

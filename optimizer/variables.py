@@ -125,20 +125,52 @@ class Variable:
         return any(u.role == "address" for u in self.uses)
 
 
-@dataclass(frozen=True, slots=True)
 class Use:
-    """One identifier. `place` is the whole lvalue it is the root of: `p[i].x` for `p`."""
+    """One identifier. `place` is the whole lvalue it is the root of: `p[i].x` for `p`.
 
-    node: Node
-    role: str
-    place: Node
-    variable: Variable | None
-    name: str
+    What is done there is worked out when first asked for: most uses in host code never are.
+    """
+
+    __slots__ = ("_climb", "_found", "name", "node", "variable")
+
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        variable: Variable | None,
+        climb: Callable[[Node, Variable | None], tuple[str, Node]],
+    ) -> None:
+        self.node, self.name, self.variable = node, name, variable
+        self._climb = climb
+        self._found: tuple[str, Node] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Use {self.role} {self.name}>"
+
+    @property
+    def role(self) -> str:
+        """Return what is done there, one of those listed above, or `declare`."""
+        return self._seen[0]
+
+    @property
+    def place(self) -> Node:
+        """Return the node of the lvalue."""
+        return self._seen[1]
+
+    @property
+    def _seen(self) -> tuple[str, Node]:
+        if self._found is None:
+            self._found = self._climb(self.node, self.variable)
+        return self._found
 
     @property
     def writes(self) -> bool:
         """Return whether the variable or an element of it may be changed here."""
         return self.role in WRITES or self.role in ELEMENT_WRITES
+
+
+def _declaring(node: Node, _: Variable | None) -> tuple[str, Node]:
+    return "declare", node
 
 
 _LOOSE = frozenset({"const", "volatile", "static", "extern", "register", "constexpr", "mutable"})
@@ -297,15 +329,14 @@ class Variables:
         )  # fmt: skip
         self.all.append(variable)
         self._scopes[-1][1][variable.name] = variable
-        self._bound[name.id] = Use(name, "declare", name, variable, variable.name)
+        self._bound[name.id] = Use(name, variable.name, variable, _declaring)
 
     def _identifier(self, node: Node) -> None:
         if node.id in self._bound:
             return
         name = self._syntax.of(node)
         variable = next((names[name] for _, names in reversed(self._scopes) if name in names), None)
-        role, place = self._role(node, variable)
-        use = Use(node, role, place, variable, name)
+        use = Use(node, name, variable, self._role)
         self._bound[node.id] = use
         if variable is not None:
             variable.uses.append(use)
