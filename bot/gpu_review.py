@@ -151,10 +151,21 @@ def _reviewed(order: Order, plane: Plane, settings: Settings, talk: _Talk) -> li
             command=talk.command,
             say=talk.say,
         ) as shop:
-            means = Means(shop.tools, shop.budget, shop.search_settings, shop.environment)
-            return _one_by_one(
-                order, plane, changes, lambda one: reviewed(one, means, checkout.pull, talk.watch)
-            )
+
+            def look(change: Change) -> Reviewed:
+                folder = _reports(plane.out, changes.index(change))
+                means = Means(
+                    # What a model is asked about the change itself is kept beside its report.
+                    lambda kernel, workload: shop.tools(
+                        kernel, workload, folder if kernel is change.kernel else None
+                    ),
+                    shop.budget,
+                    shop.search_settings,
+                    shop.environment,
+                )
+                return reviewed(change, means, checkout.pull, talk.watch)
+
+            return _one_by_one(order, plane, changes, look)
 
 
 def _one_by_one(
@@ -199,6 +210,10 @@ def bounded(settings: Settings, order: Order, project: dict[str, object]) -> Set
     )
 
 
+def _reports(out: Path, number: int) -> Path:
+    return out / "reports" / f"{number:03}"
+
+
 def _files(report: Report, out: Path) -> Done:
     """Write reports and the patch for people; nobody on the control plane reads these."""
     best: Ratio | None = None
@@ -207,7 +222,7 @@ def _files(report: Report, out: Path) -> Done:
     for number, one in enumerate(report.results):
         if one.trajectory is None:
             continue
-        folder = out / "reports" / f"{number:03}"
+        folder = _reports(out, number)
         folder.mkdir(parents=True, exist_ok=True)
         written = run.write_files(one.trajectory, folder)
         page = page or written["report"]

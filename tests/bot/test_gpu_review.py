@@ -16,6 +16,7 @@ from bot.progress_file import last_progress
 from bot.settings import Settings
 from optimizer.errors import ConfigError, RunnerError
 from tests.bot import repositories, scripted, synthetic
+from tests.scripted_model import Reply, ScriptedModel, serving
 
 SETTINGS = Settings(memory="off")
 
@@ -218,3 +219,28 @@ def test_an_interrupt_ends_with_the_best_so_far_and_begins_no_other_kernel(
     first, second = bundle.read(tmp_path / "out" / "bundle", two)
     assert first.trajectory is not None
     assert second.problem == gpu_review.INTERRUPTED
+
+
+def test_what_a_model_is_asked_and_answers_is_kept_beside_the_report(
+    order: Order, tmp_path: Path
+) -> None:
+    model = ScriptedModel([Reply("I have no idea.")])
+    with serving(model) as url:
+        settings = dataclasses.replace(
+            SETTINGS,
+            model="m",
+            api_url=url,
+            api_key="sk-verysecret0123456789",
+            judge="rule",
+            cache=str(tmp_path / "cache"),
+        )
+        asking = dataclasses.replace(order, policy="llm")
+        carry_out(asking, plane(tmp_path), settings)
+    assert model.asked
+    kept = (tmp_path / "out" / "reports" / "000" / "exchanges.jsonl").read_text()
+    assert "I have no idea." in kept
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert not [path for path in written if b"verysecret" in path.read_bytes()]
+    bundled = [path for path in written if (tmp_path / "out" / "bundle") in path.parents]
+    assert bundled
+    assert not [path for path in bundled if b"You make CUDA kernels faster" in path.read_bytes()]
