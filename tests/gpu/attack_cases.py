@@ -1,7 +1,7 @@
 """What hostile candidates try on a GPU, and a table of what came of it.
 
-`python -m tests.gpu.attack_cases OUT.json` tries all of them through the whole stack (compiler,
-sandbox for strangers' code, warm worker) and prints the table; tests/gpu/test_attacks.py asserts
+`python -m tests.gpu.attack_cases OUT.json [--BACKEND] [NAME...]` tries all of them, or those named,
+through the whole stack (compiler, sandbox for strangers' code, warm worker) and prints the table; tests/gpu/test_attacks.py asserts
 it. After each attack an honest candidate is judged on the same worker: how long that takes to come
 back is the recovery time, and its verdict must be as before.
 """
@@ -16,12 +16,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 from unittest import mock
 
 from optimizer.model import (
+    Acceptance,
     Argument,
     Case,
     Effort,
@@ -39,7 +40,7 @@ from runners.compiler import Compiler
 from runners.dispatch import LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.profiler import NcuProfiler, in_sandbox
-from runners.sandbox import Isolation, Sandbox
+from runners.sandbox import Backend, Isolation, Sandbox
 from runners.toolchain import find_toolchain
 from tests.attacks import probes
 
@@ -90,14 +91,20 @@ int main() {
     return y[7] == 2.5f ? 0 : 1;
 }
 """
+# What a workload with `edit: host` lets through to the sandbox; elsewhere calls that the original
+# lacks are refused before anything runs.
+_HOST = Acceptance(edit_host=True)
 _WORKLOADS = {
     Kind.KERNEL: Workload(
         "scale", Kind.KERNEL, "scale", _ARGUMENTS, (Case({"n": 1 << 20}),), launch=_LAUNCH
     ),
-    Kind.ENTRY: Workload("scale", Kind.ENTRY, "scale", _ARGUMENTS, (Case({"n": 1 << 20}),)),
-    Kind.PROGRAM: Workload("scale", Kind.PROGRAM, program=Program()),
+    Kind.ENTRY: Workload(
+        "scale", Kind.ENTRY, "scale", _ARGUMENTS, (Case({"n": 1 << 20}),), accept=_HOST
+    ),
+    Kind.PROGRAM: Workload("scale", Kind.PROGRAM, program=Program(), accept=_HOST),
 }
 _HONEST = {Kind.KERNEL: KERNEL, Kind.ENTRY: ENTRY, Kind.PROGRAM: PROGRAM}
+_BACKENDS: tuple[Backend, ...] = ("bubblewrap", "namespaces", "landlock")
 SECRET = Path(tempfile.gettempdir()) / "optiml-private" / "secret"
 GOOD = (Status.CORRECT,)
 BAD = (Status.CRASHED, Status.TIMED_OUT, Status.WRONG_RESULT, Status.REJECTED)
@@ -220,12 +227,12 @@ def _hosted(kind: Kind, body: str, where: dict[str, object]) -> str:
 class Stand:
     """The stack as a bot runs it for strangers' code, on one GPU; a context manager."""
 
-    def __init__(self, gpu: int = 0) -> None:
+    def __init__(self, gpu: int = 0, backend: Backend | None = None) -> None:
         capability = discover()[gpu].capability
         toolchain = find_toolchain()
         self._stack = ExitStack()
         scratch = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="attacks-")))
-        self.sandbox = self._stack.enter_context(Sandbox("stranger"))
+        self.sandbox = self._stack.enter_context(Sandbox("stranger", backend=backend))
         builder = CompilingBuilder(Compiler(toolchain, self.sandbox, scratch), capability)
         readable = [scratch, *toolchain.folders]
         self.root = scratch / "project"
@@ -233,7 +240,12 @@ class Stand:
         self.profiler = NcuProfiler(run=in_sandbox(self.sandbox, *map(str, readable)))
         self.dispatcher = self._stack.enter_context(
             LocalDispatcher(
-                builder, [gpu], sandbox=self.sandbox, profiler=self.profiler, readable=readable
+                builder,
+                [gpu],
+                sandbox=self.sandbox,
+                profiler=self.profiler,
+                readable=readable,
+                locked=False,  # nothing here is timed in earnest: others may use the GPU
             )
         )
         self._turn = 0
@@ -249,13 +261,13 @@ class Stand:
         """Return what isolates here."""
         return self.sandbox.describe()
 
-    def judge(self, kind: Kind, source: str, effort: Effort = Effort.SCREEN) -> Verdict:
+    def judge(
+        self, kind: Kind, source: str, effort: Effort = Effort.SCREEN, *, edit_host: bool = True
+    ) -> Verdict:
         """Return a candidate's verdict."""
-        workload = _WORKLOADS[kind]
-        work = Workload(
-            **{name: getattr(workload, name) for name in workload.__slots__ if name != "root"},
-            root=str(self.root),
-        )
+        work = replace(_WORKLOADS[kind], root=str(self.root))
+        if not edit_host:
+            work = replace(work, accept=Acceptance())
         kernel, baseline = (Kernel("scale", text, "scale.cu") for text in (source, _HONEST[kind]))
         job = Job(kernel, baseline, work, "cuda:0", effort, seed=1)
         return self.dispatcher.dispatch([job])[0]
@@ -318,16 +330,21 @@ def say(*words: object) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Try everything; write the outcomes as they come."""
-    out = Path(arguments[0])
-    only = arguments[1:]
+    out, *words = arguments
+    backend = next((b for b in _BACKENDS if f"--{b}" in words), None)
+    only = [word for word in words if not word.startswith("--")]
     outcomes: list[Outcome] = []
-    with planted(), Stand() as stand:
+    with planted(), Stand(backend=backend) as stand:
         say(stand.isolation)
         for kind, text in _HONEST.items():
             verdict = stand.judge(kind, text + "// first\n")
             say(kind.value, verdict.status.value, verdict.log[-500:])
         for attack in attacks(**places()):
-            if only and attack.name not in only:
+            if (
+                only
+                and attack.name not in only
+                and f"{attack.kind.value}: {attack.name}" not in only
+            ):
                 continue
             outcomes.append(stand.suffer(attack))
             say(outcomes[-1])
@@ -335,7 +352,7 @@ def main(arguments: Sequence[str]) -> int:
                 "isolation": asdict(stand.isolation),
                 "outcomes": [asdict(one) for one in outcomes],
             }
-            out.write_text(json.dumps(record, indent=1))
+            Path(out).write_text(json.dumps(record, indent=1))
         for kind, text in _HONEST.items():
             profiled = stand.judge(kind, text, Effort.PROFILE)
             say("ncu", kind.value, len(profiled.counters), profiled.log[-300:])

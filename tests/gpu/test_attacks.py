@@ -28,7 +28,14 @@ def stand() -> Iterator[Stand]:
         yield made
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[f"{a.kind.value}: {a.name}" for a in ATTACKS])
+def _marked(attack: Attack) -> object:
+    """Mark those that leave the GPU to others."""
+    harmless = attack.kind is not Kind.KERNEL and attack.name != "all device memory"
+    marks = [pytest.mark.beside] if harmless else []
+    return pytest.param(attack, id=f"{attack.kind.value}: {attack.name}", marks=marks)
+
+
+@pytest.mark.parametrize("attack", [_marked(attack) for attack in ATTACKS])
 def test_an_attack_is_its_candidates_verdict_and_nothing_else(stand: Stand, attack: Attack) -> None:
     outcome = stand.suffer(attack)
     assert outcome.contained, f"{outcome.status}: {outcome.log}"
@@ -36,13 +43,20 @@ def test_an_attack_is_its_candidates_verdict_and_nothing_else(stand: Stand, atta
     assert outcome.honest == Status.CORRECT.value
 
 
+@pytest.mark.beside
+@pytest.mark.parametrize("kind", [Kind.ENTRY, Kind.PROGRAM])
+def test_without_leave_to_edit_host_code_no_attack_is_even_run(stand: Stand, kind: Kind) -> None:
+    attack = next(a for a in ATTACKS if a.kind is kind and a.name == "network")
+    verdict = stand.judge(kind, attack.source, edit_host=False)
+    assert verdict.status is Status.REJECTED
+    assert "host code calls connect" in verdict.log
+
+
 @pytest.mark.parametrize("kind", list(Kind))
 def test_counters_are_read_inside_the_sandbox(stand: Stand, kind: Kind) -> None:
     if stand.profiler.path is None:
         pytest.skip("Nsight Compute is not installed")
-    verdict = stand.judge(
-        kind, ATTACKS[0].source if kind is None else _source(kind), Effort.PROFILE
-    )
+    verdict = stand.judge(kind, _source(kind), Effort.PROFILE)
     if "ERR_NVGPUCTRPERM" in verdict.log:
         pytest.skip(verdict.log)
     assert verdict.counters, verdict.log

@@ -128,11 +128,11 @@ def test_a_kernel_of_more_than_a_tenth_of_a_second(timer: Any) -> None:
 
 
 def test_a_function_that_allocates(timer: Any) -> None:
-    for seed in range(1, 11):
+    for seed in range(1, 6):
         found = timer.compare(job(ALLOCATING, 1 << 20, "entry", seed))
         show("allocating", found)
-        assert found.decision != "faster"
-        assert found.estimate == pytest.approx(1.0, abs=0.1)
+        assert found.decision in {"same", "ambiguous"}
+        assert found.low <= 1.0 <= found.high
 
 
 def test_a_kernel_whose_time_varies_wildly(timer: Any) -> None:

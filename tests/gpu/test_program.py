@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ pytestmark = [
         reason="needs an NVIDIA GPU and nvcc",
     ),
 ]
+COMPILERS = 4
 VARIANTS = [
     pytest.param(case, variant, status, id=f"{case.name}-{variant}")
     for case in CASES
@@ -33,11 +35,33 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"scratch": folder, "profiles": {}, "libraries": libraries()}
 
 
+@pytest.fixture(scope="module")
+def built(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, int], Path]:
+    """Compile what the chosen tests ask for, side by side."""
+    folder = tmp_path_factory.mktemp("built")
+    wanted = {("reduce", 0): None}
+    for item in request.session.items:
+        chosen = getattr(getattr(item, "callspec", None), "params", {})
+        if "case" in chosen:
+            name = chosen["case"].name
+            wanted |= {(name, 0): None, (name, chosen["variant"]): None}
+    with ThreadPoolExecutor(COMPILERS) as pool:
+        made = pool.map(lambda one: build(folder, *one), wanted)
+        return dict(zip(wanted, made, strict=True))
+
+
+@pytest.mark.beside
 @pytest.mark.parametrize(("case", "variant", "status"), VARIANTS)
 def test_each_variant_gets_its_verdict(
-    case: Case, variant: int, status: str | None, context: dict[str, Any], tmp_path: Path
+    case: Case,
+    variant: int,
+    status: str | None,
+    context: dict[str, Any],
+    built: dict[tuple[str, int], Path],
 ) -> None:
-    baseline, candidate = build(tmp_path, case.name, 0), build(tmp_path, case.name, variant)
+    baseline, candidate = built[case.name, 0], built[case.name, variant]
     asked = request(baseline, candidate, case.runs)
     if status is None:
         with pytest.raises(Fault) as caught:
@@ -48,8 +72,8 @@ def test_each_variant_gets_its_verdict(
 
 
 def test_a_program_against_itself_is_neither_faster_nor_slower(
-    context: dict[str, Any], tmp_path: Path
+    context: dict[str, Any], built: dict[tuple[str, int], Path]
 ) -> None:
-    built = build(tmp_path, "reduce", 0)
-    verdict = program.evaluate(request(built, built, ((),), "race"), context)
+    one = built["reduce", 0]
+    verdict = program.evaluate(request(one, one, ((),), "race"), context)
     assert ratios(verdict)[0][0] == pytest.approx(1, abs=0.01)

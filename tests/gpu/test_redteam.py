@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
-from tests.redteam.run import Outcome, Team, count, device
+from tests.redteam.run import Outcome, Team, count, device, gpus
 from tests.redteam.table import load
 
-pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.gpu, pytest.mark.beside, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +18,13 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     facts = device()
     if "error" in facts:
         pytest.skip(f"no GPU: {facts['error']['message']}")
-    team = Team(tmp_path_factory.mktemp("redteam"), int(facts["sm"]))
-    return list(team.judge(load()))
+    team = Team(tmp_path_factory.mktemp("redteam"), int(facts["sm"]), gpus=gpus())
+    found = []
+    for outcome in team.judge(load()):
+        found.append(outcome)
+        sys.stdout.write(f"{outcome.line()}\n")
+        sys.stdout.flush()
+    return found
 
 
 def test_no_bad_candidate_is_accepted(outcomes: list[Outcome]) -> None:

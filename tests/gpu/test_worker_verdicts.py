@@ -6,6 +6,7 @@ import json
 import statistics
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.gpu.worker_cases import FAMILIES, SAXPY, TRANSPOSE, Family
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 Json = dict[str, Any]
+COMPILERS = 4
 
 
 class Served:
@@ -67,11 +69,24 @@ def served() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def building(served: Served, tmp_path_factory: pytest.TempPathFactory) -> Building:
+def building(
+    request: pytest.FixtureRequest, served: Served, tmp_path_factory: pytest.TempPathFactory
+) -> Building:
+    """Return a compiler that has compiled what the chosen tests will ask of it, side by side."""
     try:
-        return Building(served.ask({"op": "hello"})["sm"], tmp_path_factory.mktemp("built"))
+        made = Building(served.ask({"op": "hello"})["sm"], tmp_path_factory.mktemp("built"))
     except Fault as fault:
         pytest.skip(fault.message)
+    asked = {}
+    for item in request.session.items:
+        chosen = getattr(getattr(item, "callspec", None), "params", {})
+        if "family" in chosen and "text" in chosen:
+            family = chosen["family"]
+            for text in (family.source, chosen["text"]):
+                asked[text] = family.job(text)
+    with ThreadPoolExecutor(COMPILERS) as pool:
+        list(pool.map(made.compiled, asked, asked.values()))
+    return made
 
 
 def _verdict(
@@ -98,6 +113,7 @@ GOOD = [(f, n, t) for f in FAMILIES for n, t in [("the original", f.source), *f.
 BAD = [(f, n, t) for f in FAMILIES for n, t in f.bad.items()]
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("family", "name", "text"), GOOD, ids=[f"{f.name}: {n}" for f, n, _ in GOOD]
 )
@@ -109,6 +125,7 @@ def test_right_candidates_are_accepted(
     assert verdict["status"] == "correct", verdict["log"]
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(("family", "name", "text"), BAD, ids=[f"{f.name}: {n}" for f, n, _ in BAD])
 def test_wrong_candidates_are_refused(
     served: Served, building: Building, family: Family, name: str, text: str
@@ -130,6 +147,7 @@ def test_a_kernel_does_not_beat_itself(served: Served, building: Building, famil
         assert statistics.median(b / c for b, c in pairs) == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.beside
 def test_file_mode_compiles_and_judges(served: Served, tmp_path: Path) -> None:
     """File in, file out, nothing prepared."""
     texts = [SAXPY.good["vectorized with tail"], "this is no CUDA", SAXPY.bad["tail forgotten"]]

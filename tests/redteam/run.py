@@ -7,6 +7,7 @@ worker and, if that finds nothing, a confirmation with other seeds in a fresh on
 from __future__ import annotations
 
 import json
+import os
 import queue
 import statistics
 import subprocess
@@ -26,6 +27,9 @@ from tests.redteam.table import Candidate, load
 
 Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
+# A program's confirmation takes processes by the dozen, and its limit is for all of them.
+SECONDS, PROGRAM_SECONDS = 45, 150
+MOST_IN_A_LANE, MOST_PROGRAMS = 14, 5
 
 
 @dataclass
@@ -64,15 +68,16 @@ class Outcome:
 class Served:
     """A worker that is replaced when it ends, as the dispatcher does it."""
 
-    def __init__(self) -> None:
+    def __init__(self, gpu: int = 0) -> None:
         self._process: subprocess.Popen[str] | None = None
+        self._gpu = gpu
 
     def ask(self, request: Json) -> Json:
         """Return the worker's answer; a worker that says nothing is a crash of the candidate."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = subprocess.Popen(
-                module_command("runners.worker", "--serve"),
+                module_command("runners.worker", "--serve", "--gpu", str(self._gpu)),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -119,15 +124,25 @@ def _speedup(verdict: Json) -> float | None:
 class Team:
     """Judges candidates, those of several bases at once: one worker screens, one confirms."""
 
-    def __init__(self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 5) -> None:
+    def __init__(
+        self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 6, gpus: int = 1
+    ) -> None:
         self._building = Building(sm, scratch)
-        self._beyond, self._lanes = beyond, lanes
+        self._beyond, self._lanes = beyond, lanes * gpus
+        # A lane's GPU, handed back when its bases are judged.
+        self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for lane in range(self._lanes):
+            self._gpus.put(lane % gpus)
 
     def judge(self, candidates: Sequence[Candidate], cores: int = 8) -> Iterator[Outcome]:
         """Yield an outcome for each as it is known; those of one base come in their order."""
         names = dict.fromkeys(c.base.name for c in candidates)
-        bases = [[c for c in candidates if c.base.name == name] for name in names]
-        # The one that takes longest first.
+        bases = [
+            part
+            for name in names
+            for part in _parts([c for c in candidates if c.base.name == name])
+        ]
+        # What takes longest first.
         bases.sort(key=lambda mine: (mine[0].base.kind != "program", -len(mine)))
         known: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(self._lanes) as lanes:
@@ -155,7 +170,8 @@ class Team:
     ) -> None:
         first = candidates[0]
         baseline = self._building.compiled(first.base.source, first.job("screen"))
-        screening, confirming = Served(), Served()
+        gpu = self._gpus.get()
+        screening, confirming = Served(gpu), Served(gpu)
         try:
             for candidate in candidates:
                 outcome = Outcome(
@@ -170,6 +186,7 @@ class Team:
         finally:
             screening.close()
             confirming.close()
+            self._gpus.put(gpu)
 
     def _one(
         self,
@@ -220,13 +237,14 @@ class Team:
     def _asked(
         self, worker: Served, candidate: Candidate, pair: tuple[Json, Json], effort: str, seed: int
     ) -> Json:
+        program = candidate.base.kind == "program"
         request = {
             "id": candidate.label,
             "nonce": "n",
             "job": candidate.job(effort, seed),
             "candidate": pair[0],
             "baseline": pair[1],
-            "limits": {"seconds": 45},
+            "limits": {"seconds": PROGRAM_SECONDS if program else SECONDS},
             "exhibit": True,
         }
         answer = worker.ask(request)
@@ -235,6 +253,14 @@ class Team:
             return {"status": "no verdict", "log": text}
         found: Json = answer["verdict"]
         return found
+
+
+def _parts(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+    """Cut what one lane would take too long for; a program's runs take seconds each."""
+    most = MOST_PROGRAMS if candidates[0].base.kind == "program" else MOST_IN_A_LANE
+    count = -(-len(candidates) // most)
+    for first in range(count):
+        yield list(candidates[first::count])
 
 
 def count(outcomes: Sequence[Outcome]) -> str:
@@ -246,6 +272,12 @@ def count(outcomes: Sequence[Outcome]) -> str:
         f"bad: {len(bad) - len(let)} refused, {len(let)} accepted;"
         f" good: {len(good) - len(lost)} accepted, {len(lost)} refused"
     )
+
+
+def gpus() -> int:
+    """Return how many GPUs this process may use."""
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")  # noqa: TID251 - as CUDA reads it
+    return len([word for word in seen.split(",") if word.strip()]) or 1
 
 
 def device() -> Json:
@@ -269,7 +301,8 @@ def main(arguments: Sequence[str]) -> int:
     outcomes: list[Outcome] = []
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="redteam-") as scratch:
-        team = Team(Path(scratch), int(facts["sm"]), beyond="--beyond" in arguments)
+        sm = int(facts["sm"])
+        team = Team(Path(scratch), sm, beyond="--beyond" in arguments, gpus=gpus())
         for outcome in team.judge(chosen):
             outcomes.append(outcome)
             sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
