@@ -17,6 +17,7 @@ import argparse
 import json
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,8 +48,12 @@ from optimizer.model import (
 from optimizer.policies.edits import Refused, applied, read
 from optimizer.prompting import Level, Scene, View, prompt
 from optimizer.spending import tokens_in, tokens_of
+from optimizer.synthesis import answers, cutlass
+from optimizer.synthesis.task import Task, brief
+from runners.workload import parse_project
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+WRITTEN = Path(__file__).resolve().parents[1] / "tests/data/synthesis"
 WORKLOAD = Workload(
     "made-up",
     Kind.ENTRY,
@@ -151,6 +156,47 @@ def answer(kernel: Kernel) -> Answer:
     return Answer(json.dumps(body))
 
 
+def synthesis(rounds: int) -> dict[str, dict[str, float]]:
+    """Return what stands around an answer of `optiml synth`: task in words, reading, frame.
+
+    The kernels are those of tests/data/synthesis; each round is another text.
+    """
+    times: dict[str, list[float]] = {"brief": [], "read": [], "frame": [], "all": []}
+    for name, project in (
+        ("gemm", WRITTEN / "gemm/project.yml"),
+        ("softmax", EXAMPLES / "softmax/.optiml.yml"),
+    ):
+        parsed = parse_project(project.read_text(encoding="utf-8"), project.parent, str(project))
+        ((path, workload),) = [pair for pair in parsed.workloads if pair[1].name == name]
+        tree = cutlass.find("", sys.path)
+        task = Task("what it computes", workload, path)
+        if tree is not None:
+            task = replace(task, more_headers=tree.has, known_words=tree.words)
+        for number in range(rounds):
+            for file in sorted((WRITTEN / name).glob("*.cu")):
+                text = json.dumps(
+                    {"plan": "p", "source": f"// {number}\n{file.read_text('utf-8')}"}
+                )
+                clock = [time.process_time()]
+                brief(task)
+                clock.append(time.process_time())
+                draft = answers.read(text, tunable=False)
+                clock.append(time.process_time())
+                task.outside(draft.source)
+                clock.append(time.process_time())
+                for part, begin, end in zip(times, clock, clock[1:], strict=False):
+                    times[part].append(1e3 * (end - begin))
+                times["all"].append(1e3 * (clock[-1] - clock[0]))
+    return {
+        name: {
+            "median": round(statistics.median(values), 2),
+            "p95": round(sorted(values)[int(0.95 * (len(values) - 1))], 2),
+            "most": round(max(values), 2),  # the first of a process, which reads the headers' names
+        }
+        for name, values in times.items()
+    }
+
+
 def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -215,6 +261,7 @@ def main() -> None:
         "prompt_tokens_unshortened": tokens_of(full),
         "shortened_to": sorted(set(levels)),
     }
+    found["synthesis_milliseconds"] = synthesis(max(1, chosen.calls // 10))
     if chosen.server:
         with ServerModel(Endpoint("model", chosen.server, seconds=600.0)) as model:
             found["server_counts"] = model.ask(said, limit=1).usage.sent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -35,6 +36,7 @@ UNVERIFIED = (
     "asked; candidates were held against the first one that ran"
 )
 _TENSOR_CHANCE = "tensor-chance"
+_TENSOR_CODE = re.compile(r"\b(wmma::mma_sync|make_tiled_mma|gemm)\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,8 @@ def _bench(task: Task, workshop: Workshop) -> Bench:
         return DispatchedEvaluator(workshop.dispatcher, kernel, device, settings.seed, inside)
 
     def tensor(kernel: Kernel, verdict: Verdict) -> bool:
-        if bottleneck.classify(verdict, peaks).tensor:
+        # By its own words where no disassembler told: without one there are no instructions.
+        if _TENSOR_CODE.search(kernel.source) or bottleneck.classify(verdict, peaks).tensor:
             return True
         tools = workshop.tools(kernel, task.workload)
         found = [one for detector in tools.detectors for one in detector(kernel, verdict)]

@@ -118,6 +118,23 @@ def test_without_a_reference_it_says_that_nothing_can_be_verified_and_stops(
     assert synth.UNVERIFIED in found.notes
 
 
+def test_a_workload_with_host_code_of_its_own_is_refused_before_anything_is_asked(
+    cli: Cli,
+    project: Path,
+    writer: HandWritten,
+    machine: scripted.Scripted,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = project / ".optiml.yml"
+    text = file.read_text().replace("    kernel: softmax", "    entry: softmax", 1)
+    file.write_text("\n".join(one for one in text.splitlines() if "launch:" not in one) + "\n")
+    assert run(cli, project) == 2
+    said = capsys.readouterr().err
+    assert "softmax is a workload of kind `entry`" in said
+    assert "describe it with `kernel:` and `launch:`" in " ".join(said.split())
+    assert not writer.asked
+
+
 def test_without_a_model_it_says_which_setting_is_missing(
     cli: Cli, project: Path, machine: scripted.Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
