@@ -16,13 +16,14 @@ from typing import Annotated, Any
 import sqlalchemy as sa
 import structlog
 from fastapi import FastAPI, Header, Path, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot import events, pages
 from bot.events import Ignored, PayloadError, SignatureError
 from bot.intake import Bodies, Full, Intakes, Refused
 from bot.job import Intake
+from bot.live import Streams
 from bot.metrics import Metrics
 from bot.review_job import Records
 from bot.terms import Terms
@@ -155,12 +156,38 @@ def _add_figures(app: FastAPI, entrance: Entrance) -> None:
 
 def _add_pages(app: FastAPI, entrance: Entrance) -> None:
     gone: dict[int | str, dict[str, Any]] = {404: {"description": "There is no such job"}}
+    streams = Streams(lambda job_id: pages.state(entrance.records, job_id))
+    script = pages.script()
 
     @app.get("/jobs/{job_id}", response_class=HTMLResponse, responses=gone)
     async def job_page(job_id: JobId) -> Response:
         """Show a job. Its address is known to those who see its check run."""
-        text = await asyncio.to_thread(pages.job, entrance.records, entrance.terms, job_id)
-        return _page(text)
+        found = await asyncio.to_thread(pages.job, entrance.records, entrance.terms, job_id)
+        return _page(found)
+
+    @app.get("/assets/job.js", response_class=Response)
+    async def job_script() -> Response:
+        """Return the script of the page of a job that goes on."""
+        return Response(script, media_type="text/javascript; charset=utf-8")
+
+    @app.get(
+        "/jobs/{job_id}/live",
+        response_class=StreamingResponse,
+        responses={
+            **gone,
+            200: {"content": {"text/event-stream": {}}, "description": "Server-sent events"},
+            503: {"description": "Too many look on already"},
+        },
+    )
+    async def job_live(job_id: JobId) -> Response:
+        """Tell how far a job is whenever that changes, until it is over."""
+        if streams.is_full:
+            return Response("too many look on already", 503)
+        if await asyncio.to_thread(pages.state, entrance.records, job_id) is None:
+            return JSONResponse({"detail": "there is no such job"}, 404)
+        told = streams.of(job_id)
+        unbuffered = {"x-accel-buffering": "no"}  # by a proxy, as nginx calls it
+        return StreamingResponse(told, media_type="text/event-stream", headers=unbuffered)
 
     @app.get("/jobs/{job_id}/state", responses=gone)
     async def job_state(job_id: JobId) -> JSONResponse:
@@ -171,8 +198,8 @@ def _add_pages(app: FastAPI, entrance: Entrance) -> None:
     @app.get("/jobs/{job_id}/report/{place}", response_class=HTMLResponse, responses=gone)
     async def report_page(job_id: JobId, place: Annotated[int, Path(ge=0, le=10_000)]) -> Response:
         """Show the report on one kernel."""
-        text = await asyncio.to_thread(pages.report, entrance.records, job_id, place)
-        return _page(text)
+        found = await asyncio.to_thread(pages.report, entrance.records, job_id, place)
+        return _page(found)
 
 
 _WEBHOOK_ANSWERS = {
@@ -208,9 +235,7 @@ def _refused(entrance: Entrance, status: int, words: str) -> JSONResponse:
     return JSONResponse({"detail": words}, status, headers)
 
 
-def _page(text: str | None) -> Response:
-    if text is None:
+def _page(found: pages.Page | None) -> Response:
+    if found is None:
         return HTMLResponse("<!doctype html><title>404</title><p>There is no such page.", 404)
-    response = HTMLResponse(text)
-    response.headers["content-security-policy"] = pages.POLICY
-    return response
+    return HTMLResponse(found.text, headers={"content-security-policy": found.policy})

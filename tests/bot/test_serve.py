@@ -453,7 +453,7 @@ def test_what_a_gpu_plane_says_is_shown_and_never_obeyed(tmp_path: Path) -> None
         job = bot.reviews()[0].id
         house.until(lambda: bot.client.get(f"/jobs/{job}/state").json()["steps"] == 7)
         page = bot.client.get(f"/jobs/{job}").text
-        assert "<script" not in page
+        assert page.count("<script") == page.count('<script src="../assets/job.js" defer>') == 1
         assert "&lt;script" in page
         bot.house.entrance.records.ledger.pause("*", "<b>why</b> @everyone")
         bot.settled()
@@ -485,7 +485,8 @@ def test_pages_show_state_and_report_and_run_no_script(tmp_path: Path) -> None:
         house.until(lambda: bot.client.get(f"/jobs/{job}/state").json()["steps"] == 7)
         page = bot.client.get(f"/jobs/{job}")
         assert 'http-equiv="refresh"' in page.text
-        assert "script" not in page.headers["content-security-policy"]
+        assert "script-src 'self';" in page.headers["content-security-policy"]
+        assert bot.client.get("/assets/job.js").headers["content-type"].startswith("text/javasc")
         assert bot.client.get(f"/jobs/{'0' * 32}").status_code == 404
         assert bot.client.get("/jobs/../x").status_code == 404
     with house.bot(tmp_path) as bot:  # the same database: the job goes on
@@ -495,6 +496,14 @@ def test_pages_show_state_and_report_and_run_no_script(tmp_path: Path) -> None:
         assert bot.reviews()[0].state == "done"
         page = bot.client.get(f"/jobs/{job}")
         assert 'http-equiv="refresh"' not in page.text
+        assert "<script" not in page.text
+        assert "script" not in page.headers["content-security-policy"]
+        told = bot.client.get(f"/jobs/{job}/live")
+        assert told.headers["content-type"].startswith("text/event-stream")
+        events = [one.partition("\n") for one in told.text.split("\n\n") if "event:" in one]
+        assert [name for name, *_ in events] == ["event: state", "event: over"]
+        assert json.loads(events[0][2].removeprefix("data: "))["state"] == "done"
+        assert bot.client.get(f"/jobs/{'0' * 32}/live").status_code == 404
         assert f"{job}/report/0" in page.text
         report = bot.client.get(f"/jobs/{job}/report/0")
         assert "transpose" in report.text
