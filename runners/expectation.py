@@ -108,6 +108,33 @@ def stability(
     return False
 
 
+def as_captured(
+    name: str,
+    kind: CudaType,
+    after: Storage,
+    replayed: Storage,
+    untouched: npt.NDArray[np.bool_] | None,
+) -> Storage:
+    """Return what a launch left in a buffer where it was captured, as one more run's output.
+
+    Elements that the kernel does not write are taken from the run. Raises `BaselineFailure` when
+    the launch, run again, does something else than it did in its program.
+    """
+    found = after.copy()
+    if untouched is not None:
+        rows = found.reshape(-1, kind.size)
+        rows[untouched] = replayed.reshape(-1, kind.size)[untouched]
+    try:
+        stability(name, kind, [found, replayed, replayed], untouched)
+    except BaselineFailure as error:
+        raise BaselineFailure(
+            f"run again, the captured launch gives other values of {name} than in its program",
+            "arguments may overlap or reach beyond what was captured, the kernel may read what is"
+            " no argument, or the program may be built from another source",
+        ) from error
+    return found
+
+
 def _unstable(name: str, lists: list[npt.NDArray[Any]]) -> BaselineFailure:
     """Say how runs of the original differ: by what was in memory before, or by themselves."""
     # The first and the third run began with the same poison.

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from runners import captured
 from runners.cuda_types import Scalar, from_float, to_float, values
-from runners.inputs import FREE, Arrays, interleave, stream
+from runners.inputs import FREE, Arrays, interleave, shuffled, stream
 from runners.spec import Argument, CaseSpec, Work
 
 DECLARED = "declared"
@@ -36,6 +37,8 @@ EVERY = (
 )
 # What a buffer that is added to may hold before: something else than its first contents.
 STARTED = "started"
+# Captured values in another order.
+SHUFFLED = "shuffled"
 
 LONGEST_SORT = 1 << 19
 
@@ -165,6 +168,8 @@ def _field(
     family: str, init: str, data: Values, scalar: Scalar, rng: np.random.Generator
 ) -> Values:
     word = init.partition(":")[0]
+    if word == captured.WORD:
+        return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
         if word == "uniform" and family == "integers":
@@ -179,6 +184,23 @@ def _field(
     if word == "permutation" and family == "mixed":
         return data[::-1].copy()
     return data
+
+
+def _captured(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Vary real values: numbers as any others, bytes by their order; the rest may be indices.
+
+    What is nowhere below zero may have to be so: a probability, a variance.
+    """
+    if family == SHUFFLED:
+        free = scalar.kind == "f" or scalar.size == 1
+        return np.asarray(rng.permutation(data)) if free else data
+    if scalar.kind != "f":
+        return _whole(family, data, rng) if scalar.size == 1 else data
+    wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
+    varied = _FLOATS[family](wide, scalar, rng)
+    if len(wide) and float(np.nanmin(wide)) >= 0:
+        varied = np.abs(varied)
+    return from_float(varied, scalar)
 
 
 def _ascending(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
@@ -198,8 +220,15 @@ def started(work: Work) -> bool:
     return any(_adds(argument) for argument in work.arguments)
 
 
+def varied(work: Work) -> bool:
+    """Tell whether there are captured values that may be in another order."""
+    return any(shuffled(argument) and argument.role != "output" for argument in work.arguments)
+
+
 def _adds(argument: Argument) -> bool:
-    return argument.role == "inout" and argument.init.partition(":")[0] in {"zeros", "ones"}
+    if argument.role != "inout":
+        return False
+    return argument.init.partition(":")[0] in {"zeros", "ones"} or shuffled(argument)
 
 
 def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
@@ -252,7 +281,7 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
     out = dict(arrays)
     for argument in work.arguments:
         only = argument.type.scalar
-        free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones"}
+        free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones", captured.WORD}
         if argument.name not in arrays or only is None or only.kind != "f" or not free:
             continue
         data = values(arrays[argument.name], argument.type, argument.type.fields[0])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from runners import captured
 from runners.cuda_types import CudaType, Scalar, Storage, from_float
 from runners.spec import Argument, SpecError, Work
 
@@ -155,7 +156,10 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
             continue
         count = argument.elements(case)
         rng = stream(seed, argument.name, sorted(case.items()))
-        if argument.init.partition(":")[0] in {"file", "python"}:
+        word = argument.init.partition(":")[0]
+        if word == captured.WORD:
+            data = captured.contents(work.root, argument.init, case, count, argument.type.size)
+        elif word in {"file", "python"}:
             data = _from_file(argument, work.root, case, count, seed)
         else:
             parts = [
@@ -165,6 +169,16 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
             data = interleave(parts, argument.type, count)
         arrays[argument.name] = data
     return arrays
+
+
+def shuffled(argument: Argument) -> bool:
+    """Tell whether captured values may be others: numbers, and bytes, which index nothing large.
+
+    Wider whole numbers may be indices, rows or links of whatever structure, and stay as they are.
+    """
+    return argument.init.partition(":")[0] == captured.WORD and all(
+        one.scalar.kind == "f" or one.scalar.size == 1 for one in argument.type.fields
+    )
 
 
 def rotatable(argument: Argument) -> bool:

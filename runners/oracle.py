@@ -66,7 +66,10 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             for case in ordered
             if case in (middle, ordered[-1])
         ]
-    if not any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments):
+    real = families.varied(work)
+    if real:
+        extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
+    if not real and not any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
     return declared, extra
 

@@ -61,13 +61,15 @@ def _init(value: object) -> object:
         return f"file:{given}"
     if word == "python" and isinstance(given, str) and re.fullmatch(r"[^:]+\.py:\w+", given):
         return f"python:{given}"
+    if word == "capture" and isinstance(given, str) and re.fullmatch(r"[^:]+:\d+:\d+", given):
+        return f"capture:{given}"
     raise ValueError(_init_help(value))
 
 
 def _init_help(value: object) -> str:
     return (
         f"{value!r} is no init; use {', '.join(NAMED_INITS)}, {{randint: [0, 9]}}, "
-        "{file: data.npy} or {python: gen.py:make}"
+        "{file: data.npy}, {python: gen.py:make} or {capture: FOLDER:KERNEL:ARGUMENT}"
     )
 
 

@@ -122,7 +122,12 @@ class Work:
         texts = [t for a in self.arguments for t in (a.shape, a.value) if t]
         if self.launch is not None:
             texts += [*self.launch.grid, *self.launch.block, self.launch.shared]
-        return frozenset().union(*(names(text) for text in texts))
+        found = frozenset().union(*(names(text) for text in texts))
+        if any(a.init.startswith("capture:") for a in self.arguments):
+            # What launches differ in is a variable, too: of those only sizes of arrays may move.
+            shapes = [names(a.shape) for a in self.arguments if a.shape]
+            found &= frozenset().union(*shapes) & {a.name for a in self.arguments}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,6 +341,9 @@ def _check_files(root: Path, workload: Workload, marked: Marked, at: Path_) -> N
             raise marked.error((*at, "reference"), f"{file} has no function {function}")
     for index, argument in enumerate(workload.arguments):
         word, _, rest = argument.init.partition(":")
+        if word == "capture":
+            file = f"{rest.split(':')[0]}/capture.json"
+            _inside(root, file, marked, (*at, "args", index, "init"), "init")
         if word in {"file", "python"}:
             file = rest.rpartition(":")[0] if word == "python" else rest
             _inside(root, file, marked, (*at, "args", index, "init"), "init")
