@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from optimizer.model import Objective
+
 # Of the minutes, never more than this is kept back for racing and confirming.
 LARGEST_RESERVE = 0.25
 # A confirmation is a fresh process (0.6 s), more input families and the full stop rule: it took
@@ -92,6 +94,11 @@ class Meter:
         most = LARGEST_RESERVE * 60.0 * self.budget.minutes
         self.reserve_seconds = min(most, CONFIRMATION_COST * evaluation_seconds)
 
+    def keep_for_weighing(self, cases: int) -> None:
+        """Keep back time for reading the energy counter: 40 s a case, of a winner and a rival."""
+        most = LARGEST_RESERVE * 60.0 * self.budget.minutes
+        self.reserve_seconds += min(most, 2 * 40.0 * cases)
+
     def keep_for_shortening(self) -> None:
         """Keep back evaluations to try the winner without some of its edits."""
         self.reserve_evaluations = min(SHORTENING_MOST, self.budget.evaluations // SHORTENING_SHARE)
@@ -140,7 +147,7 @@ class SearchSettings:
     `tune_share` of the budget is kept for constants, which get `tune_prior` and before wait until
     the policy has no more to say. A candidate is profiled when it is `profile_step` times as fast
     as the last one that was, `profiles` times at most. `shorten` tries the winner without the
-    edits that brought nothing.
+    edits that brought nothing. `objective` is what the winner is chosen by.
     """
 
     strategy: Strategy = Strategy.MCTS
@@ -172,6 +179,7 @@ class SearchSettings:
     confirmations: int = 3
     shorten: bool = True
     least_headroom: float = 1.03
+    objective: Objective = Objective.TIME
 
 
 DEFAULT_BUDGET = Budget()

@@ -135,9 +135,25 @@ def may_be_offered(verdict: Verdict, baseline: Verdict, accept: Acceptance) -> b
             return False
     if accept.max_memory_growth is None or verdict.measurement is None:
         return True
-    peak = verdict.measurement.peak_memory_bytes
-    first = baseline.measurement.peak_memory_bytes if baseline.measurement else None
-    return not peak or not first or peak <= first * (1.0 + accept.max_memory_growth)
+    first, peak = memory(verdict.measurement, baseline.measurement)
+    if first is None or peak is None:
+        return False  # what is not known does not keep a limit
+    return peak <= first * (1.0 + accept.max_memory_growth)
+
+
+def memory(
+    measured: Measurement | None, baseline: Measurement | None
+) -> tuple[int | None, int | None]:
+    """Return the most device memory that original and candidate take; None where not known.
+
+    Beside the candidate, if that is known: both were then seen by the same process.
+    """
+    if measured is None:
+        return None, None
+    first = measured.baseline_memory_bytes
+    if first is None and baseline is not None:
+        first = baseline.peak_memory_bytes
+    return first or None, measured.peak_memory_bytes or None
 
 
 def by_lower_bound(steps: Sequence[Step], accept: Acceptance) -> Iterator[Step]:
@@ -166,7 +182,7 @@ def refusal(step: Step, verdict: Verdict, baseline: Verdict, accept: Acceptance)
     if verdict.status is not Status.CORRECT:
         return f"{name} did not hold in a fresh process: {verdict.status.value}"
     if not may_be_offered(verdict, baseline, accept):
-        return f"{name} exceeds the limit on registers or memory"
+        return f"{name} exceeds the limit on registers or memory, or its memory is not known"
     decision = decide(verdict.measurement, accept)
     if decision is Decision.FASTER:
         return ""

@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from optimizer.model import Acceptance, Kernel, Status, Verdict
+from optimizer.energy import saving
+from optimizer.model import Acceptance, Kernel, Objective, Status, Verdict
 from optimizer.significance import speedup
 
 Headroom = Callable[[Verdict], float | None]
@@ -76,16 +77,21 @@ class CompositeReward:
 
     `headroom` returns the factor by which a verdict could still be faster (None: not known);
     the baseline's sets the unit, so that a unit means the same for a 1.1x and a 10x kernel.
+    Under the objective `energy` a saving of energy stands in the speedup's place, where it was
+    measured: at equal power, which is the guess elsewhere, they are the same.
     """
 
     accept: Acceptance = field(default_factory=Acceptance)
     headroom: Headroom = no_headroom
+    objective: Objective = Objective.TIME
 
     def __call__(self, verdict: Verdict, baseline: Verdict) -> float:
         """Return the worth of a candidate; `FAILED` when it is not correct or was not timed."""
         gain = speedup(verdict.measurement) if verdict.status is Status.CORRECT else None
         if gain is None:
             return FAILED
+        if self.objective is Objective.ENERGY and verdict.measurement is not None:
+            gain = saving(verdict.measurement.energy) or gain
         reach = max(self.headroom(baseline) or UNKNOWN_HEADROOM, LEAST_HEADROOM)
         worth = math.log(gain) / math.log(reach)
         return worth + proxies(verdict, baseline) - guardrails(verdict, baseline, self.accept)

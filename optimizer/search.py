@@ -26,6 +26,7 @@ from optimizer.model import (
     Effort,
     Environment,
     Kernel,
+    Objective,
     Status,
     Step,
     Trajectory,
@@ -36,6 +37,7 @@ from optimizer.reward import CompositeReward, changed_lines, judged, reading
 from optimizer.shortening import Shortening
 from optimizer.significance import speedup
 from optimizer.strategies import chooser
+from optimizer.thrift import thriftiest, weighed
 from optimizer.tools import Event, Stage, Tools, ignore
 from optimizer.tree import Node, Tree
 
@@ -89,6 +91,7 @@ def search(
             environment,
             seed=settings.seed,
             strategy=settings.strategy.value,
+            objective=settings.objective.value,
             budget=budget.limits,
         ),
         steps=tuple(node.step for node in run.tree.nodes),
@@ -118,7 +121,9 @@ class Run:
         # A kernel object of our own: policies tell one search from the next by it.
         self.kernel, self.workload, self.tools = replace(kernel), workload, tools
         self.meter, self.settings, self.ledger = meter, cfg, Ledger(cfg)
-        self.reward = tools.reward or CompositeReward(workload.accept, tools.headroom)
+        self.reward = tools.reward or CompositeReward(
+            workload.accept, tools.headroom, cfg.objective
+        )
         self.codes: dict[str, int] = {}
         self.notes: list[str] = []
         self.baseline = Baseline(self.kernel, workload, self.one, self.notes)
@@ -141,6 +146,8 @@ class Run:
             self.meter.already_usd -= self.spent_before.usd
             self.usd_booked = self.spent_before.usd
         self.meter.evaluations += 1
+        if self.settings.objective is not Objective.TIME:
+            self.meter.keep_for_weighing(sum(case.time for case in self.workload.cases))
         if self.settings.shorten:
             self.meter.keep_for_shortening()
         self.tree = Tree(first, self.settings, self.ledger)
@@ -185,6 +192,9 @@ class Run:
     def judge(self, candidate: Candidate, parent: Step, verdict: Verdict) -> Node:
         """Judge and reward one verdict and grow the tree by it, below `parent`."""
         baseline, edit = self.tree.root.step, candidate.proposal.edit
+        if self.settings.objective is Objective.ENERGY:
+            known = self.twin(verdict) is not None
+            verdict = weighed(self.tree, self.one, candidate.kernel, verdict, known=known)
         opinion = self.tools.judge(parent, parent.findings, edit, verdict)
         reward = self.reward(verdict, baseline.verdict)
         effect = judged(opinion.score) if verdict.status is Status.CORRECT else 0.0
@@ -260,23 +270,30 @@ class Run:
         last.on_event = self.on_event
         hurry = stopped is Stopped.INTERRUPTED
         try:
-            ranked = last.ranked(hurry=hurry)
-            if ranked and self.settings.shorten and not hurry:
-                shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
-                ranked = shortening.shortened(ranked)
-            if ranked and self.baseline.compares_last:
-                self.baseline.compare()
-            final = last.confirm(ranked, self.baseline.aa)
+            final = self.fastest(last, hurry=hurry)
         except KeyboardInterrupt:
             return Final(notes=("the best candidate was not confirmed: interrupted",))
         except (RunnerError, BaselineError) as error:
             return Final(notes=(f"the best candidate was not confirmed: {error.message}",))
+        if self.settings.objective is not Objective.TIME:
+            final = thriftiest(last, final, self.baseline.aa, hurry=hurry)
         if final.winner is not None:
             winner = self.tree.nodes[final.winner]
             if self.settings.profile and self.tools.profile and not (hurry or self.meter.overtime):
                 self.expansion.explain(winner)
             self.expansion.find(winner)
         return final
+
+    def fastest(self, last: Finals, *, hurry: bool) -> Final:
+        """Return the fastest that holds; under `energy` only make the best shorter."""
+        energy = self.settings.objective is Objective.ENERGY
+        ranked = last.ranked(hurry=hurry or energy)
+        if ranked and self.settings.shorten and not hurry:
+            shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
+            ranked = shortening.shortened(ranked)
+        if ranked and self.baseline.compares_last:
+            self.baseline.compare()
+        return Final() if energy else last.confirm(ranked, self.baseline.aa)
 
     def one(self, kernel: Kernel, effort: Effort) -> Verdict:
         """Return the verdict on one kernel."""

@@ -74,6 +74,7 @@ class Stage(StrEnum):
     RACING = "racing the best"
     SHORTENING = "leaving out edits that brought nothing"
     CONFIRMING = "confirming in a fresh process"
+    WEIGHING = "reading the energy counter"
 
 
 @dataclass(frozen=True, slots=True)
