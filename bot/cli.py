@@ -55,6 +55,10 @@ Policy = Annotated[
     str | None,
     typer.Option(help="Who proposes edits: rules, llm, or mixed (rules without a model)."),
 ]
+Objective = Annotated[
+    str | None,
+    typer.Option(help="What the winner is chosen by: time, energy, or time-then-energy."),
+]
 Budget = Annotated[
     str | None, typer.Option(help="Time for one kernel: 10m, 90s, 1h.", metavar="TIME")
 ]
@@ -81,6 +85,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         str | None, typer.Option(help="Which entry of .optiml.yml; all of the file by default.")
     ] = None,
     policy: Policy = None,
+    objective: Objective = None,
     budget: Budget = None,
     evaluations: Evaluations = None,
     seed: Seed = None,
@@ -124,6 +129,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     chosen = settings.load(
         {
             "policy": policy,
+            "objective": objective,
             "minutes": None if budget is None else settings.minutes(budget),
             "evaluations": evaluations,
             "seed": seed,
@@ -170,6 +176,7 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         typer.Option(help="Only this kernel, file or folder; may be given again."),
     ] = None,
     policy: Policy = None,
+    objective: Objective = None,
     budget: Budget = None,
     evaluations: Evaluations = None,
     seed: Seed = None,
@@ -192,6 +199,7 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
     """
     flags = {
         "policy": policy,
+        "objective": objective,
         "minutes": None if budget is None else settings.minutes(budget),
         "evaluations": evaluations,
         "seed": seed,
@@ -433,6 +441,7 @@ def synth_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the
         Path, typer.Option(help="The project's folder or its .optiml.yml.", metavar="PATH")
     ] = Path(),
     policy: Policy = None,
+    objective: Objective = None,
     budget: Budget = None,
     evaluations: Evaluations = None,
     seed: Seed = None,
@@ -459,6 +468,7 @@ def synth_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the
 
     flags = {
         "policy": policy,
+        "objective": objective,
         "minutes": None if budget is None else settings.minutes(budget),
         "evaluations": evaluations,
         "seed": seed,

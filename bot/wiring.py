@@ -23,9 +23,9 @@ from optimizer.boundary import violations
 from optimizer.budget import Budget, SearchSettings, Strategy
 from optimizer.diagnosis import Diagnosis
 from optimizer.dialogue import NOTHING_USED, Usage
-from optimizer.errors import ConfigError, NoDeviceError
+from optimizer.errors import NoDeviceError
 from optimizer.memory import SearchMemory
-from optimizer.model import Environment, Kernel, Verdict, Workload
+from optimizer.model import Environment, Kernel, Objective, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
 from optimizer.policies.rules import RulePolicy
 from optimizer.synthesis import cutlass
@@ -128,7 +128,11 @@ class Workshop:
     @property
     def search_settings(self) -> SearchSettings:
         """Return the constants of the search."""
-        return SearchSettings(strategy=Strategy(self.settings.strategy), seed=self.settings.seed)
+        return SearchSettings(
+            strategy=Strategy(self.settings.strategy),
+            seed=self.settings.seed,
+            objective=Objective(self.settings.objective),
+        )
 
     def tools(
         self,
@@ -284,10 +288,6 @@ class Workshop:
 def check(settings: Settings) -> None:
     """Raise `ConfigError` for what this version does not offer."""
     asking.check(settings)
-    if settings.objective != "time":
-        raise ConfigError(
-            f"this version cannot search for {settings.objective}", "use the objective `time`"
-        )
 
 
 def replayed(path: Path) -> Source:
