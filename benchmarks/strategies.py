@@ -2,27 +2,32 @@
 
     python benchmarks/strategies.py --seeds 150
     python benchmarks/strategies.py --ablate --seeds 150
+    python benchmarks/strategies.py --explored FOLDER
     python benchmarks/strategies.py --recordings FOLDER --seeds 20
 
-Without `--recordings` the kernels are simulated landscapes (`optimizer/landscape.py`), where one
-seed is one landscape with its noise and tie-breaks. With it, every example with recordings in
-`FOLDER/EXAMPLE/*.jsonl.gz` is searched again from what was measured. A candidate no recording
-holds is "not recorded": it costs nothing and cannot be built upon. A recording of one search
-favours that search; `benchmarks/explore.py` makes recordings that answer all of them.
+Without the last two the kernels are simulated landscapes (`optimizer/landscape.py`), where one seed
+is one landscape with its noise and tie-breaks. `--explored` reads what `benchmarks/explore.py`
+searched on a GPU. With `--recordings` every example with recordings in `FOLDER/EXAMPLE/*.jsonl.gz`
+is searched again from what was measured. What no recording holds would favour the strategy that
+was recorded: a seed at which any of those compared meets such a candidate counts for none of them.
 
 Reported are the geometric mean of the speedup reached at the budget, on how many searches the first
-variant was better and worse by over 0.5 %, and the p-value of a paired Wilcoxon test on logarithms.
+variant was better and worse by over 0.5 %, and two p-values. Searches of one kernel from several
+seeds are much alike, so that the kernels are what is drawn at random: `p` is that of an exact
+test of the kernels' mean differences (every assignment of signs, two-sided). The paired Wilcoxon
+test over all searches, which takes them for independent, is given beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -46,6 +51,7 @@ Run = Callable[[SearchSettings], float]
 # Candidates no recording held, by kernel and strategy.
 unanswered: Counter[tuple[str, str]] = Counter()
 CLOSE = 0.005  # log speedups nearer than this count as equal
+MOST_EXACT = 16  # kernels: more assignments of signs than 65,536 tell nothing new
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 ABLATIONS: dict[str, dict[str, object]] = {
@@ -113,14 +119,16 @@ class Recordings:
         return self._known[key]
 
 
-def recorded(folder: Path, seeds: range, evaluations: int) -> list[Run]:
-    """Return a search for every example with recordings (`FOLDER/EXAMPLE/*.jsonl.gz`) and seed."""
-    runs = []
+def recorded(folder: Path, seeds: range, evaluations: int) -> dict[str, list[Run]]:
+    """Return searches from every seed of every example in `FOLDER/EXAMPLE/*.jsonl.gz`."""
+    runs: dict[str, list[Run]] = {}
     for place in sorted({path.parent for path in folder.rglob("*.jsonl.gz")}):
         source = Recordings(sorted(place.glob("*.jsonl.gz")))
         for file in sorted((EXAMPLES / place.name).glob("*.cu")):
             for kernel, workload in projects.of_file(file).kernels:
-                runs += [replayed(source, kernel, workload, evaluations, seed) for seed in seeds]
+                runs[f"{place.name}/{kernel.name}"] = [
+                    replayed(source, kernel, workload, evaluations, seed) for seed in seeds
+                ]
     return runs
 
 
@@ -142,51 +150,128 @@ def replayed(
             headroom=lambda verdict: bottleneck.headroom(verdict, source.peaks),
             profile=True,
         )
-        alone = replace(settings, seed=seed, finalists=0, confirmations=0, shorten=False)
+        # As in benchmarks/explore.py.
+        alone = replace(
+            settings, seed=seed, finalists=0, confirmations=0, shorten=False, profiles=1
+        )
         found = search(kernel, workload, tools, Budget(evaluations), settings=alone)
         missing = [s for s in found.steps if s.verdict.status is Status.NOT_RECORDED]
         unanswered[(kernel.name, settings.strategy.value)] += len(missing)
+        if missing:
+            return math.nan
         timed = [step.verdict for step in found.steps if step.verdict.status is Status.CORRECT]
         return math.log(max(speedup(verdict.measurement) or 1.0 for verdict in timed))
 
     return run
 
 
-def compare(variants: dict[str, dict[str, object]], runs: list[Run]) -> dict[str, list[float]]:
-    """Return the log speedup of every search of every variant."""
+Logs = dict[str, list[float]]
+
+
+def compare(variants: Mapping[str, Mapping[str, object]], runs: Sequence[Run]) -> Logs:
+    """Return the log speedups of the searches that every variant could answer."""
     logs = {}
     for name, changes in variants.items():
         settings = replace(SearchSettings(), **changes)  # type: ignore[arg-type]
         logs[name] = [run(settings) for run in runs]
-    return logs
+    whole = [not any(map(math.isnan, values)) for values in zip(*logs.values(), strict=True)]
+    return {name: list(itertools.compress(values, whole)) for name, values in logs.items()}
 
 
-def rows(logs: dict[str, list[float]]) -> list[dict[str, object]]:
-    """Return a row per variant; p-values and counts compare with the first."""
-    first = next(iter(logs.values()))
+def exact(differences: Sequence[float]) -> float:
+    """Return how likely a mean difference as large is when every sign is a coin's.
+
+    >>> exact([0.1, 0.2, 0.3]), exact([0.1, -0.1])
+    (0.25, 1.0)
+    """
+    some = [d for d in differences if d]
+    seen = abs(sum(some)) - 1e-12
+    if len(some) > MOST_EXACT:
+        return float(stats.wilcoxon(some).pvalue)
+    signs = itertools.product((1, -1), repeat=len(some))
+    sums = [abs(sum(map(float.__mul__, some, map(float, sign)))) for sign in signs]
+    return sum(total >= seen for total in sums) / len(sums)
+
+
+def rows(kernels: Sequence[Logs]) -> list[dict[str, object]]:
+    """Return a row per variant over several kernels; all is compared with the first variant."""
+    kernels = [logs for logs in kernels if next(iter(logs.values()))]
     found: list[dict[str, object]] = []
-    for name, reached in logs.items():
-        pairs = list(zip(first, reached, strict=True))
-        differ = any(a != b for a, b in pairs)
-        row = {
+    for name in kernels[0] if kernels else ():
+        mine = [logs[name] for logs in kernels]
+        first = [next(iter(logs.values())) for logs in kernels]
+        pairs = [pair for a, b in zip(first, mine, strict=True) for pair in zip(a, b, strict=True)]
+        means = [
+            statistics.fmean(a) - statistics.fmean(b) for a, b in zip(first, mine, strict=True)
+        ]
+        if any(a != b for a, b in pairs):
+            alike = float(stats.wilcoxon(*zip(*pairs, strict=True)).pvalue)
+        row: dict[str, object] = {
             "variant": name,
-            "geomean": round(math.exp(statistics.fmean(reached)), 4),
+            "geomean": round(math.exp(statistics.fmean(map(statistics.fmean, mine))), 4),
             "first_better": sum(a > b + CLOSE for a, b in pairs),
             "first_worse": sum(a < b - CLOSE for a, b in pairs),
-            "p": float(stats.wilcoxon(first, reached).pvalue) if differ else 1.0,
-            "searches": len(reached),
+            "kernels_better": sum(d > CLOSE for d in means),
+            "kernels_worse": sum(d < -CLOSE for d in means),
+            "p": exact(means),
+            "p_searches": float(stats.wilcoxon(*zip(*pairs, strict=True)).pvalue)
+            if differ
+            else 1.0,
+            "kernels": len(kernels),
+            "searches": len(pairs),
         }
         found.append(row)
         print(
             f"{name:24} {row['geomean']:.3f}×  first better {row['first_better']:4}"
-            f" worse {row['first_worse']:4}  p = {row['p']:.1e}",
+            f" worse {row['first_worse']:4} of {len(pairs)} searches,"
+            f" {row['kernels_better']} and {row['kernels_worse']} of {len(kernels)} kernels"
+            f"  p = {row['p']:.3g} (searches alone {row['p_searches']:.1e})",
             flush=True,
         )
     return found
 
 
+def explored(folder: Path) -> dict[str, object]:
+    """Compare the searches that `benchmarks/explore.py` made; return the figures."""
+    files = sorted(folder.rglob("searches.json"))
+    searches = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in files}
+    results: dict[str, object] = {}
+    ends: list[Logs] = []
+    for name, found in searches.items():
+        curves = found["log_speedup"]
+        logs = {strategy: [c[-1] for c in those] for strategy, those in curves.items()}
+        print(f"\n{name}, {found['evaluations']} evaluations, {len(found['seeds'])} seeds")
+        needed = {strategy: needs(those, curves) for strategy, those in curves.items()}
+        results[name] = {"rows": rows([logs]), "evaluations_to_95_percent": needed}
+        print(f"evaluations to 95 % of the best: {needed}")
+        ends.append(logs)
+    for share in (0.25, 0.5, 1.0):
+        at = {
+            name: {
+                strategy: [c[max(1, int(share * len(c))) - 1] for c in those]
+                for strategy, those in found["log_speedup"].items()
+            }
+            for name, found in searches.items()
+        }
+        print(f"\nall together, at {share:.0%} of the budget")
+        results[f"all together, {share:.0%} of the budget"] = rows(list(at.values()))
+    return results
+
+
+def needs(those: Sequence[Sequence[float]], all_curves: Mapping[str, object]) -> float:
+    """Return the evaluations until 95 % of the log speedup of the best of all; the mean of seeds.
+
+    A search that does not get there counts with the whole budget.
+    """
+    every = [c for curves in all_curves.values() for c in curves]  # type: ignore[attr-defined]
+    goal = 0.95 * max((c[-1] for c in every), default=0.0)
+    at = [next((i + 1 for i, v in enumerate(c) if v >= goal), len(c)) for c in those]
+    return round(statistics.fmean(at), 1) if at else 0.0
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--explored", type=Path)
     options.add_argument("--recordings", type=Path)
     options.add_argument("--seeds", type=int, default=100)
     options.add_argument("--first-seed", type=int, default=5000)
@@ -199,34 +284,47 @@ def main() -> int:
     variants = ABLATIONS if given.ablate else STRATEGIES
     if given.recordings and not any(given.recordings.rglob("*.jsonl.gz")):
         options.error(f"no recordings (*.jsonl.gz) below {given.recordings}")
-    seeds = range(given.first_seed, given.first_seed + given.seeds)
     results: dict[str, object] = {"settings": asdict(SearchSettings())}
-    for evaluations in given.evaluations:
-        if given.recordings:
-            found = {"recordings": recorded(given.recordings, range(given.seeds), evaluations)}
-        else:
-            found = {
-                f"{moves} moves, {families} families": [
-                    simulated(seed, moves, families, evaluations) for seed in seeds
-                ]
-                for moves in given.moves
-                for families in given.families
-            }
-        together: dict[str, list[float]] = {variant: [] for variant in variants}
-        for name, runs in found.items():
-            print(f"\n{name}, {evaluations} evaluations, {len(runs)} searches")
-            logs = compare(variants, runs)
-            results[f"{name}, {evaluations} evaluations"] = rows(logs)
-            for variant, reached in logs.items():
-                together[variant] += reached
-        print(f"\nall together, {evaluations} evaluations")
-        results[f"all together, {evaluations} evaluations"] = rows(together)
+    if given.explored:
+        results |= explored(given.explored)
+    for evaluations in () if given.explored else given.evaluations:
+        results |= searched(variants, evaluations, given)
     if given.recordings:
         results["not recorded"] = {" ".join(key): count for key, count in unanswered.items()}
         print(f"\ncandidates not recorded: {results['not recorded']}")
     if given.out:
         given.out.write_text(json.dumps(results, indent=1) + "\n")
     return 0
+
+
+def searched(
+    variants: Mapping[str, Mapping[str, object]], evaluations: int, given: argparse.Namespace
+) -> dict[str, object]:
+    """Search recordings or simulated landscapes with every variant; return the figures."""
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    if given.recordings:
+        found = recorded(given.recordings, range(given.seeds), evaluations)
+    else:
+        found = {
+            f"{moves} moves, {families} families": [
+                simulated(seed, moves, families, evaluations) for seed in seeds
+            ]
+            for moves in given.moves
+            for families in given.families
+        }
+    results: dict[str, object] = {}
+    together: list[Logs] = []
+    for name, runs in found.items():
+        logs = compare(variants, runs)
+        counted = len(next(iter(logs.values())))
+        print(f"\n{name}, {evaluations} evaluations, {counted} searches of {len(runs)} answered")
+        # Every landscape is a kernel of its own.
+        each = [{v: [one[i]] for v, one in logs.items()} for i in range(counted)]
+        results[f"{name}, {evaluations} evaluations"] = rows([logs] if given.recordings else each)
+        together += [logs] if given.recordings else each
+    print(f"\nall together, {evaluations} evaluations")
+    results[f"all together, {evaluations} evaluations"] = rows(together)
+    return results
 
 
 if __name__ == "__main__":
