@@ -59,26 +59,38 @@ def _rewrite(source: Source, fn: Function, plan: RowPlan) -> Iterator[Replacemen
         return
     yield (*span(init), "blockIdx.x")
     for loop in plan.lanes:
-        first_value = start_of(loop)
-        if first_value is None or loop.update is None:
-            return
-        start = source.of(first_value)
-        first = "threadIdx.x" if start == "0" else f"{start} + (int)threadIdx.x"
-        yield (*span(first_value), first)
-        yield (*span(loop.update), f"{loop.name} += blockDim.x")
+        yield from by_threads(source, loop)
     taken = [v.name for v in fn.variables.all]
     for loop, sums in plan.sums:
-        for update in sums:
-            neutral = identity(update)
-            if neutral is not None and not starts_neutral(source, loop, update, neutral):
-                line = f"if (threadIdx.x > 0) {update.variable.name} = {neutral};"
-                yield source.insert_before(loop.node, line)
-        lines = _joined(source, fn, loop, sums, taken)
-        margin = source.indent(loop.node)
-        at = loop.node.end_byte
-        yield (at, at, "".join(f"\n{margin}{line}" for line in lines))
+        yield from by_block(source, fn, loop, sums, taken)
     for statement in plan.guarded:
         yield (statement.start_byte, statement.start_byte, "if (threadIdx.x == 0) ")
+
+
+def by_threads(source: Source, loop: Loop) -> Iterator[Replacement]:
+    """Yield the edits by which the threads of a block stride a loop."""
+    first_value = start_of(loop)
+    if first_value is None or loop.update is None:
+        return
+    start = source.of(first_value)
+    first = "threadIdx.x" if start == "0" else f"{start} + (int)threadIdx.x"
+    yield (*span(first_value), first)
+    yield (*span(loop.update), f"{loop.name} += blockDim.x")
+
+
+def by_block(
+    source: Source, fn: Function, loop: Loop, sums: Sequence[Update], taken: list[str]
+) -> Iterator[Replacement]:
+    """Yield the edits that start each sum once and join it over the block behind a loop."""
+    for update in sums:
+        neutral = identity(update)
+        if neutral is not None and not starts_neutral(source, loop, update, neutral):
+            line = f"if (threadIdx.x > 0) {update.variable.name} = {neutral};"
+            yield source.insert_before(loop.node, line)
+    lines = _joined(source, fn, loop, sums, taken)
+    margin = source.indent(loop.node)
+    at = loop.node.end_byte
+    yield (at, at, "".join(f"\n{margin}{line}" for line in lines))
 
 
 def _joined(

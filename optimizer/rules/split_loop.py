@@ -181,11 +181,13 @@ def _independent(source: Source, fn: Function, loop: Loop) -> bool:
     written = [a for a in inside if a.writes]
     if not written or any(a.writes and a not in written for a in fn.accesses):
         return False
-    return all(_own(source, fn, loop, one, inside) for one in written)
+    return all(own_element(source, fn, loop, one, inside) for one in written)
 
 
-def _own(source: Source, fn: Function, loop: Loop, one: Access, inside: Sequence[Access]) -> bool:
-    """Return whether an element written in an iteration is touched in no other one."""
+def own_element(
+    source: Source, fn: Function, loop: Loop, one: Access, inside: Sequence[Access]
+) -> bool:
+    """Return whether an element written in an iteration of a loop is touched in no other one."""
     variable = one.variable
     if variable is None or one.kind not in ("write", "update"):
         return False

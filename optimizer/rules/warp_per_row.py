@@ -102,9 +102,9 @@ def plan_rows(
         return None
     sums: dict[int, tuple[Loop, list[Update]]] = {}
     for loop in lanes:
-        for variable in _outer_scalars(fn, loop):
+        for variable in outer_scalars(fn, loop):
             found = updates(source, fn, variable, loop.node)
-            place = found and _root(source, fn, lanes, loop, variable)
+            place = found and joint(source, fn, lanes, loop, variable)
             if not found or not place:
                 return None
             known = sums.setdefault(place.node.id, (place, []))[1]
@@ -176,7 +176,7 @@ def _lane_loops(fn: Function, walked: str) -> Iterator[Loop]:
             continue
         own = [a for a in fn.accesses if a.space == "global" and contains(loop.body, a.node)]
         fits = {"rows": _side_by_side, "alike": _alike, "columns": _below}[walked]
-        if fits(fn, loop, own) and _splits(loop):
+        if fits(fn, loop, own) and splits(loop):
             taken.append(loop)
     yield from sorted(taken, key=lambda loop: loop.node.start_byte)
 
@@ -201,7 +201,7 @@ def _below(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
     return (
         any(side == 1 for side, _ in moved)
         and all(side == 0 or (side == 1 and walks != 1) for side, walks in moved)
-        and any(True for _ in _outer_scalars(fn, loop))
+        and any(True for _ in outer_scalars(fn, loop))
     )
 
 
@@ -215,10 +215,11 @@ def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
         if stride.constant not in range(9) or (stride.constant and access.thread_stride() != 0):
             return False
         moved += stride.constant > 0
-    return moved > 0 and any(True for _ in _outer_scalars(fn, loop))
+    return moved > 0 and any(True for _ in outer_scalars(fn, loop))
 
 
-def _splits(loop: Loop) -> bool:
+def splits(loop: Loop) -> bool:
+    """Return whether the iterations of a loop can be shared among threads, each a stride apart."""
     return (
         loop.kind in ("for", "while")
         and start_of(loop) is not None
@@ -298,7 +299,8 @@ def _starts(loop: Node, variable: Variable) -> bool:
     return any(u.role == "write" and contains(initializer, u.node) for u in variable.changes)
 
 
-def _outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
+def outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
+    """Yield the variables of around a loop that it changes, counters of loops aside."""
     for variable in fn.variables.all:
         if contains(loop.node, variable.name_node) or variable.is_array:
             continue
@@ -308,7 +310,7 @@ def _outer_scalars(fn: Function, loop: Loop) -> Iterator[Variable]:
             yield variable
 
 
-def _root(
+def joint(
     source: Source, fn: Function, lanes: Sequence[Loop], loop: Loop, variable: Variable
 ) -> Loop | None:
     """Return the outermost loop in which a scalar is only ever updated, by lanes."""

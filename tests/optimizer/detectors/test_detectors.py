@@ -31,6 +31,8 @@ REMEDIES = frozenset(
         "shuffle-reduce",
         "privatize-atomics",
         "split-loop",
+        "share-loop",
+        "swap-axes",
         "narrow-index",
         "fast-division",
         "tile-halo",
