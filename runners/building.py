@@ -37,6 +37,11 @@ class Building:
             return {"log": made.log}
         return self._compiler.disassemble(made).as_json()
 
+    def device_code(self, text: str, job: Json) -> str | None:
+        """Return a source's PTX; None where it does not compile."""
+        made = self._compile(text, job, "ptx")
+        return None if isinstance(made, Failure) else Path(made.path).read_text()
+
     def shaken(self, text: str, job: Json) -> Json | None:
         """Return a kernel's artifact with delays in it, `runners.shaking`; None without places."""
         if str(job["workload"]["kind"]) != "kernel" or self._sm < shaking.LEAST_SM:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import counted, cubin, exhibit, timing, verify, weighing
+from runners import counted, cubin, exhibit, static_gate, timing, verify, weighing
 from runners.answers import Answers, Build, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -47,8 +47,11 @@ class Judge:
         sandbox: Sandbox | None = None,
         shake: Build = lambda _text, _job: None,
         meter: Meter | None = None,
+        device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
     ) -> None:
         self._meter = meter
+        self._device_code = device_code
+        self._theirs: dict[str, frozenset[str]] = {}
         self._shake = shake
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
@@ -109,9 +112,8 @@ class Judge:
             spent["shaken"] = time.monotonic() - start
             if thorough:
                 start = time.monotonic()
-                self._sanitized(request, job, answers, [*declared, *extra], report)
-                if job.work.kind == "kernel":
-                    self._counted(request, job, verdict["measurement"], report)
+                known = (answers, [*declared, *extra])
+                self._finalist(session, request, job, known, verdict["measurement"], report)
                 spent["sanitizer"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
@@ -153,6 +155,43 @@ class Judge:
             report.add("sanitizer", found.tool, passed=passed, error=errors, bound=None)
             if blamed:
                 raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
+
+    def _finalist(
+        self,
+        session: Session,
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        measured: Json,
+        report: Report,
+    ) -> None:
+        """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
+        answers, wanted = known
+        self._sanitized(request, job, answers, wanted, report)
+        if job.work.kind == "kernel":
+            self._counted(request, job, measured, report)
+        self._watched(session, request, job, answers, report)
+
+    def _watched(
+        self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report
+    ) -> None:
+        """Run more often, and later, what can do more than its original; raise `Wrong`."""
+        mine = self._abilities(job.kernel.source, request, "candidate")
+        if job.key not in self._theirs:
+            self._theirs[job.key] = self._abilities(job.baseline.source, request, "baseline")
+        more = mine - self._theirs[job.key]
+        for what in sorted(more):
+            report.add("static gate", f"{what}, run more", passed=True, error=None, bound=None)
+        if more:
+            pauses = verify.PAUSES if static_gate.knows_time(more) else ()
+            verify.repeated(session, answers, job, report, verify.GATE_SECONDS, pauses)
+
+    def _abilities(self, text: str, request: Json, which: str) -> frozenset[str]:
+        found = static_gate.device(self._device_code(text, request["job"]) or "")
+        path = Path(str(request[which].get("path") or ""))
+        if request[which].get("kind") == "shared" and path.is_file():
+            found |= static_gate.host(path.read_bytes())
+        return found
 
     def _counted(self, request: Json, job: JobSpec, measured: Json, report: Report) -> None:
         """Ask the hardware's counters about a large gain; raise `Wrong` if they know nothing."""

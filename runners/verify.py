@@ -26,6 +26,8 @@ _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
 SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 5.0, 20.0
 MANY_UNSEEN = (600, 120)
+# What knows of time is run again after pauses of so many seconds.
+PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
 WATCHED_ELEMENTS = 1 << 16
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
@@ -223,19 +225,27 @@ def remembered(
 
 
 def repeated(
-    session: Session, answers: Answers, job: JobSpec, report: Report, seconds: float
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    report: Report,
+    seconds: float,
+    pauses: Sequence[float] = (),
 ) -> None:
     """Run a candidate hundreds of times that may keep something where it cannot be seen.
 
-    Raises `Wrong`.
+    With `pauses` (s), a share of the runs comes behind each of them. Raises `Wrong`.
     """
     declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
     pointers = [a for a in job.work.arguments if a.type.pointer]
     one = min(declared, key=lambda c: sum(a.elements(c.case) for a in pointers))
     deadline = time.monotonic() + seconds
-    for number in range(MANY_UNSEEN[job.effort == "screen"]):
+    count = MANY_UNSEEN[job.effort == "screen"]
+    waits = {count * (n + 1) // (len(pauses) + 1): pause for n, pause in enumerate(pauses)}
+    for number in range(count):
         if time.monotonic() > deadline:
             return
+        time.sleep(waits.get(number, 0.0))
         limit = answers.patience(one)
         run = session.run(one, nan=number % 2 == 1, beside=False, seconds=limit)
         _judge(report, job, answers, one, run, "many launches")

@@ -126,6 +126,7 @@ class Worker:
                 self._sandbox,
                 self._shaken,
                 self.device().meter,
+                self._device_code,
             )
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
@@ -147,21 +148,25 @@ class Worker:
 
     def _compiled(self, job: Json, text: str) -> Json:
         """Compile a source the dispatcher did not; the log alone comes back when it does not."""
+        built: Json = self._builder().compiled(text, job)
+        return built
+
+    def _builder(self) -> Any:
         if self._building is None:
             from runners.building import Building
 
             self._building = Building(int(self.device().facts["sm"]), self._scratch)
-        built: Json = self._building.compiled(text, job)
-        return built
+        return self._building
 
     def _shaken(self, text: str, job: Json) -> Json | None:
         """Compile a kernel with delays in it."""
-        if self._building is None:
-            from runners.building import Building
-
-            self._building = Building(int(self.device().facts["sm"]), self._scratch)
-        built: Json | None = self._building.shaken(text, job)
+        built: Json | None = self._builder().shaken(text, job)
         return built
+
+    def _device_code(self, text: str, job: Json) -> str | None:
+        """Compile a source to PTX."""
+        ptx: str | None = self._builder().device_code(text, job)
+        return ptx
 
     def _build(self, text: str, job: Json) -> Json | None:
         """Compile a variant of our own making; None when it does not compile."""

@@ -1,0 +1,76 @@
+"""Layer 3 of verification: what compiled code can do that its original cannot, read from PTX.
+
+A clock, a sleep, a printed line, a heap, a cache policy, a variable that outlives a launch: each
+has honest uses, and each is how a kernel can tell a measurement from the rest of its life. So what
+a candidate has of these and its original has not decides nothing. It raises the bar: such a one is
+run a hundred times more at the end of everything, with pauses in between where it knows of time.
+
+Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
+Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
+Output", "Dynamic Global Memory Allocation" (both are calls of external functions in PTX).
+"""
+
+from __future__ import annotations
+
+import re
+
+from runners.linkage import imports
+
+CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
+_PTX = (
+    (CLOCK, r"%(?:clock|clock64|clock_hi|globaltimer(?:_lo|_hi)?)\b"),
+    ("sleeps", r"^\s*(?:@!?%\w+\s+)?nanosleep\."),
+    ("prints", r"^\s*\.extern\s+\.func\b.*\bvprintf\b"),
+    ("asserts", r"^\s*\.extern\s+\.func\b.*\b__assertfail\b"),
+    ("allocates from the device's heap", r"^\s*\.extern\s+\.func\b.*\b(?:malloc|free)\b"),
+    ("launches kernels from the device", r"\bcudaLaunchDevice\w*|\bcudaGetParameterBuffer\w*"),
+    (
+        "steers the cache",
+        r"\b(?:createpolicy|applypriority|discard)\.|\.L2::cache_hint\b|\.L[12]::evict_last\b",
+    ),
+    # Not texts, nor what CUDA's own headers declare.
+    (
+        "keeps variables between launches",
+        r"^\s*(?:\.visible\s+)?\.global\s+\.align\s+\d+\s+\.\w+\s+"
+        r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))",
+    ),
+    ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid|gridid|pm\d)\b"),
+    ("ends a launch early", r"^\s*(?:@!?%\w+\s+)?(?:trap|brkpt)\s*;"),
+)
+_HOST = (
+    (
+        HOST_CLOCK,
+        r"clock_gettime|gettimeofday|time|clock|nanosleep|usleep|sleep|_ZNSt6chrono\w*clock3now\w*",
+    ),
+    ("host code steers the cache", r"cudaStreamSetAttribute|cudaCtxResetPersistingL2Cache"),
+    (
+        "host code sets limits of the device",
+        r"cudaDeviceSetLimit|cudaDeviceSetCacheConfig|cudaDeviceReset",
+    ),
+    ("host code replays graphs", r"cudaGraphLaunch|cudaStreamBeginCapture"),
+    ("host code starts threads", r"pthread_create|_ZNSt6thread\w*"),
+)
+_DEVICE = tuple((word, re.compile(pattern, re.MULTILINE)) for word, pattern in _PTX)
+_IMPORTED = tuple((word, re.compile(pattern)) for word, pattern in _HOST)
+
+
+def device(ptx: str) -> frozenset[str]:
+    r"""Return what device code can do, by its PTX.
+
+    >>> sorted(device("mov.u64 %rd2, %clock64;\n\tnanosleep.u32 %r3;\n"))
+    ['reads a clock', 'sleeps']
+    """
+    return frozenset(word for word, pattern in _DEVICE if pattern.search(ptx))
+
+
+def host(data: bytes) -> frozenset[str]:
+    """Return what host code can do, by the functions that a shared object asks of others."""
+    names = imports(data)
+    return frozenset(
+        word for word, pattern in _IMPORTED if any(pattern.fullmatch(name) for name in names)
+    )
+
+
+def knows_time(raised: frozenset[str]) -> bool:
+    """Tell whether pauses could make a difference to what can do all this."""
+    return bool(raised & {CLOCK, HOST_CLOCK, "sleeps"})

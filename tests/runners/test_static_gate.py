@@ -1,0 +1,143 @@
+"""What compiled code can do is read from it, and what can do more is run more often and later."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from runners import cubin, static_gate, verify
+from runners.judge import Judge
+from runners.static_gate import device, host, knows_time
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.test_judge import SCALE, _verdict
+
+KERNEL = """
+{above}
+__global__ void k(float* p, const float* q, int n) {{
+    __shared__ float s[32];
+    int i = threadIdx.x;
+    s[i & 31] = q[i];
+    __syncthreads();
+    if (i < n) {{ {body} p[i] = s[31 - (i & 31)] * 2.f; }}
+}}
+"""
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+
+def ptx(folder: Path, body: str, above: str = "") -> str:
+    source, out = folder / "k.cu", folder / "k.ptx"
+    source.write_text(KERNEL.format(body=body, above=above))
+    line = ["nvcc", "-ptx", "-w", "-arch=sm_90", str(source), "-o", str(out)]
+    subprocess.run(line, check=True, timeout=120)
+    return out.read_text()
+
+
+@needs_nvcc
+@pytest.mark.parametrize(
+    ("body", "above", "found"),
+    [
+        ("", "", set()),
+        ("", "__constant__ float c[4];", set()),
+        ("if (clock64() & 1) return;", "", {"reads a clock"}),
+        ("__nanosleep(100);", "", {"sleeps"}),
+        ('printf("%d", i);', "#include <cstdio>", {"prints"}),
+        ("assert(i >= 0 && q[i] < 9.f);", "#include <cassert>", {"asserts"}),
+        ("p[i] = *(int*)malloc(n);", "", {"allocates from the device's heap"}),
+        ("atomicAdd(&calls, 1);", "__device__ int calls;", {"keeps variables between launches"}),
+        ("if (q[i] > 9.f) __trap();", "", {"ends a launch early"}),
+        (
+            "cuda::annotated_ptr<const float, cuda::access_property::persisting> a{q}; p[0] = a[i];",
+            "#include <cuda/annotated_ptr>",
+            {"steers the cache"},
+        ),
+        ("__stcs(p + n, __ldg(q + n));", "", set()),
+    ],
+)
+def test_abilities_are_read_from_ptx(
+    tmp_path: Path, body: str, above: str, found: set[str]
+) -> None:
+    assert device(ptx(tmp_path, body, above)) == found
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("int f(int x) { return x + 1; }", set()),
+        ("#include <ctime>\nlong f() { return time(nullptr); }", {static_gate.HOST_CLOCK}),
+        (
+            "#include <chrono>\nlong f() { return std::chrono::steady_clock::now()"
+            ".time_since_epoch().count(); }",
+            {static_gate.HOST_CLOCK},
+        ),
+        (
+            "#include <thread>\nvoid f() { std::thread([] {}).detach(); }",
+            {"host code starts threads"},
+        ),
+    ],
+)
+def test_abilities_of_host_code_are_read_from_its_imports(
+    tmp_path: Path, text: str, found: set[str]
+) -> None:
+    source, out = tmp_path / "f.cc", tmp_path / "f.so"
+    source.write_text(text)
+    subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(out)], check=True)
+    assert host(out.read_bytes()) == found
+
+
+def test_pauses_are_for_what_knows_of_time() -> None:
+    assert knows_time(frozenset({"reads a clock"}))
+    assert knows_time(frozenset({static_gate.HOST_CLOCK}))
+    assert not knows_time(frozenset({"prints", "keeps variables between launches"}))
+
+
+AGED = SCALE + "// it knows how late it is"
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("mine", "status"),
+    [("mov.u64 %rd2, %globaltimer;", "wrong result"), ("", "correct")],
+)
+def test_what_waits_for_its_hour_meets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: str, status: str
+) -> None:
+    """Only what can read a clock, where its original cannot, is made to wait."""
+    monkeypatch.setattr(cubin, "variables", lambda _: ())
+    monkeypatch.setattr(verify, "PAUSES", (0.2, 60.0))
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr(time, "sleep", sleep)
+
+    def code(source: str, _job: object) -> str:
+        return mine if source == AGED else ""
+
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, device_code=code)
+    judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
+    later = [False]
+    run = verify._judge
+
+    def aged(*arguments: object) -> None:
+        if slept and slept[-1] == 60.0 and not later[0]:
+            later[0] = True
+            raise verify.Wrong("wrong result", "as if its hour had come")
+        run(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(verify, "_judge", aged)
+    verdict = _verdict(judge, AGED, SCALE, effort="confirm")
+    judge.close()
+    assert verdict["status"] == status, verdict["log"]
+    assert (60.0 in slept) == bool(mine)
+    gates = [check["what"] for check in verdict["checks"] if check["layer"] == "static gate"]
+    assert gates == (["reads a clock, run more"] if mine else [])
+
+
+def test_pauses_end_before_the_time_for_them_does() -> None:
+    assert sum(verify.PAUSES) < verify.GATE_SECONDS
