@@ -159,6 +159,11 @@ def said(asked: Asked) -> str:
     return "\n".join(m["content"] for m in asked["messages"] if m["role"] == "user")
 
 
+def last(asked: Asked) -> str:
+    """Return what was said last."""
+    return str(asked["messages"][-1]["content"])
+
+
 def file_in(prompt: str) -> str:
     """Return the file as a prompt shows it."""
     shown = prompt.split("# The file, as NUMBER|LINE\n", 1)[1]
@@ -211,7 +216,8 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
     lock = threading.Lock()
 
     def entry_for(asked: Asked) -> tuple[dict[str, Any] | None, str]:
-        before = [m["content"] for m in asked["messages"] if m["role"] == "assistant"]
+        spoken = [m["content"] for m in asked["messages"] if m["role"] == "assistant"]
+        before = [words for words in spoken if '"title"' in words]
         if before:
             again = next((e for e in entries if json.dumps(e["title"]) in before[-1]), None)
             return again, "repaired"
@@ -221,6 +227,9 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
     def answer(asked: Asked) -> Reply:
         if "# The file, as NUMBER|LINE" not in said(asked):
             return Reply("A person wrote edits, and no opinions.")
+        offered = re.search(r"reports of the profiler's tools: ([\w, -]+)\.", last(asked))
+        if offered is not None:
+            return Reply(json.dumps({"reports": offered[1].split(", ")[:2]}))
         entry, which = entry_for(asked)
         if entry is None or which not in entry:
             return Reply("A person wrote these edits, and has no further one.")
