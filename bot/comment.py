@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot import diagram, difference, wording
+from bot import diagram, difference, reasons, wording
 from bot.interfaces import Change, Report, Reviewed
 from bot.markdown import code, details, fenced, length, prose, table
 from bot.model_use import MODEL_AUTHOR
 from bot.outcome import (
+    Moved,
     Outcome,
     Ratio,
     main_resources,
@@ -23,7 +24,6 @@ from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
 LIMIT = 65_536  # characters GitHub takes in a comment
-_TOLD = 0.15  # counters that moved less are not the reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,20 +253,27 @@ def _arrow(before: int, after: int) -> str:
 
 
 def _why(outcome: Outcome, limit: int) -> str:
-    moved = [one for one in outcome.moved if one.importance >= _TOLD][:limit]
-    if not moved:
-        reasons = [one.step.edit.rationale for one in outcome.kept if one.step.edit]
-        lines = [f"- {prose(reason)}" for reason in reasons if reason][:limit]
+    told = reasons.reasons(outcome)[:limit]
+    if not told:
+        meant = [one.step.edit.rationale for one in outcome.kept if one.step.edit]
+        lines = [f"- {prose(reason)}" for reason in meant if reason][:limit]
         if not lines:
             return ""
-        note = "No hardware counters were read; this is what the edits were made for:"
+        seen = "No counter moved that would explain it"
+        note = seen if outcome.moved else "No hardware counters were read"
+        note += "; this is what the edits were made for:"
         return "\n".join(["**Why it is faster**", "", note, "", *lines])
-    lines = [
-        f"- {one.meaning.words}: {wording.amount(one.before, one.meaning.unit)} → "
-        f"{wording.amount(one.after, one.meaning.unit)} ({wording.change(one.before, one.after)})"
-        for one in moved
-    ]
+    lines = [f"- {_counted(one)}" for one in told]
+    price = [_counted(one) for one in reasons.prices(outcome)]
+    if price:
+        lines += ["", f"In return: {'; '.join(price)}."]
     return "\n".join(["**Why it is faster**", "", *lines])
+
+
+def _counted(one: Moved) -> str:
+    unit = one.meaning.unit
+    before, after = wording.amount(one.before, unit), wording.amount(one.after, unit)
+    return f"{one.meaning.words}: {before} → {after} ({wording.change(one.before, one.after)})"
 
 
 def _title(edit: Edit | None) -> str:
@@ -295,7 +302,9 @@ def _trajectory(outcome: Outcome, nodes: int) -> str:
     if not nodes:
         return body
     tree = diagram.render(outcome.trajectory, nodes)
-    tried = wording.count(len(outcome.trajectory.steps) - 1, "candidate")
+    tried = wording.count(outcome.tried, "candidate")
+    if outcome.unrecorded:
+        tried += f", {outcome.unrecorded:,} more that the recording has not"
     return f"{body}\n\n{details(f'Search tree: {tried}', fenced(tree, 'mermaid'))}"
 
 

@@ -89,7 +89,9 @@ def _launch(outcome: Outcome) -> str:
 
 def _facts(outcome: Outcome) -> str:
     trajectory = outcome.trajectory
-    facts = [wording.count(len(trajectory.steps) - 1, "candidate") + " tried"]
+    facts = [wording.count(outcome.tried, "candidate") + " tried"]
+    if outcome.unrecorded:
+        facts.append(f"{outcome.unrecorded:,} more not in the recording")
     seconds = max((step.at_seconds for step in trajectory.steps), default=0.0)
     if seconds:
         facts.append(f"in {wording.seconds(seconds)}")
@@ -143,7 +145,8 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
             for kept in outcome.kept
         ],
         "launch": _launch(outcome) or None,
-        "evaluations": len(trajectory.steps) - 1,
+        "evaluations": outcome.tried,
+        "not_recorded": outcome.unrecorded,
         "model": _model(trajectory),
         "stopped": trajectory.stopped,
         "seed": trajectory.environment.seed,

@@ -109,6 +109,17 @@ class Outcome:
         return self.trajectory.baseline.kernel.name
 
     @property
+    def unrecorded(self) -> int:
+        """Return how many candidates a replay met that its recording has no verdict on."""
+        steps = self.trajectory.steps
+        return sum(step.verdict.status is Status.NOT_RECORDED for step in steps)
+
+    @property
+    def tried(self) -> int:
+        """Return how many candidates there is a verdict on, the original aside."""
+        return len(self.trajectory.steps) - 1 - self.unrecorded
+
+    @property
     def gpu(self) -> str:
         """Return the GPU the figures are from."""
         return self.trajectory.environment.gpu or "an unnamed GPU"
@@ -128,7 +139,7 @@ class Outcome:
     def headline(self) -> str:
         """Say the result in one line."""
         if self.ratio is None:
-            tries = wording.count(len(self.trajectory.steps) - 1, "edit")
+            tries = wording.count(self.tried, "edit")
             return f"{self.name}: nothing faster found in {tries} on {self.gpu}"
         level = f"{self.trajectory.workload.accept.confidence * 100:g}"
         return (

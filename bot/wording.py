@@ -176,8 +176,8 @@ def amount(value: float, unit: str = "count") -> str:
 def change(before: float, after: float) -> str:
     """Say how a figure moved.
 
-    >>> change(100, 25), change(10, 30), change(10, 10), change(0, 4)
-    ('4.0× less', '3.0× more', 'unchanged', 'new')
+    >>> change(100, 25), change(10, 30), change(10, 10), change(0, 4), change(120, 1e-4)
+    ('4.0× less', '3.0× more', 'unchanged', 'new', 'over 1000× less')
     """
     if before == after or (before and abs(after / before - 1) < 0.005):
         return "unchanged"
@@ -188,7 +188,8 @@ def change(before: float, after: float) -> str:
     ratio = after / before
     if 0.67 < ratio < 1.5:
         return f"{abs(ratio - 1) * 100:.0f} % {'more' if ratio > 1 else 'less'}"
-    return f"{ratio:.1f}× more" if ratio > 1 else f"{1 / ratio:.1f}× less"
+    size, way = (ratio, "more") if ratio > 1 else (1 / ratio, "less")
+    return f"over 1000× {way}" if size > 1000 else f"{size:.1f}× {way}"
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
