@@ -34,7 +34,7 @@ FEWEST_STEPS = 4
 LEAST_SHARE = 0.25
 # Repeated launches behave like those that were timed if their ratio is the same but for this.
 MOST_APART = 1.4
-WARMER_C, COOLING_SECONDS = 3.0, 8.0
+WARMER_C, COOLING_SECONDS = 3.0, 2.0
 REST_SECONDS, IDLE_SECONDS = 1.0, 2.0
 
 Mark = tuple[float, int]  # seconds of the monotonic clock, launches that had ended by then
@@ -45,7 +45,7 @@ class Rule:
     """How long an arm is and how many pairs there are.
 
     `lead` seconds of an arm are not read. Pairs end when the ratio's half-width (95 %) is met.
-    `rests` tells that idle power is taken and a warm GPU waited for.
+    `rests` tells that a warm GPU is waited for, `idles` that idle power is taken first.
     """
 
     lead: float
@@ -54,10 +54,13 @@ class Rule:
     most: int
     half_width: float
     rests: bool
+    idles: bool = False
 
 
-WEIGH = Rule(0.3, 0.8, 2, 2, 0.0, rests=False)
-FULL = Rule(1.0, 5.0, 3, 6, 0.01, rests=True)
+WEIGH = Rule(0.6, 0.6, 2, 2, 0.0, rests=False)
+FULL = Rule(1.0, 5.0, 3, 6, 0.01, rests=True, idles=True)
+# An arm of several cases is shared among them, down to this for each.
+LEAST_SECONDS = 2.0
 
 
 class Meter(Protocol):
@@ -169,7 +172,7 @@ def measure(burning: Burning, meter: Meter, rule: Rule, clock: Clock | None = No
     clock = clock or Clock()
     meter.energy_mj()
     found = Reading()
-    if rule.rests:
+    if rule.idles:
         found.idle_w = idle_w(meter, clock)
     cool = meter.temperature()
     steps: list[float] = []

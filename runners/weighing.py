@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from runners import energy
 from runners.contents import Combination
@@ -29,8 +30,12 @@ def unavailable(why: str) -> Json:
 
 
 def rule_of(job: JobSpec) -> Rule:
-    """Return how well a job wants to know."""
-    return energy.WEIGH if job.energy == "weigh" else energy.FULL
+    """Return how well a job wants to know; what is claimed is read on every timed case."""
+    if job.energy == "weigh":
+        return energy.WEIGH
+    cases = sum(case.timed for case in job.work.cases)
+    seconds = max(energy.LEAST_SECONDS, energy.FULL.seconds / max(1, cases))
+    return replace(energy.FULL, seconds=seconds)
 
 
 def weigh(
@@ -63,6 +68,7 @@ def weigh(
             burning = session.burning(combination, *terms(combination))
             try:
                 reading = energy.measure(burning, meter, rule)
+                rule = replace(rule, idles=False)  # once is enough
             except (Unmeasured, LaunchError, OutOfMemoryError):
                 burning.quench()  # after any other error the device is lost
                 raise
