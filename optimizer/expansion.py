@@ -14,7 +14,7 @@ from optimizer import tuning
 from optimizer.errors import RunnerError
 from optimizer.interfaces import Foresighted, LatePolicy
 from optimizer.lookahead import Asked, Lookahead
-from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
+from optimizer.model import Edit, Effort, Finding, Kernel, Kind, Proposal, Status, Verdict
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
 from optimizer.tools import Event, Stage
@@ -67,6 +67,7 @@ class Expansion:
         self._late: list[tuple[Node, Waiting]] = []
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
+        self._unprofiled: Node | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -92,6 +93,7 @@ class Expansion:
 
     def chosen(self, choose: Choose, size: int) -> list[Candidate]:
         """Choose up to `size` candidates by a strategy, none of their verdicts known."""
+        self._look_again()
         batch: list[Candidate] = []
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
         for late in self._arrived(size // 2):
@@ -256,7 +258,10 @@ class Expansion:
         if not node.asked:
             step_up = math.log(self.settings.profile_step)
             if self._profiles_left > 0 and (node.gain or 0.0) >= self._profiled_gain + step_up:
-                self.profile(node)
+                if self._can_wait(node):
+                    self._unprofiled = node
+                else:
+                    self.profile(node)
             self.find(node)
         node.asked = True
         if node.dry:
@@ -264,6 +269,30 @@ class Expansion:
         step = node.step
         proposals = self.tools.policy.propose(step, step.findings, self.settings.limit)
         node.queue.extend(self._waiting(node, proposals))
+
+    def _can_wait(self, node: Node) -> bool:
+        """Tell whether counters come after the first batch.
+
+        Those of a whole program take as long as its first candidate, and what is tried first
+        mostly follows from the source, resources and SASS.
+        """
+        alone = node is self.tree.root and len(self.tree.nodes) == 1
+        program = self.workload.kind is Kind.PROGRAM
+        return alone and program and isinstance(self.tools.policy, Foresighted)
+
+    def _look_again(self) -> None:
+        """Read the counters that had to wait, and weigh anew what waits at that candidate."""
+        node, policy = self._unprofiled, self.tools.policy
+        if node is None or len(self.tree.nodes) == 1:
+            return
+        self._unprofiled = None
+        self.profile(node)
+        found = self.find(node)
+        if isinstance(policy, Foresighted) and not node.dry:
+            late = {waiting.digest for _, waiting in self._late}
+            kept = [waiting for waiting in node.queue if waiting.digest in late]
+            anew = self._waiting(node, policy.foresee(node.step, found, self.settings.limit))
+            node.queue = [*kept, *(waiting for waiting in anew if waiting.digest not in late)]
 
     def _waiting(self, node: Node, proposals: Sequence[Proposal]) -> list[Waiting]:
         """Return the proposals that lead to candidates not tried yet, each once."""

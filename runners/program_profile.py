@@ -7,7 +7,7 @@ repeats launches, to see that repeating them changes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -81,25 +81,31 @@ def profile(
     expect: tuple[int, str | None],
     seed: int,
     seconds: float,
-    rounding: Path | None = None,
+    rounding: Callable[[], Path | None] = lambda: None,
 ) -> Profile:
     """Run the original under several poisons and learn from it.
 
-    `expect` is the exit status and a text its output must hold. `rounding` is the same source built
-    to round otherwise (`-fmad=false`). Raises `Fault` (BaselineError) when the original fails,
-    hangs, launches nothing, or computes nothing that is the same twice.
+    `expect` is the exit status and a text its output must hold. `rounding` builds the same source
+    to round otherwise (`-fmad=false`), beside the first run. Raises `Fault` (BaselineError) when
+    the original fails, hangs, launches nothing, or computes nothing that is the same twice.
     """
     probe = Probe("zero", seed, record=True)
-    first = runner.run(program, arguments, probe, seconds)
-    report = _works(first, arguments, expect, seconds)
+    with ThreadPoolExecutor(1) as pool:
+        building = pool.submit(rounding)
+        first = runner.run(program, arguments, probe, seconds)
+        report = _works(first, arguments, expect, seconds)
+        # Of a program that takes long, what is needed least is left out.
+        other = building.result() if first.seconds < seconds / 3 else None
     zero = _reference("zero", first, report, None)
     again = replace(probe, expected=zero.digests)
     wanted = [replace(again, poison="random"), replace(again, poison="nan"),
               replace(again, poison="random")]  # fmt: skip
     limit = patience(first.seconds)
-    width = 3 if report.peak_bytes < SHARED_BYTES else 1
+    width = 4 if report.peak_bytes < SHARED_BYTES else 1
     with ThreadPoolExecutor(width) as pool:
-        runs = list(pool.map(lambda p: runner.run(program, arguments, p, limit), wanted))
+        started = [pool.submit(runner.run, program, arguments, p, limit) for p in wanted]
+        rounded = pool.submit(runner.run, other, arguments, wanted[1], limit) if other else None
+        runs = [run.result() for run in started]
     notes = ["its CUDA graphs are timed whole"] if "graph" in report.notes else []
     if FAILING.search(first.stdout):
         notes.append("the original itself prints that something failed")
@@ -129,13 +135,17 @@ def profile(
     if any(e.excluded is not None for e in expectations):
         # With zeroed memory alone every word is determined: compared there without exceptions.
         references = {"nan": references["nan"], "zero": zero}
-    # Of a program that takes long, what is needed least is left out.
-    if rounding is not None and first.seconds < seconds / 3:
-        run = runner.run(rounding, arguments, replace(again, poison=layers[-1].poison), limit)
+    if other is not None and rounded is not None:
+        last = layers[-1]
+        run = (
+            rounded.result()
+            if last.poison == wanted[1].poison
+            else runner.run(other, arguments, replace(again, poison=last.poison), limit)
+        )
         if _alike(first, run) and run.report is not None:
-            other = _reference("", run, run.report, zero)
+            loose = _reference("", run, run.report, zero)
             expectations = tuple(
-                program_compare.loosen(e, layers[-1].held[i], other.held[i])
+                program_compare.loosen(e, last.held[i], loose.held[i])
                 for i, e in enumerate(expectations)
             )
     notes += _said(expectations, layers[min(1, len(layers) - 1)].report, twice.report)

@@ -418,6 +418,33 @@ def test_counters_are_read_of_the_baseline_of_what_is_much_faster_and_of_the_win
     assert found.baseline.verdict.counters == world.profile_counters
 
 
+class Foreseen(Scripted):
+    """Weighs proposals by what was found: with counters the least is the best."""
+
+    def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        found = super().propose(step, findings, limit)
+        return [replace(one, prior=0.1 if one.edit.title == "z" else 0.5) for one in found]
+
+    def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        found = self.propose(step, findings, limit)
+        return [replace(one, prior=0.9 if one.edit.title == "z" else 0.1) for one in found]
+
+
+def test_counters_of_a_whole_program_are_read_after_the_first_batch_and_weigh_what_waits() -> None:
+    """Its first candidates do not wait for ncu; those after them are chosen with its counters."""
+    world = Foreseen(dict.fromkeys("abcdefz", 1.01))
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
+    workload = replace(landscape.workload(), kind=Kind.PROGRAM)
+    found = search(Kernel("k", ""), workload, given, Budget(30))
+    efforts = [effort for _, effort in world.asked]
+    assert efforts.index(Effort.PROFILE) == 1 + SearchSettings().batch
+    assert [source for source, effort in world.asked if effort is Effort.PROFILE] == [""]
+    tried = [step.kernel.source for step in found.steps if step.parent == 0]
+    assert tried.index("z") == SearchSettings().batch
+    assert sorted(tried) == [*"abcdefz"]
+    assert found.baseline.verdict.counters == world.profile_counters
+
+
 def test_denied_counters_are_said_once_and_not_asked_for_again() -> None:
     world = Scripted({"a": 1.5, "ab": 2.5})
     world.profile_counters = {}
