@@ -69,6 +69,10 @@ Seed = Annotated[int | None, typer.Option(help="Decides inputs and every random 
 Device = Annotated[
     str | None, typer.Option(help="cuda:N, or all GPUs of this host.", metavar="DEVICE")
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Measure on the GPUs behind this address.", metavar="ADDRESS"),
+]
 Replay = Annotated[
     Path | None,
     typer.Option(help="Take verdicts from a recording; no GPU is used.", metavar="RECORDING"),
@@ -80,9 +84,19 @@ Record = Annotated[
 
 @app.command("run")
 def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
-    file: File,
+    file: Annotated[
+        Path | None, typer.Argument(help="The CUDA source.", show_default=False)
+    ] = None,
     kernel: Annotated[
         str | None, typer.Option(help="Which entry of .optiml.yml; all of the file by default.")
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run on captured launches; FILE is needed where it does not know the source.",
+            metavar="DIR",
+            hidden=True,
+        ),
     ] = None,
     policy: Policy = None,
     objective: Objective = None,
@@ -90,6 +104,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     evaluations: Evaluations = None,
     seed: Seed = None,
     device: Device = None,
+    scheduler: Scheduler = None,
     strategy: Annotated[
         str | None, typer.Option(help="mcts; greedy and random are there to compare with.")
     ] = None,
@@ -124,8 +139,13 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         optiml run kernels/softmax.cu --record softmax.jsonl.gz
         optiml run kernels/softmax.cu --replay softmax.jsonl.gz
         optiml run kernels/softmax.cu --policy mixed --model gpt-5-mini
+        optiml run kernels/softmax.cu --scheduler tls://gpus.example:8786
     """
-    declared = projects.of_file(file, kernel)
+    if file is None and capture is None:
+        raise ConfigError("there is no file to optimize", "name it: optiml run FILE.cu")
+    declared = (
+        _captured(capture, kernel, file) if capture else projects.of_file(file or Path(), kernel)
+    )
     chosen = settings.load(
         {
             "policy": policy,
@@ -134,6 +154,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
             "evaluations": evaluations,
             "seed": seed,
             "device": device,
+            "scheduler": scheduler,
             "strategy": strategy,
             "out": None if out is None else str(out),
             "model": model,
@@ -152,10 +173,17 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
                 folder /= workload.name
             finished = _optimize(run.Order(one, workload, folder, resume), workshop, shown)
             if apply:
-                run.apply(finished.outcome.trajectory, file)
+                target = Path(workload.root) / one.path if capture else file
+                run.apply(finished.outcome.trajectory, target or Path(one.path))
             results.append(finished)
     if as_json:
         _print_json("run", results=[console.as_json(one.outcome, one.files) for one in results])
+
+
+def _captured(folder: Path, kernel: str | None, source: Path | None) -> projects.Declared:
+    from bot import capture
+
+    return projects.Declared(capture.pairs(capture.workloads(folder, kernel, source)))
 
 
 def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finished:
@@ -166,6 +194,68 @@ def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finis
     if finished.remark:
         shown.print(Text(finished.remark, style="yellow"), soft_wrap=True)
     return finished
+
+
+@app.command("capture", hidden=True, context_settings={"allow_interspersed_args": False})
+def capture_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            help="The program and its arguments.",
+            metavar="-- PROGRAM [ARGUMENTS]...",
+            show_default=False,
+        ),
+    ],
+    kernel: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A kernel by name, instance (`scan<float, 256>`) or symbol; may be given again. "
+            "All that are written in this project by default."
+        ),
+    ] = None,
+    launches: Annotated[
+        int, typer.Option(help="Launches kept of each kernel, unlike ones first.", min=1, max=64)
+    ] = 4,
+    skip: Annotated[int, typer.Option(help="First launches of each kernel to let go.", min=0)] = 0,
+    limit: Annotated[
+        str, typer.Option(help="Contents kept in all: 500M, 4G.", metavar="SIZE")
+    ] = "4G",
+    source: Annotated[
+        Path | None, typer.Option(help="The file the kernels are in.", metavar="FILE")
+    ] = None,
+    randomize: Annotated[
+        bool,
+        typer.Option("--randomize", help="Keep random values of the same distribution instead."),
+    ] = False,
+    through: Annotated[
+        str | None, typer.Option(help="How launches are seen: cupti, or preload where that fails.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the capture, inside the project.", metavar="DIR")
+    ] = Path("optiml-capture"),
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier capture.")] = False,
+) -> None:
+    """Take a program's kernel launches down, as workloads with its real inputs and outputs.
+
+    The program runs as it is; of the launches chosen, geometry, arguments and memory before and
+    after are kept. `optiml run --capture DIR` optimizes their kernels.
+
+        optiml capture -- ./simulate --steps 10
+        optiml capture --kernel attention --launches 8 -- python serve.py
+    """
+    from bot import capture as capturing
+    from runners.capture.record import Wanted
+
+    here = capturing.root_of(Path.cwd())
+    kept = capturing.size(limit)
+    wanted = Wanted(tuple(kernel or ()), launches, skip, max(1, kept // 2), kept)
+    seen = capturing.through(through)
+    order = capturing.Order(tuple(command), wanted, out, source, randomize, force, seen)
+    done = capturing.capture(order, here, settings.load().cache_folder)
+    shown = _console()
+    shown.print(Text(done.text.rstrip()), soft_wrap=True)
+    if done.found:
+        shown.print(f"\noptimize with: optiml run --capture {out}", soft_wrap=True)
 
 
 @app.command("review")
@@ -181,6 +271,7 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
     evaluations: Evaluations = None,
     seed: Seed = None,
     device: Device = None,
+    scheduler: Scheduler = None,
     replay: Replay = None,
     record: Record = None,
     markdown: Annotated[
@@ -204,6 +295,7 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         "evaluations": evaluations,
         "seed": seed,
         "device": device,
+        "scheduler": scheduler,
     }
     shown = _console(quiet=as_json or markdown)
     said: list[Report] = []
@@ -569,16 +661,61 @@ def memory_clear_command(
 
 @app.command("worker")
 def worker_command(
-    jobs: Annotated[Path, typer.Argument(help="Jobs to judge, JSON.", show_default=False)],
-    results: Annotated[Path, typer.Argument(help="Where to write.", show_default=False)],
-    gpu: Annotated[int, typer.Option(help="CUDA device number.", min=0)] = 0,
+    jobs: Annotated[
+        Path | None, typer.Argument(help="Jobs to judge, JSON.", show_default=False)
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Argument(help="Where to write.", show_default=False)
+    ] = None,
+    gpu: Annotated[int, typer.Option(help="CUDA device number, for a file of jobs.", min=0)] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Join this scheduler instead.", metavar="ADDRESS")
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="With a scheduler: cuda:N, or all of this host.", metavar="DEVICE")
+    ] = "all",
+    replay: Replay = None,
+    with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True)] = False,
 ) -> None:
-    """Judge jobs from a file and write verdicts to another, on this machine's GPU.
+    """Judge jobs on this machine's GPUs: those of a file, or those that a scheduler sends.
 
-    For schedulers of any kind. The same as `python -I -m runners.worker JOBS RESULTS`, which needs
-    little more than numpy and pycuda installed.
+    With files: for schedulers of any kind; the same as `python -I -m runners.worker JOBS RESULTS`,
+    which needs little more than numpy and pycuda installed. With --scheduler: one process for each
+    GPU joins a scheduler of dask.distributed and serves searches until it is stopped. See
+    docs/scaling.md.
+
+        optiml worker jobs.json results.json
+        optiml worker --scheduler tcp://127.0.0.1:8786
+        optiml worker --scheduler tls://gpus.example:8786 --device cuda:1
     """
-    raise typer.Exit(worker.main(["--gpu", str(gpu), str(jobs), str(results)]))
+    if scheduler is None and jobs is not None and results is not None:
+        raise typer.Exit(worker.main(["--gpu", str(gpu), str(jobs), str(results)]))
+    if jobs is not None or (scheduler is None and not settings.load().scheduler):
+        raise ConfigError("a worker needs JOBS and RESULTS, or --scheduler", "optiml worker --help")
+    from bot import fleet_door
+
+    if with_parent:
+        fleet_door.with_parent()
+    chosen = settings.load({"scheduler": scheduler})
+    fleet_door.work(chosen, device, replay, _console().print)
+
+
+@app.command("scheduler")
+def scheduler_command(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8786,
+) -> None:
+    """Bring searches and GPU workers together: a scheduler of dask.distributed.
+
+    Whoever can connect to it can run code on all its workers. It listens on loopback unless told
+    otherwise, and elsewhere only with TLS. See docs/scaling.md.
+
+        optiml scheduler
+        optiml scheduler --host 10.0.0.5
+    """
+    from bot import fleet_door
+
+    fleet_door.schedule(settings.load(), host, port, _console().print)
 
 
 @app.command("serve")

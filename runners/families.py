@@ -220,6 +220,11 @@ def started(work: Work) -> bool:
     return any(_adds(argument) for argument in work.arguments)
 
 
+def captured_work(work: Work) -> bool:
+    """Tell whether contents are those of real launches."""
+    return any(argument.init.partition(":")[0] == captured.WORD for argument in work.arguments)
+
+
 def varied(work: Work) -> bool:
     """Tell whether there are captured values that may be in another order."""
     return any(shuffled(argument) and argument.role != "output" for argument in work.arguments)

@@ -69,7 +69,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     real = families.varied(work)
     if real:
         extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
-    if not real and not any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments):
+    seen = any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments)
+    if not real and (families.captured_work(work) or not seen):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
     return declared, extra
 

@@ -131,7 +131,10 @@ void onLaunch(void *, int, uint32_t id, const CuptiData *data) {
 }
 
 bool subscribe() {
-  void *cupti = dlopen(cuptiPath().c_str(), RTLD_NOW | RTLD_LOCAL);
+  // One that the program has brought along and loaded already is the one to use.
+  const std::string &path = cuptiPath();
+  void *cupti = dlopen(path.c_str() + path.rfind('/') + 1, RTLD_NOW | RTLD_NOLOAD);
+  if (!cupti) cupti = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!cupti) {
     say("CUPTI could not be loaded");
     return false;

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import itertools
+import math
 import secrets
 import shutil
 from collections import Counter
@@ -210,7 +212,10 @@ class _Writer:
                 raise _Unusable(f"parameter {number} is of a type that is not known")
             same = hashlib.blake2b(np.ascontiguousarray(before).data, digest_size=8).digest()
             rng = np.random.default_rng([self._secret, int.from_bytes(same)])
-            kept = self.chunks.put(randomized(before, kind, rng))
+            used = _used(launch, len(before) // kind.size) * kind.size
+            other = np.zeros(len(before), np.uint8)
+            other[:used] = randomized(before[:used], kind, rng)
+            kept = self.chunks.put(other)
             then = None
         else:
             kept = self.chunks.put(before)
@@ -243,6 +248,25 @@ def _end(launch: Taken, which: int, offset: int, size: int) -> int:
             if place % GRAIN == 0:
                 return place
     return size
+
+
+def _used(launch: Taken, count: int) -> int:
+    """Return how many elements of an array are likely to be used: the largest product of sizes.
+
+    What lies behind them in a pool is no value of the array, and of no distribution.
+    """
+    sizes = [
+        int.from_bytes(bytes.fromhex(one.bytes), "little")
+        for one in launch.parameters
+        if not one.pointers and len(one.bytes) in {8, 16}
+    ]
+    sizes = [size for size in sizes if 1 < size <= count]
+    products = {
+        math.prod(some)
+        for most in (1, 2, 3)
+        for some in itertools.combinations_with_replacement(sizes[:12], most)
+    }
+    return max((n for n in products if n <= count), default=count)
 
 
 def _mapped(path: Path) -> Bytes:

@@ -224,7 +224,8 @@ def _passed(name: str, kind: CudaType | None, value: manifest.Value) -> CudaType
     return parse(f"struct{{uint{8 * width} bits[{size // width}];}}")
 
 
-def _numbers(kind: CudaType, data: bytes) -> list[int | float]:
+def numbers(kind: CudaType, data: bytes) -> list[int | float]:
+    """Return the numbers a value is made of."""
     raw = np.frombuffer(data, np.uint8)
     out: list[int | float] = []
     for one in kind.fields:
@@ -235,7 +236,7 @@ def _numbers(kind: CudaType, data: bytes) -> list[int | float]:
 
 
 def _finite(kind: CudaType, data: bytes) -> bool:
-    return all(np.isfinite(n) for n in _numbers(kind, data))
+    return all(np.isfinite(n) for n in numbers(kind, data))
 
 
 def _variable(slot: _Slot) -> str:
@@ -252,13 +253,13 @@ def _sizes(
         plain = only is not None and slot.type.fields[0].lanes == 1 and only.kind in "iu"
         if slot.pointers or not plain:
             continue
-        numbers = [
-            int(_numbers(slot.type, one.data)[0])
+        given = [
+            int(numbers(slot.type, one.data)[0])
             for one in slot.given
             if isinstance(one, manifest.Value)
         ]
-        if all(0 < n < 2**31 for n in numbers) and len(numbers) == len(launches):
-            found[_variable(slot)] = tuple(numbers)
+        if all(0 < n < 2**31 for n in given) and len(given) == len(launches):
+            found[_variable(slot)] = tuple(given)
     return found
 
 
@@ -347,12 +348,17 @@ class _Plan:
         return {slot.name: self._count(slot) for slot in arrays}
 
     def _product(self, slot: _Slot) -> str | None:
-        """Return a product of sizes that is the array's in every launch, rounding up aside."""
+        """Return a product of sizes that is the array's in the largest launch, rounding up aside.
+
+        Others may use a part of it.
+        """
         for factor in (1, 2, 3, 4):
-            for text, numbers in _products(self._sizes):
+            for text, products in _products(self._sizes):
+                wanted = [factor * number * slot.type.size for number in products]
+                most = max(wanted)
                 if all(
-                    _fits(one, factor * number * slot.type.size)
-                    for one, number in zip(slot.pointers, numbers, strict=True)
+                    _holds(one, size) and (size < most or _fits(one, size))
+                    for one, size in zip(slot.pointers, wanted, strict=True)
                 ):
                     return text if factor == 1 else f"{factor}*{text}"
         return None
@@ -381,9 +387,7 @@ class _Plan:
                 "capture with --launches 1",
             )
         found = [
-            _numbers(slot.type, one.data)[0]
-            for one in slot.given
-            if isinstance(one, manifest.Value)
+            numbers(slot.type, one.data)[0] for one in slot.given if isinstance(one, manifest.Value)
         ]
         if any(float(n) != n or abs(n) > 2**62 for n in found):
             raise ConfigError(
@@ -399,7 +403,7 @@ class _Plan:
         assert isinstance(slot.given[0], manifest.Value)  # noqa: S101 - no pointer, by its type
         words = [
             repr(n) if isinstance(n, float) else str(int(n))
-            for n in _numbers(slot.type, slot.given[0].data)
+            for n in numbers(slot.type, slot.given[0].data)
         ]
         return words[0] if len(words) == 1 else f"{{{', '.join(words)}}}"
 
@@ -446,10 +450,13 @@ def _free(kind: CudaType) -> bool:
     return all(one.scalar.kind == "f" or one.scalar.size == _BYTE for one in kind.fields)
 
 
+def _holds(one: manifest.Pointer, size: int) -> bool:
+    """Tell whether an array of that size lies in it, with all that was changed."""
+    return size <= one.size and not (one.changed and one.changed[1] > size)
+
+
 def _fits(one: manifest.Pointer, size: int) -> bool:
     """Tell whether an array of that size is what an allocator would have made of this."""
-    if size > one.size or (one.changed and one.changed[1] > size):
-        return False
     return one.size - size < _SLACK or one.size == -(-size // _SEGMENT) * _SEGMENT
 
 

@@ -1,0 +1,44 @@
+"""A program, a driver and CUPTI of our own: what a capture is tried on where there is no GPU."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.runners.host_gpu import COMPILER, host_library
+
+HERE = Path(__file__).parent
+KERNELS = HERE / "kernels.cu"
+_MODULE = """
+kernel _Z5saxpyifPKfPf host_saxpy 0:4 4:4 8:8 16:8
+kernel _Z5countPKiPii host_count 0:8 8:8 16:4
+kernel _Z6gatherPKfPKiPfi host_gather 0:8 8:8 16:8 24:4
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Where the parts are."""
+
+    folder: Path
+
+    @property
+    def cupti(self) -> Path:
+        return self.folder / "libcupti.so.13"
+
+    def command(self, how: str, n: int = 1000) -> tuple[str, ...]:
+        return (str(self.folder / "app"), str(self.folder / "module"), how, str(n))
+
+
+def build(folder: Path) -> Program:
+    """Compile everything with the host's compiler."""
+    common = [str(COMPILER), "-std=c++17", "-O1", "-fPIC"]
+    for source, name in (("fake_cuda.cpp", "libcuda.so.1"), ("fake_cupti.cpp", "libcupti.so.13")):
+        target = folder / name
+        made = [*common, "-shared", f"-Wl,-soname,{name}", "-o", str(target), str(HERE / source)]
+        subprocess.run([*made, "-ldl"], check=True)
+    app = [*common, "-o", str(folder / "app"), str(HERE / "app.cpp")]
+    subprocess.run([*app, str(folder / "libcuda.so.1"), "-ldl"], check=True)
+    (folder / "module").write_text(f"so {host_library(KERNELS.read_text())}\n{_MODULE.strip()}\n")
+    return Program(folder)
