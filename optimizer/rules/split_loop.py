@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
 
 from optimizer.accesses import Access
 from optimizer.aliasing import apart
@@ -10,17 +13,30 @@ from optimizer.functions import Function
 from optimizer.geometry import Change, block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
+from optimizer.polynomials import Polynomial, atom, number
 from optimizer.rules.warp_per_row import by_lanes, counts_only, plan_rows
 from optimizer.source import Source
 from optimizer.spans import Replacement
-from optimizer.syntax import contains, span, walk
+from optimizer.syntax import contains, field, operator, span, walk
+from optimizer.variables import Variable
 
 _NAME = "split-loop"
 _WARP = 32
-# Blocks along y: they share the loop in steps of their number, so any number is right.
+# Blocks along an unused axis: they share the loop in steps of their number, so any number is right.
 _PARTS = (16, 64, 4)
+_MORE_PARTS = (64, 16, 4)
 # Columns that share a warp: 8 floats or 4 doubles are one sector of 32 bytes.
 _COLUMNS = (8, 4)
+_PLACES = {"y": "rows", "z": "layers"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A variable that grows by the same `step` at the one place in a loop that changes it."""
+
+    variable: Variable
+    update: Node
+    step: Node
 
 
 def split_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -95,26 +111,31 @@ def _down_columns(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit
 
 
 def _over_blocks(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
-    if fn.conditional or not _knows_no_y(source, fn) or not _one_row_of_blocks(kernel, source, fn):
+    if fn.conditional:
+        return
+    axis = next((a for a in "yz" if _unused(kernel, source, fn, a)), None)
+    if axis is None:
         return
     for loop in fn.loops:
-        if loop.depth or not _independent(source, fn, loop):
+        carried = _independent(source, fn, loop) if not loop.depth else None
+        if carried is None:
             continue
-        for parts in _PARTS:
+        heavy = any(contains(loop.body, inner.node) for inner in fn.loops)
+        for parts in _PARTS if not heavy else _MORE_PARTS:
             if loop.trips is not None and loop.trips < parts:
                 continue
-            geometry = regrid(kernel, source, fn, {"y": _exactly(parts)})
+            geometry = regrid(kernel, source, fn, {axis: _exactly(parts)})
             if geometry is None:
                 return
-            edits = [*_strided(source, loop), *geometry.edits]
+            edits = [*_strided(source, loop, carried, axis), *geometry.edits]
             yield Edit(
-                f"split the loop of `{fn.name}` over {parts} rows of blocks",
+                f"split the loop of `{fn.name}` over {parts} {_PLACES[axis]} of blocks",
                 source.replace(sorted(edits)),
                 f"rule:{_NAME}",
                 f"The iterations of line {loop.line} are independent outputs done one after the"
                 f" other; {parts} times as many blocks do them side by side.",
                 _NAME,
-                1.5,
+                2.5 if heavy else 1.5,
                 geometry.launch,
             )
         return
@@ -127,8 +148,25 @@ def _exactly(extent: int) -> Change:
     return change
 
 
-def _knows_no_y(source: Source, fn: Function) -> bool:
-    """Return whether the kernel, with all it calls, never looks at blockIdx.y or gridDim.y.
+def _unused(kernel: Kernel, source: Source, fn: Function, axis: str) -> bool:
+    """Return whether a kernel has one block along an axis and never asks for it."""
+    at = "xyz".index(axis)
+    found = source.launches_of(fn.name)
+    launch = kernel.launch
+    if found:
+        one = all(lc.grid is not None and all(e.value == 1 for e in lc.grid[at:]) for lc in found)
+    else:
+        one = launch is not None and all(text.strip() == "1" for text in launch.grid[at:])
+    if axis == "z":  # only for kernels that have use for y
+        rows = all(
+            lc.grid is not None and len(lc.grid) > 1 and lc.grid[1].value != 1 for lc in found
+        )
+        one = one and bool(found) and rows and not _knows_no(source, fn, "y")
+    return one and _knows_no(source, fn, axis)
+
+
+def _knows_no(source: Source, fn: Function, axis: str) -> bool:
+    """Return whether the kernel, with all it calls, never looks at its blocks along an axis.
 
     Functions that get pointers are not followed: they could write what iterations share.
     """
@@ -143,7 +181,8 @@ def _knows_no_y(source: Source, fn: Function) -> bool:
             bodies.append(callee.body)
         elif call in fn.unknown_calls:
             return False
-    allowed = ("blockIdx.x", "gridDim.x")
+    others = [a for a in "xyz" if a != axis]
+    allowed = [f"{b}.{a}" for b in ("blockIdx", "gridDim") for a in others]
     for body in bodies:
         named = [n for n in walk(body, "identifier") if source.of(n) in ("blockIdx", "gridDim")]
         seen = [n for n in walk(body, "field_expression") if source.plain(n) in allowed]
@@ -152,40 +191,68 @@ def _knows_no_y(source: Source, fn: Function) -> bool:
     return True
 
 
-def _one_row_of_blocks(kernel: Kernel, source: Source, fn: Function) -> bool:
-    found = source.launches_of(fn.name)
-    if not found:
-        launch = kernel.launch
-        return launch is not None and all(text.strip() == "1" for text in launch.grid[1:])
-    return all(lc.grid is not None and all(e.value == 1 for e in lc.grid[1:]) for lc in found)
+def _independent(source: Source, fn: Function, loop: Loop) -> tuple[_Carried, ...] | None:
+    """Return what a loop carries along, if it is all the kernel does, each iteration on its own.
 
-
-def _independent(source: Source, fn: Function, loop: Loop) -> bool:
-    """Return whether a loop is all the kernel does, each iteration to elements of its own."""
+    Each iteration writes elements of its own; what is carried only grows by the same amount.
+    """
     if (
         loop.kind != "for" or not loop.counted or loop.step != 1 or loop.relation not in ("<", "<=")
         or loop.leaves_early or loop.variable is None or loop.start is None
         or not counts_only(loop.variable)
     ):  # fmt: skip
-        return False
-    if any(
-        contains(loop.node, u.node) and not contains(loop.node, v.name_node)
-        for v in fn.variables.all
-        for u in v.changes
-        if not counts_only(v)
-    ):
-        return False
+        return None
+    carried: list[_Carried] = []
+    for variable in fn.variables.all:
+        if counts_only(variable) or contains(loop.node, variable.name_node):
+            continue
+        if not any(contains(loop.node, u.node) for u in variable.changes):
+            continue
+        found = _carries(fn, loop, variable)
+        if found is None:
+            return None
+        carried.append(found)
     if any(not lp.depth and lp.node != loop.node and lp.trips is None for lp in fn.loops):
-        return False  # each part would do that one, too
+        return None  # each part would do that one, too
     inside = [a for a in fn.accesses if contains(loop.node, a.node)]
     written = [a for a in inside if a.writes]
     if not written or any(a.writes and a not in written for a in fn.accesses):
-        return False
-    return all(own_element(source, fn, loop, one, inside) for one in written)
+        return None
+    steps = {c.variable.name: c for c in carried}
+    owned = all(own_element(source, fn, loop, one, inside, steps) for one in written)
+    return tuple(carried) if owned else None
+
+
+def _carries(fn: Function, loop: Loop, variable: Variable) -> _Carried | None:
+    """Return how much a variable grows in each iteration: `c += plane;` in the loop's body."""
+    own = [u.node for u in variable.changes if contains(loop.node, u.node)]
+    if len(own) != 1 or variable.address_taken or variable.reference or variable.is_array:
+        return None
+    if any(u.node.start_byte >= loop.node.end_byte for u in variable.uses):
+        return None
+    update = own[0].parent
+    statement = fn.statement(own[0])
+    if update is None or update.type != "assignment_expression" or statement is None:
+        return None
+    if operator(update) not in ("+=", "-=") or update.parent != statement:
+        return None
+    if statement.parent != loop.body or any(True for _ in walk(loop.body, "continue_statement")):
+        return None
+    step = field(update, "right")
+    if step is None or field(update, "left") != own[0] or not fn.is_invariant(step, loop):
+        return None
+    if fn.type_of(step) not in ("int", "unsigned int", "unsigned", "size_t", "long"):
+        return None
+    return _Carried(variable, update, step)
 
 
 def own_element(
-    source: Source, fn: Function, loop: Loop, one: Access, inside: Sequence[Access]
+    source: Source,
+    fn: Function,
+    loop: Loop,
+    one: Access,
+    inside: Sequence[Access],
+    carried: Mapping[str, _Carried] | None = None,
 ) -> bool:
     """Return whether an element written in an iteration of a loop is touched in no other one."""
     variable = one.variable
@@ -193,24 +260,66 @@ def own_element(
         return False
     if one.space == "local":
         return contains(loop.node, variable.name_node)
-    if one.space != "global" or one.index is None or not _moves(fn, loop, one):
+    if one.space != "global" or one.index is None or not _moves(fn, loop, one, carried or {}):
         return False
     for other in inside:
         if other is one or other.space in ("local", "constant"):
             continue
         if other.root == one.root:
-            if other.index is None or not other.index.same(one.index) or other.cast != one.cast:
+            if other.index is None or other.cast != one.cast:
+                return False
+            if not other.index.same(one.index) and not _mirrored(fn, loop, one, other):
                 return False
         elif other.variable is None or not apart(source, fn, variable, other.variable):
             return False
     return True
 
 
-def _moves(fn: Function, loop: Loop, access: Access) -> bool:
-    """Return whether different iterations surely write different elements."""
-    if access.index is None or any(lp.node != loop.node for lp in access.loops):
+def _mirrored(fn: Function, loop: Loop, one: Access, other: Access) -> bool:
+    """Return whether two elements are `[p * n + q]` and `[q * n + p]` for q from p or p + 1 to n.
+
+    No two iterations then meet, as only q makes a difference between them.
+    """
+    bound, start = fn.affine(loop.bound), fn.affine(loop.start)
+    if bound is None or start is None or loop.relation != "<":
         return False
-    step = access.loop_stride(loop)
+    index = atom(loop.name)
+    for row in (start, start - number(1)):
+        first = row * bound + start + index
+        second = (start + index) * bound + row
+        for a, b in ((one, other), (other, one)):
+            if a.index is not None and b.index is not None and a.index.same(first):
+                return b.index.same(second) and _not_negative(fn, row)
+    return False
+
+
+def _not_negative(fn: Function, value: Polynomial) -> bool:
+    """Return whether a row is a thread's number."""
+    del fn
+    builtins = ("threadIdx.", "blockIdx.", "blockDim.")
+    return all(
+        f > 0 and m and all(a.startswith(builtins) for a in m) for m, f in value.terms.items()
+    )
+
+
+def _moves(fn: Function, loop: Loop, access: Access, carried: Mapping[str, _Carried]) -> bool:
+    """Return whether different iterations surely write different elements."""
+    if access.index is None:
+        return False
+    for inner in access.loops:
+        if inner.node != loop.node and contains(loop.node, inner.node):
+            still = access.loop_stride(inner)
+            if still is None or still.constant != 0:
+                return False
+    marked = [a for a in access.index.atoms if a.partition("'")[0] in carried]
+    if marked:
+        step = access.index.coefficient(marked[0])
+        if len(marked) != 1 or step is None or access.index.depends_on(loop.name):
+            return False
+        along = fn.affine(carried[marked[0].partition("'")[0]].step)
+        step = step * along if along is not None else None
+    else:
+        step = access.loop_stride(loop)
     if step is None:
         return False
     if step.constant is not None:
@@ -221,12 +330,23 @@ def _moves(fn: Function, loop: Loop, access: Access) -> bool:
     return known and len(step.terms) == 1
 
 
-def _strided(source: Source, loop: Loop) -> Iterator[Replacement]:
+def _strided(
+    source: Source, loop: Loop, carried: Sequence[_Carried], axis: str
+) -> Iterator[Replacement]:
     if loop.start is None or loop.update is None:
         return
     start = source.plain(loop.start)
+    block, grid = f"blockIdx.{axis}", f"gridDim.{axis}"
     yield (
         *span(loop.start),
-        "blockIdx.y" if start == "0" else f"{source.of(loop.start)} + (int)blockIdx.y",
+        block if start == "0" else f"{source.of(loop.start)} + (int){block}",
     )
-    yield (*span(loop.update), f"{loop.name} += gridDim.y")
+    yield (*span(loop.update), f"{loop.name} += {grid}")
+    lines = []
+    for each in carried:
+        step = source.of(each.step)
+        step = step if step.isidentifier() or step.isdigit() else f"({step})"
+        lines.append(f"{each.variable.name} {operator(each.update)} (int){block} * {step};")
+        yield (*span(each.step), f"(int){grid} * {step}")
+    if lines:
+        yield source.insert_before(loop.node, "\n".join(lines))

@@ -179,3 +179,79 @@ def test_sums_of_columns_are_the_same(tmp_path: Path) -> None:
     before = emulator.run(SUMS, main, tmp_path)
     for edit in (e for e in edits(SUMS) if "column" in e.title):
         assert emulator.run(edit.source, main, tmp_path) == before
+
+
+DEEP = (
+    "__global__ void k(const float *a, float *o, int w, int h, int d) {\n"
+    "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "  if (x >= w || y >= h) return;\n"
+    "  int c = x + y * w, plane = w * h, p = x;\n"
+    "  for (int z = 0; z < d; ++z) {\n    int up = z == 0 ? c : c - plane;\n"
+    "    o[c] = a[c] + a[up] * a[p];\n    c += plane; p += 2;\n  }\n}\n"
+    "void run(float *a, float *o, int w, int h, int d) {\n"
+    "  dim3 b(8, 4);\n  dim3 g((w + 7) / 8, (h + 3) / 4);\n  k<<<g, b>>>(a, o, w, h, d);\n}\n"
+)
+SYMMETRIC = (
+    "#define M 37\n__global__ void k(const float *a, float *o) {\n"
+    "  int j1 = blockIdx.x * blockDim.x + threadIdx.x;\n  int i, j2;\n  if (j1 < M)\n  {\n"
+    "    for (j2 = j1; j2 < M; j2++)\n    {\n      o[j1*M + j2] = 0.0;\n"
+    "      for (i = 0; i < 5; i++)\n        o[j1*M + j2] += a[i*M + j1] * a[i*M + j2];\n"
+    "      o[j2*M + j1] = o[j1*M + j2];\n    }\n  }\n}\n"
+    "void run(float *a, float *o) { k<<<2, 32>>>(a, o); }\n"
+)
+
+
+def test_layers_go_to_blocks_along_z_with_what_is_carried_along() -> None:
+    text = edits(DEEP)[0].source
+    assert "for (int z = blockIdx.z; z < d; z += gridDim.z)" in text
+    assert "c += (int)blockIdx.z * plane;" in text
+    assert "p += (int)gridDim.z * 2;" in text
+    assert "k<<<dim3(g.x, g.y, 16), b>>>" in text or "(h + 3) / 4, 16);" in text
+
+
+def test_both_halves_of_a_symmetric_matrix_are_elements_of_one_iteration() -> None:
+    found = edits(SYMMETRIC)
+    assert "for (j2 = j1 + (int)blockIdx.y; j2 < M; j2 += gridDim.y)" in found[0].source
+    assert found[0].predicted is not None
+    assert found[0].predicted > 2  # a loop inside makes it worth more
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DEEP.replace("c += plane;", "c += plane; plane++;"),
+        DEEP.replace("c += plane;", "if (z % 2) c += plane;"),
+        DEEP.replace("c += plane;", "c *= 2;"),
+        DEEP.replace("p += 2;\n  }", "p += 2;\n  }\n  o[0] = a[p];"),
+        DEEP.replace("a[up]", "o[up]"),  # the layer before
+        DEEP.replace("o[c] =", "o[x] ="),
+        DEEP.replace("(h + 3) / 4);", "(h + 3) / 4, 2);"),
+        DEEP.replace("p = x;", "p = x + blockIdx.z;"),
+        DEEP.replace("    o[c]", "    if (a[c] < 0) continue;\n    o[c]"),
+        SYMMETRIC.replace("j2 = j1;", "j2 = 0;"),  # the other half is another thread's
+        SYMMETRIC.replace("o[j2*M + j1]", "o[j2*M + j1 + 1]"),
+        SYMMETRIC.replace("j2 < M;", "j2 <= M;"),
+    ],
+)
+def test_iterations_that_meet_are_left_together(text: str) -> None:
+    assert not [e for e in edits(text) if "of blocks" in e.title]
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_layers_and_symmetric_matrices_are_the_same(tmp_path: Path) -> None:
+    main = """
+    for (int d : {1, 7, 20}) {
+      int w = 9, h = 5, n = w * h * d;
+      std::vector<float> a(n + 64), o(n + 64);
+      for (int i = 0; i < n + 64; ++i) a[i] = i % 17;
+      run(a.data(), o.data(), w, h, d);
+      for (float v : o) printf("%g ", v);
+    }"""
+    assert emulator.run(edits(DEEP)[0].source, main, tmp_path) == emulator.run(DEEP, main, tmp_path)
+    main = """
+    std::vector<float> a(5 * 37), o(37 * 37);
+    for (int i = 0; i < 5 * 37; ++i) a[i] = i % 17;
+    run(a.data(), o.data());
+    for (float v : o) printf("%g ", v);"""
+    wanted = emulator.run(SYMMETRIC, main, tmp_path)
+    assert emulator.run(edits(SYMMETRIC)[0].source, main, tmp_path) == wanted
