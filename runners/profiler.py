@@ -25,6 +25,7 @@ from runners import ncu
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
 from runners.ncu_trouble import BUSY, DENIED, MISSING, trouble
+from runners.nsys import Timeline
 from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.syscall_filter import Profile as SystemCalls
 
@@ -166,6 +167,7 @@ class NcuProfiler:
         self.seconds = seconds
         self.note = ""
         self._run = run
+        self.timeline = Timeline(run)
         self._denied = ""  # a denial holds for the process's lifetime: asked once, said once
 
     def profile(self, command: Sequence[str]) -> Mapping[str, float]:
@@ -391,12 +393,14 @@ def _program_session(profiler: NcuProfiler, request: Mapping[str, Any]) -> Profi
     if not artefact:
         return Profile(note="a program is profiled only after it is compiled")
     runs = (workload.get("program") or {}).get("runs") or [[]]
-    return profiler.session(
-        [str(artefact["path"]), *(str(argument) for argument in runs[0])],
-        invocations=ncu.PROGRAM_INVOCATIONS,
-        cwd=str(Path(workload.get("root") or ".").resolve()),
-        readable=_paths(request),
+    command = [str(artefact["path"]), *(str(argument) for argument in runs[0])]
+    root, readable = str(Path(workload.get("root") or ".").resolve()), _paths(request)
+    found = profiler.session(
+        command, invocations=ncu.PROGRAM_INVOCATIONS, cwd=root, readable=readable
     )[0]
+    # What lies between its kernels, where Nsight Systems is installed.
+    between = profiler.timeline.counters(command, cwd=root, readable=readable)
+    return replace(found, counters={**found.counters, **between}) if between else found
 
 
 def _paths(request: Mapping[str, Any]) -> list[str]:
