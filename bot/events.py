@@ -97,6 +97,7 @@ class QueueEntered:
 
     repository: str
     head: str
+    ref: str = ""
     kind: Literal["queue"] = "queue"
 
 
@@ -272,6 +273,7 @@ class _RunPayload(TypedDict):
 
 class _Group(TypedDict):
     head_sha: _Sha
+    head_ref: NotRequired[str]
 
 
 class _QueuePayload(TypedDict):
@@ -376,7 +378,8 @@ def _queue(body: bytes, _: int | None) -> Event:
     where = found["repository"]["full_name"]
     if found["action"] != "checks_requested":
         return Ignored(f"merge_group.{found['action']} asks for nothing", where)
-    return QueueEntered(where, found["merge_group"]["head_sha"])
+    group = found["merge_group"]
+    return QueueEntered(where, group["head_sha"], group.get("head_ref", "")[:500])
 
 
 def _access(body: bytes, _: int | None) -> Event:

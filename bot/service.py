@@ -6,6 +6,7 @@ job's, and a reply is known again by it. Who may do what is asked of GitHub at t
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bot import answers, commands, ending
+from bot import answers, commands, ending, merge_queue
 from bot.commands import (
     COMMAND,
     Apply,
@@ -41,7 +42,7 @@ from bot.events import (
     RunCompleted,
 )
 from bot.github_errors import Denied, GithubError, Missing, Stale
-from bot.interfaces import Closing, Hub, PullState
+from bot.interfaces import Hub, PullState
 from bot.job import Job, JobState
 from bot.markdown import code, prose
 from bot.outcomes import Kept
@@ -144,17 +145,27 @@ class Service:
         return End(JobState.DONE, f"{len(ended)} reviews end: {why}")
 
     def _queue(self, what: QueueEntered, job: Job) -> End:
-        """Answer for a merge group: pull requests were reviewed before they entered the queue."""
-        words = "OptiML reviews pull requests before they enter the queue, and holds none up here."
-        page = self._terms.page_of(job.id)
+        """Answer for a merge group with what was found for its pull request's head."""
+        number = merge_queue.number_of(what.ref)
+        review, state = None, None
+        if number is not None:
+            with contextlib.suppress(Missing):
+                state = self._ask(lambda: self._hub.pull(what.repository, number))
+        if number is not None and state is not None:
+            known = self._store.reviews(what.repository, number, limit=50)
+            review = merge_queue.reviewed_at(known, state.head)
+        results = tuple(one.reviewed for one in self._outcomes.of_job(review.id)) if review else ()
+        page = self._terms.page_of(review.id) if review else ""
+        closing = merge_queue.answer(number, review, results, page)
+        own = self._terms.page_of(job.id)
 
         def answer() -> None:
-            check = self._hub.open_check(what.repository, what.head, job.id, words, url=page)
-            closing = Closing("success", "Nothing to do in the merge queue", words)
+            words = "Looking for the review of the pull request."
+            check = self._hub.open_check(what.repository, what.head, job.id, words, url=own)
             self._hub.close_check(what.repository, check, closing)
 
         self._ask(answer)
-        return End(JobState.DONE, "Answered for the merge group")
+        return End(JobState.DONE, f"Answered for the merge group: {closing.conclusion}")
 
     def _access(self, what: AccessLost) -> End:
         ended = 0

@@ -157,6 +157,10 @@ def test_a_finished_run_a_merge_queue_and_lost_repositories_are_told() -> None:
     group = {"merge_group": {"head_sha": SHA}, "repository": PLACE}
     asked = read("merge_group", group | {"action": "checks_requested"})
     assert asked == QueueEntered("owner/kernels", SHA)
+    ref = f"refs/heads/gh-readonly-queue/main/pr-7-{SHA}"
+    named = {**group, "merge_group": {"head_sha": SHA, "head_ref": ref}}
+    asked = read("merge_group", named | {"action": "checks_requested"})
+    assert asked == QueueEntered("owner/kernels", SHA, ref)
     assert isinstance(read("merge_group", group | {"action": "destroyed"}), Ignored)
     gone = {"action": "removed", "repositories_removed": [PLACE], "repositories_added": []}
     assert read("installation_repositories", gone) == AccessLost(("owner/kernels",))

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -327,17 +328,59 @@ def test_the_kill_switch_ends_what_runs_and_denies_what_is_asked(tmp_path: Path)
         assert bot.client.get("/health").json()["paused"] == ["*"]
 
 
-def test_a_merge_queue_is_answered_at_once(tmp_path: Path) -> None:
+def queued(bot: house.Bot, number: int = 7) -> Any:
+    """Have the merge queue ask, and return the check run that it gets."""
+    ref = f"refs/heads/gh-readonly-queue/main/pr-{number}-{'f' * 40}"
+    payload = {
+        "action": "checks_requested",
+        "merge_group": {"head_sha": OTHER, "head_ref": ref},
+        "repository": {"full_name": house.REPOSITORY},
+    }
+    known = {check["id"] for check in bot.checks()}
+
+    def answered() -> list[Any]:
+        new = [check for check in bot.checks() if check["id"] not in known]
+        return [check for check in new if check["head"] == OTHER and check["conclusion"]]
+
+    bot.send("merge_group", payload)
+    house.until(lambda: bool(answered()))
+    (check,) = answered()
+    return check
+
+
+def test_a_merge_queue_gets_the_verdict_that_its_pull_request_has(tmp_path: Path) -> None:
     with house.bot(tmp_path) as bot:
-        payload = {
-            "action": "checks_requested",
-            "merge_group": {"head_sha": OTHER},
-            "repository": {"full_name": house.REPOSITORY},
-        }
-        bot.send("merge_group", payload)
+        bot.pull()
         bot.settled()
-        (check,) = bot.checks()
-        assert (check["head"], check["conclusion"]) == (OTHER, "success")
+        (own,) = bot.checks()
+        check = queued(bot)
+        assert (check["conclusion"], check["title"]) == (own["conclusion"], own["title"])
+        assert "can be" in check["summary"]
+        assert f"/jobs/{bot.reviews()[0].id}" in check["summary"]
+        assert len(bot.world.rows("SELECT * FROM orders")) == 1, "nothing is measured again"
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_merge_queue_is_not_held_up_by_a_review_without_a_verdict(
+    tmp_path: Path, *, fails: bool
+) -> None:
+    def bench(world: World) -> FakeBench:
+        return FakeBench(world, 0.0 if fails else 3600.0, fails=fails)
+
+    with house.bot(tmp_path, bench=bench) as bot:
+        assert queued(bot)["conclusion"] == "neutral"  # there is no such pull request
+        bot.pull()
+        if fails:
+            bot.settled()
+            assert bot.checks()[-1]["conclusion"] == "failure"
+        else:
+            house.until(lambda: bool(bot.world.rows("SELECT * FROM orders")))
+        check = queued(bot)
+        words = "came to nothing" if fails else "goes on"
+        assert check["conclusion"] == "neutral"
+        assert words in check["summary"]
+        bot.world.set_pull(house.REPOSITORY, house.pull_state("8" * 40))
+        assert "was not reviewed" in queued(bot)["summary"]
 
 
 def test_losing_access_ends_reviews_there(tmp_path: Path) -> None:
