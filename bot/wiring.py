@@ -55,7 +55,7 @@ class Source:
     dispatcher: Dispatcher
     environment: Environment
     profile: bool = True
-    width: int = 1
+    width: int | Callable[[], int] = 1
 
 
 class Workshop:
@@ -85,7 +85,7 @@ class Workshop:
         self._notes: list[str] = []
         self._rules = plugins.rules(self._notes)
         try:
-            found = replayed(replay) if replay is not None else source or self._local(say)
+            found = replayed(replay) if replay is not None else source or self._machines(say)
             self._source = found if record is None else self._recorded(found, record)
         except BaseException:
             self._stack.close()
@@ -131,6 +131,7 @@ class Workshop:
         return SearchSettings(
             strategy=Strategy(self.settings.strategy),
             seed=self.settings.seed,
+            batch=self.settings.batch,
             objective=Objective(self.settings.objective),
         )
 
@@ -210,6 +211,14 @@ class Workshop:
         )
         recorder = RecordingDispatcher(source.dispatcher, path, header)
         return replace(source, dispatcher=self._stack.enter_context(recorder))
+
+    def _machines(self, say: Callable[[str], None]) -> Source:
+        """Return the GPUs behind the scheduler of the settings, or those of this host."""
+        if self.settings.scheduler:
+            from bot import fleet_door
+
+            return fleet_door.source_of(self.settings, say, self._stack)
+        return self._local(say)
 
     def _local(self, say: Callable[[str], None]) -> Source:
         gpus = chosen(present(), self.settings.device)

@@ -24,9 +24,10 @@ class Awaited(Sequence[Verdict]):
         take: Callable[[int], Verdict],
         there: Callable[[int], bool] = lambda _: False,
         prefer: Callable[[int, bool], None] = lambda _, __: None,
+        cancel: Callable[[int], bool] = lambda _: False,
     ) -> None:
         self._found: list[Verdict | None] = [None] * count
-        self._take, self._there, self._prefer = take, there, prefer
+        self._take, self._there, self._prefer, self._cancel = take, there, prefer, cancel
 
     @classmethod
     def each(cls, parts: Sequence[tuple[Sequence[Verdict], int]]) -> Awaited:
@@ -54,6 +55,10 @@ class Awaited(Sequence[Verdict]):
 
     def __len__(self) -> int:
         return len(self._found)
+
+    def cancel(self, index: int) -> bool:
+        """Have one that has not begun never run; tell whether that was so. A look then raises."""
+        return self._found[index] is None and self._cancel(index)
 
     @overload
     def __getitem__(self, index: int) -> Verdict: ...

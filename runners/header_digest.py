@@ -30,6 +30,20 @@ def header_digest(source: str, folders: Sequence[Path]) -> str:
     The first folder is the source's own; system headers that lie elsewhere belong to the toolchain
     and are left out.
     """
+    found, opaque = included(source, folders)
+    lines = [f"{path}\0{digest}" for path, digest in sorted(found.items())]
+    if opaque:
+        lines += [_states(folder) for folder in folders]
+    return (
+        hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest() if lines else ""
+    )
+
+
+def included(source: str, folders: Sequence[Path]) -> tuple[dict[str, str], bool]:
+    """Return the files a source includes, by full path, with their digests.
+
+    Also tell whether there may be more: one that cannot be read off the text, or one too many.
+    """
     found: dict[str, str] = {}
     pending = [(source.encode(errors="surrogatepass"), folders[0] if folders else Path())]
     opaque, read = False, 0
@@ -49,12 +63,7 @@ def header_digest(source: str, folders: Sequence[Path]) -> str:
             read += len(data)
             found[key] = hashlib.sha256(data).hexdigest()
             pending.append((data, Path(key).parent))
-    lines = [f"{path}\0{digest}" for path, digest in sorted(found.items())]
-    if opaque or pending:
-        lines += [_states(folder) for folder in folders]
-    return (
-        hashlib.sha256("\n".join(lines).encode(errors="surrogatepass")).hexdigest() if lines else ""
-    )
+    return found, opaque or bool(pending)
 
 
 def _is_file(path: Path) -> bool:
