@@ -245,6 +245,7 @@ class LocalDispatcher:
             lambda place: tickets[place].verdict.result(),
             lambda place: tickets[place].verdict.done(),
             prefer,
+            lambda place: tickets[place].verdict.cancel(),
         )
 
     def facts(self) -> dict[str, Any]:
