@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from optimizer.errors import NoDeviceError, RunnerError
-from optimizer.model import Effort, Kernel, Status, Verdict, Workload
-from runners import wire
+from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
+from runners import interposer, wire
 from runners.awaited import Awaited
 from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
@@ -203,6 +203,7 @@ class LocalDispatcher:
         self.scratch = Path(self._folder.name)
         self._judged: dict[tuple[str, ...], Verdict] = {}
         self._lock = threading.Lock()
+        self._interposer: Future[None] | None = None
         self._seats: list[Seat] = []
         try:
             for index in devices:
@@ -232,6 +233,7 @@ class LocalDispatcher:
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order; of several, the first as soon as it is in."""
+        self._prepare(jobs)
         built = [self._compilers.submit(self._both, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
@@ -285,8 +287,17 @@ class LocalDispatcher:
 
     # -- one job ---------------------------------------------------------------------------------
 
+    def _prepare(self, jobs: Sequence[Job]) -> None:
+        """Build what whole programs are watched with while the first of them is compiled."""
+        if self._interposer is None and any(job.workload.kind is Kind.PROGRAM for job in jobs):
+            pool = ThreadPoolExecutor(1, thread_name_prefix="interposer")
+            self._interposer = pool.submit(interposer.prepared, self.scratch)
+            pool.shutdown(wait=False)
+
     def _both(self, job: Job) -> tuple[Built, Built]:
         candidate = self._builder.build(job.kernel, job.workload)
+        if self._interposer is not None:
+            self._interposer.result()
         if candidate.verdict is not None or job.kernel == job.baseline:
             return candidate, candidate
         return candidate, self._builder.build(job.baseline, job.workload)
