@@ -27,3 +27,21 @@ def test_without_a_compiler_the_reader_is_told_what_to_install(
     with pytest.raises(Fault, match=r"C\+\+ compiler") as caught:
         interposer.library(tmp_path / "cache")
     assert "g++" in caught.value.remedy
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+def test_a_worker_finds_the_library_of_the_users_cache_in_its_own_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is built once for all runs, and copied for each; without a compiler nothing is said yet."""
+    user, worker = tmp_path / "user", tmp_path / "worker"
+    monkeypatch.setenv("HOME", str(user))
+    interposer.prepared(worker)
+    (built,) = (user / ".cache" / "optiml").glob("*.so")
+    copied = worker / ".cache" / "optiml" / built.name
+    assert copied.read_bytes() == built.read_bytes()
+    assert interposer.library(worker / ".cache" / "optiml") == copied
+    monkeypatch.setenv("HOME", str(tmp_path / "other"))
+    monkeypatch.setattr("runners.native.COMPILERS", ())
+    interposer.prepared(tmp_path / "third")
+    assert not list((tmp_path / "third").rglob("*.so"))
