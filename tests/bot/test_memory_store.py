@@ -267,3 +267,46 @@ def test_a_prior_moves_the_order_but_never_outranks_a_measurement(
     assert misled != plain, "the order is moved"
     assert misled.index("warp-per-row") > plain.index("warp-per-row")
     assert found == pytest.approx(best, rel=0.02), "what was measured decides"
+
+
+@pytest.mark.parametrize("where", ["file", "url"])
+def test_what_a_first_run_learned_changes_what_the_second_tries_first(
+    cli: Cli,
+    tmp_path: Path,
+    machine: scripted.Scripted,
+    shelf: Shelf,
+    softmax: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+) -> None:
+    if where == "url":
+        monkeypatch.setenv("OPTIML_MEMORY_URL", shelf.url)
+
+    def memory() -> SearchMemory:
+        held = shelf.text if where == "url" else None
+        file = tmp_path / "cache/memory.jsonl"
+        text = held.decode() if held else file.read_text() if file.exists() else ""
+        return SearchMemory.read(text, "memory", "SYNTHETIC GPU (made-up figures)", today())
+
+    def kinds(out: str) -> list[str]:
+        asked = ("--policy", "rules", "--evaluations", "40", "--out", out)
+        assert cli("run", str(softmax), *asked) == 0
+        found = read_trajectory(Path(out) / "trajectory.jsonl")
+        return [step.edit.kind for step in found.steps if step.edit]
+
+    assert not memory().lessons
+    first = kinds("first")
+    learned = memory()
+    tried = set(first)
+    paid = max(tried, key=lambda kind: learned.factor(kind, "uncoalesced-access"))
+    failed = min(tried, key=lambda kind: learned.factor(kind, "uncoalesced-access"))
+    assert learned.factor(paid, "uncoalesced-access") > 1.0
+    assert learned.factor(failed, "uncoalesced-access") < 1.0
+    second = kinds("second")
+    assert second != first, "the order is another"
+    # Counted on the way to the first twenty candidates, where priors decide most.
+    assert second[:20].count(failed) <= first[:20].count(failed)
+    assert second.index(paid) <= first.index(paid)
+    assert len(memory().lessons) > len(learned.lessons), "and the second run taught something, too"
+    monkeypatch.setenv("OPTIML_MEMORY", "off")
+    assert kinds("off") == first, "switched off, it is the first run again"
