@@ -20,6 +20,7 @@ _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _NOBITS = 8
+_ALLOCATED = 2  # SHF_ALLOC
 _BUILTIN = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
     "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long",
@@ -99,6 +100,21 @@ def exports(data: bytes) -> tuple[str, ...]:
         return ()
 
 
+def loaded_bytes(data: bytes) -> int:
+    """Return the device memory that loading a cubin takes: code, constants and variables.
+
+    Those are its allocated sections but for shared and local memory; 0 for anything else.
+    """
+    try:
+        if data[:5] != b"\x7fELF\x02" or struct.unpack_from("<H", data, 18)[0] != EM_CUDA:
+            return 0
+        sections = read(data).sections
+    except (NotCubin, struct.error):
+        return 0
+    mine = [s for s in sections if s.flags & _ALLOCATED]
+    return sum(s.size for s in mine if not s.name.startswith((".nv.shared", ".nv.local")))
+
+
 def variables(data: bytes) -> tuple[tuple[str, int], ...]:
     """Return name and size of what a cubin keeps in global memory between launches."""
     try:
@@ -119,6 +135,13 @@ def variables(data: bytes) -> tuple[tuple[str, int], ...]:
     except (struct.error, IndexError, ValueError):
         return ()
     return tuple(found.items())
+
+
+def added(candidate: bytes, original: bytes) -> tuple[str, ...]:
+    """Return the names of what a candidate keeps in global memory and its original does not."""
+    known = {_without_hash(name) for name, _ in variables(original)}
+    mine = (name for name, _ in variables(candidate) if not name.startswith("$"))
+    return tuple(name for name in mine if _without_hash(name) not in known)
 
 
 def plain_name(symbol: str) -> str:

@@ -10,6 +10,7 @@ it is too long to be judged.
 - `scratch`: directory for run directories (default: a temporary one) and the built interposer
   (default: the user's cache); the request may name a built one as `interposer`;
 - `build`: compiles a source under the job's settings, `(text, job) -> artifact or None`;
+- `device_code`: compiles a source to PTX, `(text, job) -> text or None`;
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
 - `profiles`: a dict the caller keeps, so that an original is profiled once;
@@ -33,13 +34,13 @@ import hashlib
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import interposer, program_stdout, sanitizer
+from runners import cubin, interposer, program_stdout, sanitizer, static_gate
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_profile import Profile, checks, patience, profile
@@ -48,6 +49,7 @@ from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner, execute, libraries
 
 Verdict = dict[str, Any]
+DeviceCode = Callable[[str, Any], str | None]
 
 BASELINE_SECONDS = 120.0
 # Process pairs: fewest and most, and the half-width of the ratio at which to stop.
@@ -57,6 +59,7 @@ HALF_WIDTH = 0.005
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
 GRAPH = "graph"
+_BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
 # Repeated launches that come out this much slower than the launches in place do not stand for them.
 ATYPICAL = 1.25
@@ -95,7 +98,9 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         originals = _profiles(runner, request, context)
         learned = time.monotonic()
         recent = context.get("recent") or Recent()
-        trial = _Trial(runner, request, job, workload, begun + 0.9 * _seconds(request), recent)
+        deadline = begun + 0.9 * _seconds(request)
+        code = context.get("device_code")
+        trial = _Trial(runner, request, job, workload, deadline, recent, code)
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -167,6 +172,7 @@ class _Trial:
     workload: Mapping[str, Any]
     deadline: float
     recent: Recent
+    device_code: DeviceCode | None = None
 
     @property
     def seed(self) -> int:
@@ -204,6 +210,7 @@ class _Trial:
                 spent["time"] += time.monotonic() - begun
             if self.effort == "confirm":
                 begun = time.monotonic()
+                self._gate(done)
                 self._watch(min(originals, key=lambda o: o.seconds), done)
                 spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
@@ -239,6 +246,24 @@ class _Trial:
         path = Path(self.request["candidate"]["path"])
         full = replace(probe, expected=expected if probe.record else ())
         return self.runner.run(path, original.arguments, full, self._limit(original))
+
+    def _gate(self, done: list[dict[str, Any]]) -> None:
+        """Note what the candidate's device code can do and its original's cannot; refuse a clock.
+
+        A kernel's clocks are moved ahead to see what it does then. A program's are not, and none
+        needs to know the time for being fast.
+        """
+        sources = [str((self.job.get(which) or {}).get("source") or "") for which in _BOTH]
+        if self.device_code is None or not all(sources):
+            return
+        mine, theirs = (
+            static_gate.device(self.device_code(text, self.job) or "") for text in sources
+        )
+        done += [_check("static gate", w, w != static_gate.CLOCK) for w in sorted(mine - theirs)]
+        if static_gate.CLOCK in mine - theirs:
+            raise Failed(
+                "rejected", f"its device code {static_gate.CLOCK}; the original's does not"
+            )
 
     def _watch(self, original: Profile, done: list[dict[str, Any]]) -> None:
         """Have compute-sanitizer look at the shortest run; blame what the original has not."""
@@ -309,6 +334,9 @@ class _Trial:
             poison, self.seed, plans=original.plans, replay_ms=REPLAY_MS.get(self.effort, 300.0)
         )
         watched = replace(quiet, record=True)
+        # What is compared runs as it would by itself; what is only timed must not live on what an
+        # earlier launch has left in variables that the original does not have.
+        mine_alone = replace(quiet, fresh=_added(self.request))
         if not original.plans or self.effort == "confirm":
             run = self._candidate(original, watched)
             self._verify(original, run, poison, bounds, done, printed=not original.plans)
@@ -321,15 +349,15 @@ class _Trial:
             first = run if pair == 0 and original.plans and run is not None else None
             theirs = self._shared(original) if pair == 0 else None
             if theirs is not None:
-                mine = first or self._once(original, quiet, counts, watched)
+                mine = first or self._once(original, mine_alone, counts, watched)
             elif (pair + self.seed) % 2 and self.effort != "screen":
-                mine = first or self._once(original, quiet, counts, watched)
+                mine = first or self._once(original, mine_alone, counts, watched)
                 theirs = self._original(original, quiet)
             else:
                 theirs = self._original(original, quiet)
                 if pair == 0:
                     self.recent.keep(_shared_key(self.request, original), theirs)
-                mine = first or self._once(original, quiet, counts, watched)
+                mine = first or self._once(original, mine_alone, counts, watched)
             if counts is None:
                 self._verify(original, mine, poison, bounds, done, printed=False)
                 counts = _counts(mine)
@@ -526,6 +554,15 @@ def _measurement(measured: Sequence[_Timed], originals: Sequence[Profile]) -> di
 def _cap(effort: str, original: Profile) -> float:
     """Return after how many seconds of timing no further pair is begun."""
     return {"screen": 4.0, "race": 40.0}.get(effort, 90.0) + 2 * original.seconds
+
+
+def _added(request: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the device variables of a candidate that its original lacks."""
+    code = []
+    for which in ("candidate", "baseline"):
+        path = Path(str(request[which].get("cubin") or ""))
+        code.append(path.read_bytes() if path.is_file() else b"")
+    return cubin.added(code[0], code[1])
 
 
 def _counts(run: Ran) -> tuple[int, int]:

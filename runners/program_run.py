@@ -46,7 +46,7 @@ class Probe:
     `poison` fills fresh device memory: `zero`, `nan` or `random` (from `seed`). `expected` holds
     digests of the records the original made: bytes equal to those are not written out.
     `stop` ends the run after so many launches and copies to the host. `plans` are by kernel name,
-    `*` for the rest.
+    `*` for the rest. `fresh` names device variables that every launch finds as they were loaded.
     """
 
     poison: str = "zero"
@@ -56,6 +56,7 @@ class Probe:
     plans: Mapping[str, Plan] = field(default_factory=_no_plans)
     stop: tuple[int, int] | None = None
     replay_ms: float = 300.0
+    fresh: tuple[str, ...] = ()
 
     def lines(self, report: Path) -> list[str]:
         """Return the interposer's configuration file."""
@@ -71,6 +72,7 @@ class Probe:
             f"replay {name} {p.first} {p.every} {p.limit} {p.repeats}"
             for name, p in self.plans.items()
         ]
+        lines += [f"fresh {name}" for name in self.fresh]
         if self.stop:
             lines.append(f"stop {self.stop[0]} {self.stop[1]}")
         return lines

@@ -4,6 +4,8 @@ A clock, a sleep, a printed line, a heap, a cache policy, a variable that outliv
 has honest uses, and each is how a kernel can tell a measurement from the rest of its life. So what
 a candidate has of these and its original has not decides nothing. It raises the bar: such a one is
 run a hundred times more at the end of everything, with pauses in between where it knows of time.
+Only a clock in the device code of a function or program is refused: there nothing can be made of
+it that a kernel's clocks, which are moved ahead (`runners.shaking`), would show.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -17,6 +19,7 @@ import re
 from runners.linkage import imports
 
 CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
+_UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
     (CLOCK, r"%(?:clock|clock64|clock_hi|globaltimer(?:_lo|_hi)?)\b"),
     ("sleeps", r"^\s*(?:@!?%\w+\s+)?nanosleep\."),
@@ -31,8 +34,7 @@ _PTX = (
     # Not texts, nor what CUDA's own headers declare.
     (
         "keeps variables between launches",
-        r"^\s*(?:\.visible\s+)?\.global\s+\.align\s+\d+\s+\.\w+\s+"
-        r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))",
+        r"^\s*(?:\.visible\s+)?\.global\s+\.align\s+\d+\s+\.\w+\s+" + _UNCOUNTED,
     ),
     ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid|gridid|pm\d)\b"),
     ("ends a launch early", r"^\s*(?:@!?%\w+\s+)?(?:trap|brkpt)\s*;"),

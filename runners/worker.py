@@ -142,6 +142,7 @@ class Worker:
             "profiles": self._profiles,
             "recent": self._recent,
             "build": self._build,
+            "device_code": self._device_code,
             "execute": program_run.sandboxed(self._sandbox),
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}

@@ -118,7 +118,7 @@ Error launched(const char *api, const void *function, const Geometry &geometry, 
   if (inCapture(stream)) {
     s.notes.insert("graph");
     error = launch();
-  } else if (plan != nullptr) {
+  } else if (renew(stream); plan != nullptr) {
     error = repeated(k, shape, stream, *plan, ordinal, launch);
   } else {
     Timer timer(stream, &k, nullptr, shape);
@@ -290,6 +290,7 @@ EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const cha
   static const auto real = reinterpret_cast<void (*)(void **, char *, char *, const char *, int,
                                                      size_t, int, int)>(next("__cudaRegisterVar"));
   if (!constant) state().globals.emplace_back(host, bytes);
+  if (!constant && state().config.fresh.count(name)) state().fresh.push_back({host, bytes});
   if (real) real(handle, host, device, name, ext, bytes, constant, global);
 }
 

@@ -218,6 +218,9 @@ void configure() {
     } else if (key == "expect") {
       words >> value;
       c.expected.push_back(strtoull(value.c_str(), nullptr, 16));
+    } else if (key == "fresh") {
+      words >> value;
+      c.fresh.insert(value);
     } else if (key == "replay") {
       Plan p;
       words >> value >> p.first >> p.every >> p.limit >> p.repeats;

@@ -31,6 +31,7 @@ struct Config {
   uint64_t stopLaunches = 0, stopCopies = 0;
   double replayMilliseconds = 300;
   std::map<std::string, Plan> plans;
+  std::set<std::string> fresh;  // device variables to be as they were loaded before every launch
 };
 
 enum class Memory { Device, Managed, Pinned, Registered, Global };
@@ -103,6 +104,14 @@ struct Pending {
   Total *total, *shape;
 };
 
+// A device variable that is put back before every launch.
+struct Fresh {
+  const void *host;
+  size_t bytes;
+  bool tried = false;
+  void *at = nullptr, *kept = nullptr;
+};
+
 struct State {
   Config config;
   std::recursive_mutex mutex;
@@ -124,6 +133,7 @@ struct State {
   std::vector<Pending> pending;
   std::map<int, std::vector<std::pair<Event, Event>>> idle;
   std::vector<std::pair<const void *, size_t>> globals;
+  std::vector<Fresh> fresh;
   FILE *data = nullptr;
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
 };
@@ -182,6 +192,7 @@ void giveEvents(const std::pair<Event, Event> &events);
 bool inCapture(Stream stream);
 void registerKernel(const void *function, const char *symbol);
 
+void renew(Stream stream);
 bool snapshot(Stream stream);
 bool restore(Stream stream);
 void dropSnapshot();

@@ -202,6 +202,27 @@ const Plan *planFor(const Kernel &kernel, uint64_t ordinal) {
   return due && kernel.sampled < p.limit && p.repeats ? &p : nullptr;
 }
 
+// Puts back what the original does not keep between launches, so that no launch can live on what
+// an earlier one has left there. The first launch finds it as it was loaded: that is what is kept.
+void renew(Stream stream) {
+  const Runtime &cuda = runtime();
+  for (Fresh &f : state().fresh) {
+    if (f.tried) {
+      if (f.at) cuda.memcpyAsync(f.at, f.kept, f.bytes, kDeviceToDevice, stream);
+      continue;
+    }
+    f.tried = true;
+    void *at = nullptr;
+    if (cuda.getSymbolAddress(&at, f.host) == kSuccess &&
+        cuda.malloc(&f.kept, f.bytes) == kSuccess &&
+        cuda.memcpyAsync(f.kept, at, f.bytes, kDeviceToDevice, stream) == kSuccess &&
+        cuda.streamSynchronize(stream) == kSuccess)
+      f.at = at;
+    else
+      cuda.getLastError();
+  }
+}
+
 // Copies everything a kernel can write: live allocations, pinned host memory, device globals.
 bool snapshot(Stream stream) {
   State &s = state();

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runners import program
+from runners import cubin, program
 from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
 from runners.program_report import Report
@@ -48,6 +48,37 @@ def test_a_program_against_itself_is_correct_and_no_faster(fakes: Fakes) -> None
 
 def test_a_candidate_three_times_as_fast_is_timed_as_that(fakes: Fakes) -> None:
     assert speedup(judge(fakes, "ok", "fast")) == pytest.approx(3, rel=0.01)
+
+
+@pytest.mark.parametrize(("added", "gain"), [(("remembered",), 1.0), ((), 1.8)])
+def test_no_launch_lives_on_what_an_earlier_one_left_in_a_variable_of_its_own(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, added: tuple[str, ...], gain: float
+) -> None:
+    """Two of its three launches take a third of the time, unless the variable is put back."""
+    monkeypatch.setattr(cubin, "added", lambda *_: added)
+    verdict = judge(fakes, "ok", "lives", effort="confirm")
+    assert verdict["status"] == "correct"
+    assert speedup(verdict) == pytest.approx(gain, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("ptx", "status", "seen"),
+    [
+        ("mov.u64 %rd1, %clock64;", "rejected", [False]),
+        ("nanosleep.u32 %r1;", "correct", [True]),
+        ("", "correct", []),
+    ],
+)
+def test_a_clock_that_the_original_does_not_read_is_refused(
+    fakes: Fakes, ptx: str, status: str, seen: list[bool]
+) -> None:
+    request = fakes.request("ok", "fast", effort="confirm")
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    code = {"mine": ptx, "theirs": ""}
+    context = {**fakes.context(), "device_code": lambda text, _job: code[text]}
+    verdict = program.evaluate(request, context)
+    assert verdict["status"] == status
+    assert [c["passed"] for c in verdict["checks"] if c["layer"] == "static gate"] == seen
 
 
 def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> None:

@@ -25,6 +25,10 @@ __global__ void k(float* p, const float* q, int n) {{
     if (i < n) {{ {body} p[i] = s[31 - (i & 31)] * 2.f; }}
 }}
 """
+NOW = """
+#include <chrono>
+long f() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+"""
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
 
@@ -69,11 +73,7 @@ def test_abilities_are_read_from_ptx(
     [
         ("int f(int x) { return x + 1; }", set()),
         ("#include <ctime>\nlong f() { return time(nullptr); }", {static_gate.HOST_CLOCK}),
-        (
-            "#include <chrono>\nlong f() { return std::chrono::steady_clock::now()"
-            ".time_since_epoch().count(); }",
-            {static_gate.HOST_CLOCK},
-        ),
+        (NOW, {static_gate.HOST_CLOCK}),
         (
             "#include <thread>\nvoid f() { std::thread([] {}).detach(); }",
             {"host code starts threads"},

@@ -1,0 +1,20 @@
+#include <cuda_runtime.h>
+__global__ void rowscale_kernel(const float* x, float* y, int rows, int cols) {
+    int r = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x & 31;
+    if (r >= rows) return;
+    const float* in = x + (size_t)r * cols;
+    float s = 0.f;
+    int c4 = cols % 4 ? 0 : cols / 4;
+    const float4* wide = (const float4*)in;
+    for (int c = lane; c < c4; c += 32) {
+        float4 v = wide[c];
+        s += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+    }
+    for (int c = c4 * 4 + lane; c < cols; c += 32) s += in[c] * in[c];
+    for (int w = 16; w; w /= 2) s += __shfl_xor_sync(0xffffffffu, s, w);
+    float f = rsqrtf(s / cols + 1e-4f);
+    for (int c = lane; c < cols; c += 32) y[(size_t)r * cols + c] = in[c] * f;
+}
+extern "C" void rowscale(const float* x, float* y, int rows, int cols) {
+    rowscale_kernel<<<(rows + 3) / 4, 128>>>(x, y, rows, cols);
+}
