@@ -23,6 +23,12 @@ _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop", 
 # A loop that is repeated for each output must be short: a long one hides latency by itself.
 _SHORT = 8
 _MOST_LOADED = 32
+# Of outputs side by side many read the same elements, which the compiler loads once.
+_MOST_SHARED = 72
+_LONGEST = 120
+_WHOLE = frozenset({
+    "int", "unsigned", "unsigned int", "long", "size_t", "long long", "uint32_t", "int64_t",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,8 @@ class _Plan:
     """The number that runs over several outputs, where its block's number stands, its test.
 
     Without a test blocks are exact: they keep their outputs and get fewer threads, so that the
-    thread's number and the block's extent change in place of the block's number.
+    thread's number and the block's extent change in place of the block's number. `rows` tells that
+    outputs next to each other read some of the same elements.
     """
 
     output: ThreadId
@@ -39,7 +46,8 @@ class _Plan:
     extent: Node | None
     guard: Guard | None
     returns: tuple[Node, ...]
-    loads: tuple[Access, ...]
+    loads: tuple[tuple[Access, str], ...]
+    rows: bool = False
 
 
 def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -56,6 +64,10 @@ def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         plan = _plan(source, fn)
         if plan is None:
             continue
+        for count in (4, 2, 8) if plan.rows else ():
+            geometry = regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
+            if geometry is not None and len(plan.loads) * count <= _MOST_SHARED:
+                yield _edit(source, fn, plan, count, geometry, ahead=True, rows=True)
         for count, ahead in ((4, True), (2, True), (8, True), (4, False), (2, False)):
             if ahead and not 0 < len(plan.loads) * count <= _MOST_LOADED:
                 continue
@@ -64,7 +76,7 @@ def coarsen(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             else:
                 geometry = regrid(kernel, source, fn, {plan.output.axis: fewer(count)})
             if geometry is not None:
-                yield _edit(source, fn, plan, count, ahead, geometry)
+                yield _edit(source, fn, plan, count, geometry, ahead=ahead)
 
 
 def fewer(factor: int) -> Change:
@@ -82,9 +94,28 @@ def fewer(factor: int) -> Change:
 
 
 def _edit(
-    source: Source, fn: Function, plan: _Plan, count: int, ahead: bool, geometry: Geometry
+    source: Source,
+    fn: Function,
+    plan: _Plan,
+    count: int,
+    geometry: Geometry,
+    *,
+    ahead: bool,
+    rows: bool = False,
 ) -> Edit:
-    edits = [*_rewrite(source, fn, plan, count, plan.loads if ahead else ()), *geometry.edits]
+    loads = plan.loads if ahead else ()
+    edits = [*_rewrite(source, fn, plan, count, loads, rows), *geometry.edits]
+    if rows:
+        return Edit(
+            f"compute {count} neighbours along {plan.output.axis} per thread in `{fn.name}`",
+            source.replace(sorted(edits, key=lambda e: (e[0], e[1]))),
+            f"rule:{_NAME}",
+            f"Outputs of line {fn.line} that are neighbours along {plan.output.axis} read some of"
+            f" the same elements; a thread with {count} of them reads those once.",
+            _NAME,
+            1.3,
+            geometry.launch,
+        )
     first = ", their operands read first" if ahead else ""
     return Edit(
         f"compute {count} outputs per thread in `{fn.name}`{first}",
@@ -162,7 +193,31 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
     if returns is None or not fresh_each_time(fn, declaration):
         return None
     loads = tuple(_loads(source, fn, guard, declaration))
-    return _Plan(output, block, thread, extent, guard, returns, loads)
+    rows = (
+        guard is not None
+        and output.axis != "x"
+        and _rows(source, fn, output, init, [a for a, _ in loads])
+    )
+    return _Plan(output, block, thread, extent, guard, returns, loads, rows)
+
+
+def _rows(
+    source: Source, fn: Function, output: ThreadId, init: Node, loads: Sequence[Access]
+) -> bool:
+    """Return whether neighbours read the same, and the kernel knows its thread by the number."""
+    if exact(source, fn, output, init) is None:
+        return False
+    symbol = f"threadIdx.{output.axis}"
+    for at, one in enumerate(loads):
+        for other in loads[at + 1 :]:
+            if one.root != other.root or one.index is None or other.index is None:
+                continue
+            row, apart_by = one.index.coefficient(symbol), one.index - other.index
+            if row is None or not row.terms or not apart_by.terms:
+                continue
+            if any(apart_by.same(row.scaled(n)) for n in (1, -1, 2, -2)):
+                return True
+    return False
 
 
 def _within(fn: Function, init: Node, named: Node) -> Node | None:
@@ -247,8 +302,8 @@ def _has_value(variable: Variable, at: Node) -> bool:
 
 def _loads(
     source: Source, fn: Function, guard: Guard | None, declaration: Node
-) -> Iterator[Access]:
-    """Yield the reads that each output is sure to do and that can be done before all else."""
+) -> Iterator[tuple[Access, str]]:
+    """Yield the reads that each output is sure to do, and how they are written before all else."""
     bounds = (guard.bounds or ()) if guard is not None else ()
     returns = sum(1 for _ in walk(fn.body, "return_statement"))
     if returns > (guard is not None and guard.exits):
@@ -263,13 +318,49 @@ def _loads(
             continue
         if not _certain(fn, guard, access.node) or fn.type_of(access.node) is None:
             continue
-        if not all(_early(source, fn, guard, declaration, i) for i in access.indices):
+        if len(access.indices) != 1 or not _unwritten_before(source, fn, access):
             continue
-        if access.indices and not any(_late(fn, i, declaration) for i in access.indices):
+        if not _late(fn, access.indices[0], declaration):
             continue  # one value for all outputs: no need of a register each
-        if not access.indices or not _unwritten_before(source, fn, access):
+        text = _spelled(source, fn, declaration, access.indices[0])
+        if text is None or len(text) > _LONGEST:
             continue
-        yield access
+        low, high = (at - access.node.start_byte for at in span(access.indices[0]))
+        whole = source.of(access.node)
+        yield access, whole[:low] + text + whole[high:]
+
+
+def _spelled(
+    source: Source, fn: Function, declaration: Node, node: Node, depth: int = 4
+) -> str | None:
+    """Return an index in terms of what is known in front of the loop over outputs."""
+    if not fn.is_pure(node):
+        return None
+    numbers = {t.variable.name for t in fn.thread_ids if _top(fn, t.variable.declaration)}
+    text, edits = source.of(node), []
+    for use in fn.variables.within(node):
+        variable = use.variable
+        if variable is None:
+            if use.name in source.spaces:
+                return None
+            continue
+        if use.role != "read" or not variable.settled or use.name == "item":
+            return None
+        before = variable.name_node.start_byte < declaration.start_byte
+        if before or variable.name in numbers:
+            continue
+        init = variable.init
+        if init is None or not depth or variable.element not in _WHOLE or variable.is_array:
+            return None
+        inner = _spelled(source, fn, declaration, init, depth - 1)
+        if inner is None:
+            return None
+        single = inner.isidentifier() or inner.isdigit()
+        low, high = (at - node.start_byte for at in span(use.node))
+        edits.append((low, high, inner if single else f"({inner})"))
+    for low, high, inner in sorted(edits, reverse=True):
+        text = text[:low] + inner + text[high:]
+    return " ".join(text.split())
 
 
 def _early(
@@ -334,7 +425,12 @@ def _unwritten_before(source: Source, fn: Function, access: Access) -> bool:
 
 
 def _rewrite(
-    source: Source, fn: Function, plan: _Plan, count: int, loads: Sequence[Access]
+    source: Source,
+    fn: Function,
+    plan: _Plan,
+    count: int,
+    loads: Sequence[tuple[Access, str]],
+    rows: bool,
 ) -> Iterator[Replacement]:
     declaration = plan.output.variable.declaration
     margin = source.indent(declaration)
@@ -345,29 +441,22 @@ def _rewrite(
         "#pragma unroll",
         f"for (int {item} = 0; {item} < {count}; ++{item}) {{",
     ]
-    swaps = _swaps(source, plan, count, item)
+    swaps = _swaps(source, plan, count, item, rows)
     before: list[str] = []
     if loads:
         kept: dict[str, str] = {}
-        for access in loads:
-            text = source.of(access.node)
+        for access, text in loads:
             if text not in kept:
                 kept[text] = source.fresh_name(f"{access.name}_items", *names)
                 names.append(kept[text])
                 before.append(f"{fn.type_of(access.node)} {kept[text]}[{count}];")
             yield (*span(access.node), f"{kept[text]}[{item}]")
-        before += head
-        before += [unit + line for line in _numbers(source, fn, plan, swaps)]
+        numbers = [unit + line for line in _numbers(source, fn, plan, swaps)]
         bounds = (plan.guard.bounds or ()) if plan.guard is not None else ()
         tests = " && ".join(f"{n} {s} {source.of(b)}" for n, s, b in bounds)
         lines = [f"{name}[{item}] = {text};" for text, name in kept.items()]
-        if not tests:
-            before += [unit + line for line in lines]
-        elif len(lines) == 1:
-            before.append(f"{unit}if ({tests}) {lines[0]}")
-        else:
-            before += [f"{unit}if ({tests}) {{", *(unit * 2 + x for x in lines), f"{unit}}}"]
-        before.append("}")
+        whole = source.fresh_name("whole", *names) if rows and tests else ""
+        before += _read_ahead([*head, *numbers], tests, lines, unit, whole)
     before += head
     low = declaration.start_byte
     starts_line = not source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
@@ -383,8 +472,38 @@ def _rewrite(
     yield (last, last, f"\n{margin}}}")
 
 
-def _swaps(source: Source, plan: _Plan, count: int, item: str) -> list[tuple[Node, str]]:
+def _read_ahead(
+    head: Sequence[str], tests: str, lines: Sequence[str], unit: str, whole: str
+) -> list[str]:
+    """Return the loop that reads the operands of all outputs, each under its tests.
+
+    With a name for `whole` there is a second one under the tests of all outputs: what stands under
+    one test the compiler can load once.
+    """
+    if not tests:
+        return [*head, *(unit + line for line in lines), "}"]
+    if len(lines) == 1:
+        tested = [f"{unit}if ({tests}) {lines[0]}"]
+    else:
+        tested = [f"{unit}if ({tests}) {{", *(unit * 2 + x for x in lines), f"{unit}}}"]
+    each = [*head, *tested, "}"]
+    if not whole:
+        return each
+    free = [*head, *(unit + line for line in lines), "}"]
+    return [
+        f"bool {whole} = true;", *head, f"{unit}{whole} = {whole} && {tests};", "}",
+        f"if ({whole}) {{", *(unit + x for x in free),
+        "} else {", *(unit + x for x in each), "}",
+    ]  # fmt: skip
+
+
+def _swaps(
+    source: Source, plan: _Plan, count: int, item: str, rows: bool
+) -> list[tuple[Node, str]]:
     """Return what stands for the block's number, or the thread's and the extent, in the loop."""
+    init = plan.output.variable.init
+    if rows and init is not None:
+        return [(init, f"({source.of(init)}) * {count} + {item}")]
     if plan.thread is None:
         return [(plan.block, f"({source.of(plan.block)} * {count} + {item})")]
     extent = f"blockDim.{plan.output.axis}"

@@ -32,17 +32,41 @@ def register_accumulator(kernel: Kernel, findings: Sequence[Finding]) -> Iterato
     """
     del findings
     source = Source(kernel.source)
-    for fn in source.kernels:
-        if fn.broken:
+    found = [
+        (fn, _promote(source, fn, loop, groups))
+        for fn in source.kernels
+        if not fn.broken
+        for loop, groups in _promotable(source, fn)
+    ]
+    if len({fn.name for fn, _ in found}) > 1:
+        yield _all(source, found)
+    for _, (edit, _) in found:
+        yield edit
+
+
+def _promotable(source: Source, fn: Function) -> Iterator[tuple[Loop, list[list[Access]]]]:
+    """Yield the outermost loops of a kernel that keep elements at fixed addresses."""
+    done: list[Loop] = []
+    for loop in fn.loops:
+        if any(contains(outer.node, loop.node) for outer in done):
             continue
-        done: list[Loop] = []
-        for loop in fn.loops:
-            if any(contains(outer.node, loop.node) for outer in done):
-                continue
-            groups = _fixed_elements(source, fn, loop) if source.in_block(loop.node) else []
-            if groups:
-                done.append(loop)
-                yield _promote(source, fn, loop, groups)
+        groups = _fixed_elements(source, fn, loop) if source.in_block(loop.node) else []
+        if groups:
+            done.append(loop)
+            yield loop, groups
+
+
+def _all(source: Source, found: Sequence[tuple[Function, tuple[Edit, list[Replacement]]]]) -> Edit:
+    """Return the edit that does what is possible in all kernels of a file."""
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(fn.name for fn, _ in found))
+    return Edit(
+        f"accumulate in registers in {names}",
+        source.replace(sorted(e for _, (_, edits) in found for e in edits)),
+        f"rule:{_NAME}",
+        "Their loops load and store the same elements in every iteration; registers do it once.",
+        _NAME,
+        1.6,
+    )
 
 
 def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Access]]:
@@ -206,7 +230,9 @@ def _later(
     return found
 
 
-def _promote(source: Source, fn: Function, loop: Loop, groups: list[list[Access]]) -> Edit:
+def _promote(
+    source: Source, fn: Function, loop: Loop, groups: list[list[Access]]
+) -> tuple[Edit, list[Replacement]]:
     edits: list[Replacement] = []
     names: list[str] = []
     behind: dict[int, str] = {}
@@ -227,7 +253,7 @@ def _promote(source: Source, fn: Function, loop: Loop, groups: list[list[Access]
         behind[end] = f"{behind.get(end, '')}\n{source.indent(loop.node)}{place} = {name};"
     edits += [(end, end, text) for end, text in behind.items()]
     places = ", ".join(f"`{source.plain(g[0].node)}`" for g in groups)
-    return Edit(
+    edit = Edit(
         f"accumulate {places} in {'a register' if len(groups) == 1 else 'registers'}",
         source.replace(sorted(edits)),
         f"rule:{_NAME}",
@@ -236,3 +262,4 @@ def _promote(source: Source, fn: Function, loop: Loop, groups: list[list[Access]
         _NAME,
         1.6,
     )
+    return edit, edits

@@ -159,3 +159,49 @@ def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
     wanted = emulator.run(text, main, tmp_path)
     for edit in edits(text)[:2]:
         assert emulator.run(edit.source, main, tmp_path) == wanted
+
+
+STENCIL = (
+    HEAD
+    + "  const int x = blockIdx.x * 8 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;\n"
+    + "  if (x >= 1 && y >= 1 && x < w - 1 && y < n - 1) {\n    int at = y * w + x;\n"
+    + "    int up = at - w;\n"
+    + "    o[at] = a[up] + a[at + w] + a[at - 1] + a[at + 1] - 4 * a[at];\n  }\n}\n"
+    + SQUARE[SQUARE.index("void run") :]
+)
+
+
+def test_neighbours_that_read_the_same_rows_go_to_one_thread() -> None:
+    found = edits(STENCIL)
+    assert "4 neighbours along y" in found[0].title
+    assert "y = (blockIdx.y * 8 + threadIdx.y) * 4 + item;" in found[0].source
+    assert "a_items[item] = a[((y * w + x) - w)];" in found[0].source
+    assert "whole = whole && " in found[0].source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STENCIL.replace("a[up]", "a[at]").replace("a[at + w]", "a[at]"),  # no rows in common
+        STENCIL.replace("int up = at - w;", "int up = at - w; up += 0;").replace(
+            "a[at + w]", "a[x]"
+        ),
+        STENCIL.replace("4 * a[at]", "threadIdx.y * a[at]"),  # knows its thread otherwise, too
+    ],
+)
+def test_outputs_with_nothing_in_common_stay_a_block_apart(text: str) -> None:
+    assert not [e for e in edits(text) if "neighbours" in e.title]
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_neighbours_write_the_same_on_small_and_odd_planes(tmp_path: Path) -> None:
+    main = """
+    for (int n : {1, 2, 3, 9, 30}) for (int w : {1, 2, 13}) {
+      std::vector<float> a(n * w), b(n * w), o(n * w);
+      for (int i = 0; i < n * w; ++i) a[i] = i % 17, o[i] = i;
+      run(a.data(), b.data(), o.data(), w, n);
+      for (float v : o) printf("%g ", v);
+    }"""
+    wanted = emulator.run(STENCIL, main, tmp_path)
+    for edit in edits(STENCIL)[:4]:
+        assert emulator.run(edit.source, main, tmp_path) == wanted

@@ -115,3 +115,10 @@ def test_a_function_that_looks_beyond_the_element_forbids_it() -> None:
     (text,) = edits("  for (int j = 0; j < n; j++) c[i] += draw(&states[i]);\n", STATE)
     assert text
     assert edits("  for (int j = 0; j < n; j++) c[i] += peek(&states[i]);\n", STATE) == []
+
+
+def test_all_kernels_of_a_file_can_be_done_at_once() -> None:
+    one = HEAD + IDS + "  for (int j = 0; j < n; j++) c[i] += a[j];\n}\n"
+    text = one + one.replace(" k(", " other(")
+    found = list(register_accumulator(Kernel("k", text), []))
+    assert [e.source.count("c[i] = acc;") for e in found] == [2, 1, 1]
