@@ -162,8 +162,8 @@ def trajectory(session: AgentSession) -> str:
 
 
 def one_step(session: AgentSession, step: Step) -> str:
-    """Tell everything of one candidate: verdict, checks, and the diff from its parent."""
-    parts = [_headline(session, step, again=False)]
+    """Tell everything of one candidate: why it was made, its verdict, the diff from its parent."""
+    parts = [_headline(session, step, again=False), *_intent(session, step)]
     if step.verdict.status is Status.CORRECT:
         parts += _correct(session, step, most=1)
     else:
@@ -176,6 +176,20 @@ def one_step(session: AgentSession, step: Step) -> str:
         if len(lines) > MOST_DIFF_LINES:
             parts.append(f"… {len(lines) - MOST_DIFF_LINES} more lines")
     return "\n".join(parts)
+
+
+def _intent(session: AgentSession, step: Step) -> Iterator[str]:
+    """Yield what an edit was for, and its promise beside what came of it."""
+    edit = step.edit
+    if edit is None or step.parent is None:
+        return
+    yield f"{edit.title} (by {edit.author})"
+    if edit.rationale:
+        yield edit.rationale
+    now, before = speedup_of(step), speedup_of(session.step(step.parent))
+    if edit.predicted:
+        came = f"{now / before:.2f}×" if now and before else "nothing measured"
+        yield f"promised {edit.predicted:.2f}× over step {step.parent}, came to {came}"
 
 
 def confirmed(session: AgentSession, number: int, refused: str, files: Mapping[str, object]) -> str:

@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from bot.cli import main as command_line
+from optimizer.trajectory import read_trajectory
 
 pytest.importorskip("mcp")
 
@@ -86,6 +87,46 @@ def test_an_agent_finds_the_recorded_speedup_by_trying_what_the_rules_suggest(
     driven(project, talk)
     kept = (project / "out/softmax/trajectory.jsonl").read_text().splitlines()
     assert len(kept) == 1 + 2 + 1, "a header, two steps, a footer"
+
+
+def test_an_agent_inspects_edits_measures_and_reads_what_is_left_to_mend(project: Path) -> None:
+    async def rule(ask: Ask) -> None:
+        await ask("suggest", workload="softmax")
+        await ask("evaluate", workload="softmax", suggestion="0.1")
+
+    driven(project, rule)
+    original = (project / "softmax.cu").read_text()
+    steps = read_trajectory(project / "out/softmax/trajectory.jsonl").steps
+    edited, at = steps[1].kernel.source, steps[1].kernel.launch
+    assert at is not None
+    launch = {"grid": list(at.grid), "block": list(at.block), "shared": at.shared}
+    shutil.rmtree(project / "out")
+
+    async def agent(ask: Ask) -> None:
+        seen = await ask("inspect", file="softmax.cu")
+        assert "softmax" in text(seen)
+        assert seen.is_error or "registers" in text(seen)  # no nvcc, no registers
+        before = text(await ask("findings", workload="softmax"))
+        assert "uncoalesced-access" in before
+        tried = await ask(
+            "evaluate", workload="softmax", title="give each row to a warp", predicted=4.0,
+            edits=[{"search": original, "replace": edited}], why="lanes read along the row", launch=launch,
+        )  # fmt: skip
+        assert tried.structured_content["status"] == "correct"
+        assert tried.structured_content["speedup"] > 5
+        assert tried.structured_content["best_step"] == 1
+        after = text(await ask("findings", workload="softmax", step=1))
+        assert "uncoalesced-access" not in after
+        one = text(await ask("trajectory", workload="softmax", step=1))
+        assert "give each row to a warp" in one
+        assert "lanes read along the row" in one
+        assert "promised 4.00× over step 0, came to 11." in one
+
+    driven(project, agent)
+    (step,) = read_trajectory(project / "out/softmax/trajectory.jsonl").steps[1:]
+    assert step.edit is not None
+    assert step.edit.author == "agent"
+    assert step.edit.predicted == 4.0
 
 
 def test_what_the_recording_lacks_is_said_and_never_guessed(project: Path) -> None:
