@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from bot import asking, memory_store
-from bot.settings import Settings
+from bot.settings import Settings, surroundings
 from optimizer import bottleneck, plugins
 from optimizer.boundary import violations
 from optimizer.budget import Budget, SearchSettings, Strategy
@@ -31,6 +31,7 @@ from optimizer.policies.rules import RulePolicy
 from optimizer.synthesis import cutlass
 from optimizer.tools import Tools
 from optimizer.tuning import tune
+from runners import gpu_nodes
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
 from runners.dispatch import Gpu, LocalDispatcher, discover
@@ -319,12 +320,17 @@ def replayed(path: Path) -> Source:
 def present() -> tuple[Gpu, ...]:
     """Return the GPUs of this host. Raise `NoDeviceError`, saying what works without, in a line."""
     try:
-        return discover()
+        found = discover()
     except NoDeviceError as error:
         raise NoDeviceError(
             f"{error.message}; without a GPU there are `optiml inspect FILE.cu`, `optiml demo` and "
             "--replay RECORDING"
         ) from error
+    # The driver's tool lists all; CUDA counts those that CUDA_VISIBLE_DEVICES leaves.
+    shown = gpu_nodes.listed(
+        surroundings().get("CUDA_VISIBLE_DEVICES", ""), [gpu.uuid for gpu in found]
+    )
+    return tuple(replace(found[at], index=index) for index, at in enumerate(shown))
 
 
 def chosen(gpus: tuple[Gpu, ...], device: str) -> tuple[Gpu, ...]:

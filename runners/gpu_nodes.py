@@ -50,6 +50,26 @@ def visible(index: int, outer: str, known: Sequence[Card] | None = None) -> str:
     return found[int(name)].uuid if name.isdigit() and int(name) < len(found) else name
 
 
+def listed(outer: str, uuids: Sequence[str]) -> list[int]:
+    """Return which GPUs CUDA shows as 0, 1, ... inside the list `outer`; all when it is empty.
+
+    >>> listed("2,0", ["GPU-a", "GPU-b", "GPU-c"]), listed("GPU-b", ["GPU-a", "GPU-b"])
+    ([2, 0], [1])
+    >>> listed("", ["GPU-a", "GPU-b"]), listed("0,7,1", ["GPU-a", "GPU-b"])
+    ([0, 1], [0])
+    """
+    names = [name.strip() for name in outer.split(",") if name.strip()]
+    if not names:
+        return list(range(len(uuids)))
+    found: list[int] = []
+    for name in names:
+        at = [i for i, uuid in enumerate(uuids) if uuid.startswith(name) or str(i) == name]
+        if len(at) != 1:
+            break  # CUDA shows none from the first that it does not know
+        found += at
+    return found
+
+
 def nodes(shown: str, folder: Path = DEVICES, known: Sequence[Card] | None = None) -> list[str]:
     """Return the device files for a CUDA_VISIBLE_DEVICES; all of them where it names no UUID."""
     every = sorted(str(path) for path in folder.glob("nvidia*"))
