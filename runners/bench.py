@@ -218,6 +218,7 @@ class Bench:
         if poison is None:
             poison = NAN_POISON if nan else int(self._rng.integers(0, 2**62))
         bound = launchable.bind(combination.case, layout.addresses(base))
+        launchable.begins()
         self.restore(scene, base, 1, zeros, poison)
         self.dirty()
         self.gpu.upload(self._damage, _DAMAGE)

@@ -26,7 +26,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from runners import spec
+from runners import allocations, spec
+from runners.allocations import Allocations
 from runners.answers import module_command
 from runners.bench import Damage, Run
 from runners.contents import Combination
@@ -64,12 +65,16 @@ def _write(folder: Path, name: str, data: Storage) -> Json:
 class _Server:
     """Answers requests about one loaded pair at a time."""
 
-    def __init__(self, folder: Path, gpu: int) -> None:
+    def __init__(self, folder: Path, gpu: int, counter: Path | None) -> None:
         from runners.device import CudaGpu
 
         self._folder = folder
         self._gpu = CudaGpu(gpu)
-        self._benches = Benches(self._gpu)
+        allocations = None
+        if counter is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                allocations = Allocations(counter)
+        self._benches = Benches(self._gpu, allocations=allocations)
         self._session: LocalSession | None = None
         self._burning: Burning | None = None
 
@@ -134,7 +139,7 @@ class _Server:
             **self._found(timed.findings),
             "samples": asdict(timed.samples),
             "launches": timed.launches,
-            "memory_bytes": timed.memory_bytes,
+            "memory_bytes": [timed.memory_bytes, timed.baseline_memory_bytes],
             "temperature_c": timed.temperature_c,
         }
 
@@ -156,10 +161,13 @@ class _Server:
         }
 
 
-def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO) -> None:
-    """Answer requests until the worker closes its end or the device is lost."""
+def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO, counter: Path | None = None) -> None:
+    """Answer requests until the worker closes its end or the device is lost.
+
+    `counter` is the library that counts allocations, if there is one.
+    """
     try:
-        server = _Server(folder, gpu)
+        server = _Server(folder, gpu, counter)
     except Fault as error:
         out.write(json.dumps({"fault": error.as_json()}) + "\n")
         out.flush()
@@ -181,12 +189,12 @@ def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO) -> None:
             os._exit(75)
 
 
-def main(folder: Path, gpu: int) -> None:
+def main(folder: Path, gpu: int, counter: Path | None = None) -> None:
     """Take standard output for the protocol and give everybody else the void."""
     protocol = os.fdopen(os.dup(1), "w")
     void = os.open(os.devnull, os.O_WRONLY)
     os.dup2(void, 1)
-    serve(folder, gpu, sys.stdin, protocol)
+    serve(folder, gpu, sys.stdin, protocol, counter)
 
 
 # --- in the worker ------------------------------------------------------------------------------
@@ -234,9 +242,13 @@ class EntryProcess:
         self._buffer, self._pairs, self._shown = b"", 0, needed
         # The worker's own compiled kernels lie in its /tmp; without them the child compiles them.
         own = Path(tempfile.gettempdir()) / f"optiml-{os.getuid()}"
+        try:
+            counter = [str(allocations.library(own))]
+        except (Fault, OSError):
+            counter = []  # its allocations are then not known
         shown = [*interpreter_paths(), *needed, *([own] if own.is_dir() else [])]
         self._child = self._sandbox.spawn(
-            module_command("runners.entry_process", str(self._folder), str(self._gpu)),
+            module_command("runners.entry_process", str(self._folder), str(self._gpu), *counter),
             readable=shown,
             writable=[self._folder],
             limits=INNER_LIMITS,
@@ -391,6 +403,14 @@ def _item(combination: Combination) -> Json:
     }
 
 
+def _sizes(said: Any) -> tuple[int | None, int | None]:
+    """Read what candidate and original took; none is below zero."""
+    mine, theirs = (None if size is None else int(size) for size in said)
+    if min(mine or 0, theirs or 0) < 0:
+        raise ValueError("memory that is none")
+    return mine, theirs
+
+
 class RemoteBurning:
     """A pair in the child that runs back to back."""
 
@@ -459,7 +479,7 @@ class RemoteSession:
                 _samples(said["samples"]),
                 found,
                 int(said["launches"]),
-                int(said["memory_bytes"]),
+                *_sizes(said["memory_bytes"]),
                 None if heat is None else float(heat),
             )
 
@@ -495,4 +515,4 @@ class RemoteSession:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]) if len(sys.argv) > 3 else None)

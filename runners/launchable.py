@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from runners import shaking
+from runners import cubin, shaking
+from runners.allocations import Allocations
 from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
@@ -21,6 +22,8 @@ from runners.retained import Retained, retained
 from runners.spec import Launch, Source, Work
 
 Bound = Callable[[], None]
+# Of a multiprocessor (2,048 since Kepler but for some small parts); of a thread's stack at first.
+RESIDENT_THREADS, STACK_BYTES = 2048, 1024
 _LIMITS = ((2**31 - 1, 65535, 65535), (1024, 1024, 64))
 
 
@@ -39,6 +42,14 @@ class Launchable(Protocol):
     @property
     def retained(self) -> Retained | None:
         """Return what it keeps between launches."""
+        ...
+
+    def begins(self) -> None:
+        """Note that what is allocated from now on is this one's."""
+        ...
+
+    def device_bytes(self) -> int | None:
+        """Return the device memory it has taken beside its arguments; None if not known."""
         ...
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
@@ -107,13 +118,19 @@ class KernelLaunchable:
         if launch is None:
             raise Fault("ConfigError", f"{work.name} is a kernel and needs a launch geometry")
         self._gpu, self._work, self._launch, self._promoted = gpu, work, launch, promoted
-        before = gpu.free_bytes()
         image = Path(str(artifact["path"])).read_bytes()
         self._module = gpu.load(image)
         self.retained = retained(gpu, self._module, image)
-        self.module_bytes = max(0, before - gpu.free_bytes())
+        self._bytes = cubin.loaded_bytes(image) + local_bytes(artifact, gpu.facts)
         self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
         self._functions: dict[int, Any] = {}
+
+    def begins(self) -> None:
+        """Nothing: a kernel allocates nothing that is seen."""
+
+    def device_bytes(self) -> int:
+        """Return what code, variables and thread-local memory take."""
+        return self._bytes
 
     def shake(self, seed: int) -> None:
         """Set the seed of the delays that are compiled in (`runners.shaking`); zero for none."""
@@ -136,7 +153,6 @@ class KernelLaunchable:
 class EntryLaunchable:
     """A host function of a shared object, called in this process on the null stream."""
 
-    module_bytes = 0
     hosted = True
     retained = None
 
@@ -148,7 +164,14 @@ class EntryLaunchable:
         scratch: Path,
         *,
         promoted: bool = False,
+        allocations: Allocations | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
+        self._allocations = allocations
+        self._owner = allocations.owner() if allocations else 0
+        code = Path(str(artifact.get("cubin") or ""))
+        image = code.read_bytes() if code.is_file() else b""
+        self._bytes = cubin.loaded_bytes(image) + local_bytes(artifact, facts or {})
         # A file of its own: the loader gives one handle for one file, and candidate and
         # baseline must not share static data when they are the same.
         path = scratch / f"{len(list(scratch.iterdir()))}.so"
@@ -167,6 +190,17 @@ class EntryLaunchable:
         self._stream = takes_stream(symbol, work.symbol, source.source)
         self._work, self._promoted = work, promoted
 
+    def begins(self) -> None:
+        """Note that what is allocated from now on is this one's."""
+        if self._allocations is not None:
+            self._allocations.begins(self._owner)
+
+    def device_bytes(self) -> int | None:
+        """Return what its code and its allocations have taken at most; None if not counted."""
+        if self._allocations is None:
+            return None
+        return self._bytes + self._allocations.most(self._owner)
+
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a call with its arguments converted."""
         values = host_arguments(self._work, case, addresses, promoted=self._promoted)
@@ -174,6 +208,17 @@ class EntryLaunchable:
             values.append(ctypes.c_void_p(0))
         function = self._function
         return lambda: function(*values)
+
+
+def local_bytes(artifact: Mapping[str, Any], facts: Mapping[str, Any]) -> int:
+    """Return by how much a context's store of thread-local memory grows for its largest kernel.
+
+    A context begins with 1 KiB of stack for every thread the GPU can hold
+    (`cudaLimitStackSize`) and grows for a kernel that needs more.
+    """
+    stacks = [int(r.get("stack_bytes") or 0) for r in (artifact.get("resources") or {}).values()]
+    threads = RESIDENT_THREADS * int(facts.get("sms") or 0)
+    return max(0, max(stacks, default=0) - STACK_BYTES) * threads
 
 
 def takes_stream(symbol: str, name: str, source: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import captured, cuda_types, families, inputs, spec
+from runners.allocations import Allocations
 from runners.bench import Bench, Run, poison_of
 from runners.compare import Budget, few_ulp, noise_by_exponent, same_bytes, within
 from runners.contents import Combination, Contents
@@ -47,11 +48,25 @@ Marks = npt.NDArray[np.bool_]
 
 
 def load(
-    bench: Bench, artifact: Json, source: Source, work: Work, launch: Launch | None, scratch: Path
+    bench: Bench,
+    artifact: Json,
+    source: Source,
+    work: Work,
+    launch: Launch | None,
+    scratch: Path,
+    allocations: Allocations | None = None,
 ) -> Launchable:
     """Return the compiled code as something to launch in this process."""
     if artifact.get("kind") == "shared":
-        return EntryLaunchable(artifact, work, source, scratch, promoted=bench.promoted)
+        return EntryLaunchable(
+            artifact,
+            work,
+            source,
+            scratch,
+            promoted=bench.promoted,
+            allocations=allocations,
+            facts=bench.gpu.facts,
+        )
     chosen = launch or work.launch
     return KernelLaunchable(bench.gpu, artifact, work, chosen, promoted=bench.promoted)
 

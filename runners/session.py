@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from runners import timing
+from runners.allocations import Allocations
 from runners.bench import Bench, Run
 from runners.burning import BurnStage
 from runners.contents import Combination
@@ -23,7 +24,7 @@ from runners.launchable import KernelLaunchable, Launchable
 from runners.nvml import Unmeasured
 from runners.original import load
 from runners.retained import Retained
-from runners.spec import JobSpec, Json
+from runners.spec import JobSpec, Json, Source
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples
 
@@ -32,12 +33,17 @@ MOST_RUN_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Samples of one case, and what the checks behind its launches saw."""
+    """Samples of one case, and what the checks behind its launches saw.
+
+    The bytes are device memory at most: arguments, code, variables, and what it allocates itself;
+    None where that is not seen.
+    """
 
     samples: Samples
     findings: Findings
     launches: int
-    memory_bytes: int
+    memory_bytes: int | None
+    baseline_memory_bytes: int | None
     temperature_c: float | None
 
 
@@ -140,10 +146,10 @@ class LocalSession:
             raise
         # After any other error the device is lost, and freeing memory on it may never return.
         stage.close()
-        own = getattr(self._pair[0], "module_bytes", 0)
-        memory = stage.layout.stride + int(own)
+        taken = [one.device_bytes() for one in self._pair]
+        memory = [None if own is None else stage.layout.payload_bytes + own for own in taken]
         heat = self._bench.gpu.temperature()
-        return Timed(samples, stage.findings, launches, memory, heat)
+        return Timed(samples, stage.findings, launches, memory[0], memory[1], heat)
 
     def burning(
         self, combination: Combination, limits: Mapping[str, Limit], seconds: float
@@ -177,8 +183,8 @@ class LocalSession:
 class Benches:
     """The benches of one process, one a workload, the latest few kept."""
 
-    def __init__(self, gpu: Gpu, most: int = 2) -> None:
-        self._gpu, self._most = gpu, most
+    def __init__(self, gpu: Gpu, most: int = 2, allocations: Allocations | None = None) -> None:
+        self._gpu, self._most, self._allocations = gpu, most, allocations
         self._kept: dict[str, Bench] = {}
         self._loaded: dict[str, Launchable] = {}
 
@@ -193,8 +199,11 @@ class Benches:
         bench = self._kept[work]
         key = f"{work}|{job.baseline.digest}|{baseline['path']}"
         if key not in self._loaded:
-            self._loaded[key] = load(
-                bench, baseline, job.baseline, job.work, job.baseline.launch, scratch
-            )
-        mine = load(bench, candidate, job.kernel, job.work, job.kernel.launch, scratch)
+            self._loaded[key] = self._load(bench, baseline, job.baseline, job, scratch)
+        mine = self._load(bench, candidate, job.kernel, job, scratch)
         return LocalSession(bench, (mine, self._loaded[key]), job)
+
+    def _load(
+        self, bench: Bench, artifact: Json, source: Source, job: JobSpec, scratch: Path
+    ) -> Launchable:
+        return load(bench, artifact, source, job.work, source.launch, scratch, self._allocations)

@@ -218,9 +218,9 @@ def _work(data: Json) -> Work:
 
 def parse(data: Json) -> JobSpec:
     """Read a job; raise `SpecError` that names what is missing or does not fit."""
-    effort = str(data.get("effort", "screen"))
-    energy = effort if effort in {"weigh", "energy"} else ""
     try:
+        effort = str(data.get("effort", "screen"))
+        energy = effort if effort in {"weigh", "energy"} else ""
         job = JobSpec(
             _source(data["kernel"]),
             _source(data["baseline"]),

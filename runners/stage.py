@@ -151,6 +151,7 @@ class DeviceStage:
     def arm(self, which: int, *, second_of_pair: bool) -> Arm:
         """Time one region of launches and check every one of them."""
         self._gpu.reset_cache()
+        self._pair[which].begins()
         self._fresh(which, second_of_pair=second_of_pair)
         self._evict()
         us, clock, dry, wall, late = self._region(self._bound[which])

@@ -70,7 +70,7 @@ class Worker:
 
     def answer(self, request: Json) -> tuple[Json, bool]:
         """Return the response to a request, and whether this process has to end behind it."""
-        head = {key: request.get(key) for key in ("id", "nonce")}
+        head = _named(request)
         try:
             return self._operate(head, request)
         except Fault as fault:
@@ -201,9 +201,15 @@ def _rejected(reasons: tuple[str, ...]) -> Json:
     return {"status": "rejected", "log": "\n".join(reasons)[:8000], "checks": [check]}
 
 
+def _named(request: Json) -> Json:
+    """Return what an answer is matched with; a NaN could not be said again."""
+    named = {key: request.get(key) for key in ("id", "nonce")}
+    return {key: one if isinstance(one, str | int) else None for key, one in named.items()}
+
+
 def timed_out(request: Json, seconds: float) -> Json:
     """Return the response for a candidate that did not end in time."""
-    head = {key: request.get(key) for key in ("id", "nonce")}
+    head = _named(request)
     try:
         digest = spec.parse(request["job"]).kernel.digest
     except (Fault, KeyError):

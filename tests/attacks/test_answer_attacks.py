@@ -45,7 +45,7 @@ HONEST_TIMES: Json = {
     "largest": 0.0,
     "suspects": [],
     "launches": 1,
-    "memory_bytes": 64,
+    "memory_bytes": [64, 64],
     "temperature_c": None,
 }
 # Answers what the file `says` tells it to, whatever it is asked; `act` is run before.
@@ -99,7 +99,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         monkeypatch.setattr(
             entry_process,
             "module_command",
-            lambda _module, folder, _gpu: [sys.executable, "-I", "-c", code, folder],
+            lambda _module, folder, *_: [sys.executable, "-I", "-c", code, folder],
         )
         process = EntryProcess(tmp_path / "scratch", 0, sandbox)
         made.append(process)
