@@ -159,16 +159,16 @@ def _add_pages(app: FastAPI, entrance: Entrance) -> None:
     streams = Streams(lambda job_id: pages.state(entrance.records, job_id))
     script = pages.script()
 
+    @app.get("/jobs/job.js", response_class=Response)
+    async def job_script() -> Response:
+        """Return the script of the page of a job that goes on."""
+        return Response(script, media_type="text/javascript; charset=utf-8")
+
     @app.get("/jobs/{job_id}", response_class=HTMLResponse, responses=gone)
     async def job_page(job_id: JobId) -> Response:
         """Show a job. Its address is known to those who see its check run."""
         found = await asyncio.to_thread(pages.job, entrance.records, entrance.terms, job_id)
         return _page(found)
-
-    @app.get("/assets/job.js", response_class=Response)
-    async def job_script() -> Response:
-        """Return the script of the page of a job that goes on."""
-        return Response(script, media_type="text/javascript; charset=utf-8")
 
     @app.get(
         "/jobs/{job_id}/live",

@@ -496,7 +496,7 @@ def test_what_a_gpu_plane_says_is_shown_and_never_obeyed(tmp_path: Path) -> None
         job = bot.reviews()[0].id
         house.until(lambda: bot.client.get(f"/jobs/{job}/state").json()["steps"] == 7)
         page = bot.client.get(f"/jobs/{job}").text
-        assert page.count("<script") == page.count('<script src="../assets/job.js" defer>') == 1
+        assert page.count("<script") == page.count('<script src="job.js" defer>') == 1
         assert "&lt;script" in page
         bot.house.entrance.records.ledger.pause("*", "<b>why</b> @everyone")
         bot.settled()
@@ -529,7 +529,7 @@ def test_pages_show_state_and_report_and_run_no_script(tmp_path: Path) -> None:
         page = bot.client.get(f"/jobs/{job}")
         assert 'http-equiv="refresh"' in page.text
         assert "script-src 'self';" in page.headers["content-security-policy"]
-        assert bot.client.get("/assets/job.js").headers["content-type"].startswith("text/javasc")
+        assert bot.client.get("/jobs/job.js").headers["content-type"].startswith("text/javasc")
         assert bot.client.get(f"/jobs/{'0' * 32}").status_code == 404
         assert bot.client.get("/jobs/../x").status_code == 404
     with house.bot(tmp_path) as bot:  # the same database: the job goes on
