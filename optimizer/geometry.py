@@ -23,7 +23,10 @@ Change = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """New launches: replacements in the text, and the launch of a `kernel:` workload if changed."""
+    """New launches: replacements in the text, and the launch of a `kernel:` workload if changed.
+
+    Where a workload launches a kernel that its file launches, too, both are changed alike.
+    """
 
     edits: tuple[Replacement, ...] = ()
     launch: Launch | None = None
@@ -99,7 +102,10 @@ def regrid(
         for axis, change in changes.items():
             texts["xyz".index(axis)] = change(texts["xyz".index(axis)])
         edits[launch.grid_span] = _joined(texts)
-    return Geometry(tuple((*at, new) for at, new in edits.items()))
+    beside = Geometry() if kernel.launch is None else _of_workload(kernel, changes)
+    if beside is None:
+        return None
+    return Geometry(tuple((*at, new) for at, new in edits.items()), beside.launch)
 
 
 def _axes(launch: launches.Launch) -> set[str]:
@@ -137,16 +143,16 @@ def reblock(
         texts = _texts(launch.block, launch.block_variable)
         texts[at] = _divided(texts[at], factor)
         edits.append((*launch.block_span, _joined(texts)))
-    if edits:
-        return Geometry(tuple(dict.fromkeys(edits)))
     launched = kernel.launch
+    if edits and launched is None:
+        return Geometry(tuple(dict.fromkeys(edits)))
     if launched is None or not launched.tunable:
         return None
     texts = [*launched.block, *["1"] * (3 - len(launched.block))]
     texts[at] = _divided(texts[at], factor)
     while len(texts) > 1 and texts[-1] == "1":
         texts.pop()
-    return Geometry((), replace(launched, block=tuple(texts)))
+    return Geometry(tuple(dict.fromkeys(edits)), replace(launched, block=tuple(texts)))
 
 
 def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
@@ -155,12 +161,14 @@ def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
     None if a launch is not understood, has blocks without a y, or a grid too long for y.
     """
     found = source.launches_of(fn.name)
-    if not found:
-        launched = kernel.launch
+    launched, turned = kernel.launch, None
+    if launched is not None or not found:
         if launched is None or not launched.tunable or len(launched.block) < _PLANE:
             return None
         one, two = (_turned([*texts]) for texts in (launched.grid, launched.block))
-        return Geometry((), replace(launched, grid=tuple(one), block=tuple(two)))
+        turned = replace(launched, grid=tuple(one), block=tuple(two))
+    if not found:
+        return Geometry((), turned)
     if not source.only_launched(fn.name):
         return None
     edits: dict[tuple[int, int], str] = {}
@@ -174,7 +182,7 @@ def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
         square = block[0].value is not None and block[0].value == block[1].value
         if not square and block[0].text != block[1].text:
             edits[launch.block_span] = _joined(_turned(_texts(block, launch.block_variable)))
-    return Geometry(tuple((*at, new) for at, new in edits.items()))
+    return Geometry(tuple((*at, new) for at, new in edits.items()), turned)
 
 
 def _turned(texts: list[str]) -> list[str]:

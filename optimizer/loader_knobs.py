@@ -28,6 +28,8 @@ def loader_knobs(source: Source, kernel: Kernel) -> Iterator[Knob]:
     function = source.function(kernel.name)
     if launch is None or not launch.tunable or function is None or function.broken:
         return
+    if source.launches_of(function.name):
+        return  # its own launches are another geometry, written in the text
     sizes = [integer(b.strip()) for b in launch.block]
     while len(sizes) > 1 and sizes[-1] == 1:
         sizes.pop()

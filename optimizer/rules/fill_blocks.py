@@ -153,12 +153,10 @@ def _filled(
     geometry = regrid(kernel, source, fn, changes)
     if geometry is None:
         return None
-    if geometry.launch is not None:
-        texts = tuple(str(n) for n in block)
-        return Geometry((), replace(geometry.launch, block=texts))
+    launch = geometry.launch and replace(geometry.launch, block=tuple(str(n) for n in block))
     text = str(block[0]) if len(block) == 1 else f"dim3({', '.join(str(n) for n in block)})"
     blocks = {lc.block_span: text for lc in source.launches_of(fn.name)}
-    return Geometry((*geometry.edits, *((*at, new) for at, new in blocks.items())))
+    return Geometry((*geometry.edits, *((*at, new) for at, new in blocks.items())), launch)
 
 
 def _numbers(source: Source, fn: Function, axes: str) -> Iterator[Replacement]:

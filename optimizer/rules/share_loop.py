@@ -255,15 +255,12 @@ def _effects(source: Source, fn: Function, shared: Sequence[_Shared]) -> tuple[N
 
 
 def _widened(kernel: Kernel, source: Source, fn: Function, threads: int) -> Geometry | None:
-    launches = source.launches_of(fn.name)
-    if launches:
-        return Geometry(
-            tuple({lc.block_span: (*lc.block_span, str(threads)) for lc in launches}.values())
-        )
+    found = source.launches_of(fn.name)
+    edits = tuple({lc.block_span: (*lc.block_span, str(threads)) for lc in found}.values())
     launch = kernel.launch
-    if launch is None or not launch.tunable:
-        return None
-    return Geometry((), replace(launch, block=(str(threads),)))
+    if launch is None:
+        return Geometry(edits) if edits else None
+    return Geometry(edits, replace(launch, block=(str(threads),))) if launch.tunable else None
 
 
 # -- a loop and its sums -------------------------------------------------------------------------
