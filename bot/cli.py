@@ -142,7 +142,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         optiml run kernels/softmax.cu --scheduler tls://gpus.example:8786
     """
     if file is None and capture is None:
-        raise ConfigError("there is no file to optimize", "name it: optiml run FILE.cu")
+        raise ConfigError("Missing argument FILE", "name what to optimize: optiml run FILE.cu")
     declared = (
         _captured(capture, kernel, file) if capture else projects.of_file(file or Path(), kernel)
     )

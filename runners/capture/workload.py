@@ -419,7 +419,8 @@ class _Plan:
             for i, axis in enumerate("xyz")
         ]
         shared = self._number("shared_bytes", [one.shared for one in self._launches])
-        return Launch(_shortened(grid), _shortened(block), shared)
+        # The launch in the program's own text may change along with the kernel.
+        return Launch(_shortened(grid), _shortened(block), shared, tunable=True)
 
     def _grid(self, axis: str, numbers: Sequence[int], threads: int) -> str:
         moving = {n: v for n, v in self._sizes.items() if n in self.variables}
@@ -456,7 +457,12 @@ def _holds(one: manifest.Pointer, size: int) -> bool:
 
 
 def _fits(one: manifest.Pointer, size: int) -> bool:
-    """Tell whether an array of that size is what an allocator would have made of this."""
+    """Tell whether an array of that size is what an allocator would have made of this.
+
+    Or whether just that part of it was written.
+    """
+    if one.changed and size - one.changed[1] < _SLACK:
+        return True
     return one.size - size < _SLACK or one.size == -(-size // _SEGMENT) * _SEGMENT
 
 
