@@ -21,6 +21,7 @@ from optimizer.trajectory import read_trajectory
 from runners.interfaces import Job
 from tests.bot import scripted, synthetic
 from tests.scripted_model import (
+    CONTEXT,
     Asked,
     Reply,
     Script,
@@ -195,6 +196,58 @@ def test_whatever_is_answered_the_rules_result_stands(tmp_path: Path, name: str)
     assert by_model(found) == []
     assert speedup_of(found.best) == pytest.approx(speedup_of(rules.best) or 0, rel=0.02)
     assert found.notes
+
+
+TROUBLED: dict[str, Reply] = {
+    "too many requests": Reply(status=429, error="slow down", headers={"retry-after": "0"}),
+    "server errors": Reply(status=500, error="oops"),
+    "a dropped connection": Reply(drop=True),
+    "a time-out": Reply(delay=1.0),
+}
+
+
+@pytest.mark.parametrize("name", TROUBLED)
+@pytest.mark.parametrize("for_good", [True, False])
+def test_a_server_in_trouble_is_asked_again_and_given_up_without_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, for_good: bool
+) -> None:
+    monkeypatch.setattr("bot.model_client.FIRST_WAIT", 0.01)
+    seen: set[str] = set()
+
+    def troubled(asked: Asked) -> Reply:
+        first = said(asked) not in seen
+        seen.add(said(asked))
+        return TROUBLED[name] if first or for_good else helpful(asked)
+
+    found, _ = with_model(troubled, tmp_path, model_seconds=0.6)
+    rules = searched(settings("", tmp_path, policy="rules"), tmp_path / "rules")
+    assert (speedup_of(found.best) or 0) >= (speedup_of(rules.best) or 0) * 0.98
+    if for_good:
+        assert by_model(found) == []
+        assert any("failed 3 times in a row" in note for note in found.notes)
+    else:
+        assert by_model(found)
+        assert not any("did not answer" in note for note in found.notes)
+
+
+def test_a_prompt_too_long_for_the_server_is_shortened_until_it_fits(tmp_path: Path) -> None:
+    lengths: list[tuple[int, bool]] = []
+
+    def narrow(asked: Asked) -> Reply:
+        size = len(said(asked))
+        lengths.append((size, size > 1500))
+        if size > 1500:
+            return Reply(status=400, error=CONTEXT, code="context_length_exceeded")
+        return helpful(asked)
+
+    found, model = with_model(narrow, tmp_path, policy="llm", evaluations=12)
+    assert by_model(found)
+    refused = [n for n, (_, too_long) in enumerate(lengths) if too_long]
+    taken = [n for n, (_, too_long) in enumerate(lengths) if not too_long]
+    assert refused
+    assert refused[0] < taken[-1]
+    sent = [said(asked) for asked in model.asked]
+    assert len(set(sent)) == len(sent), "no prompt is sent again that was too long"
 
 
 def test_code_that_does_not_compile_is_mended_from_the_compilers_words(tmp_path: Path) -> None:
