@@ -286,7 +286,11 @@ def _take_off(found: Reading, empty: Sequence[Arm]) -> None:
             energies[place], times[place] = energy - mj, max(1e-3, taken - us)
 
 
-def finite(reading: Reading) -> bool:
-    """Tell whether every figure is a number above zero."""
-    figures = (*reading.candidate_mj, *reading.baseline_mj, *reading.candidate_us)
-    return all(math.isfinite(one) and one > 0 for one in (*figures, *reading.baseline_us))
+def checked(reading: Reading, name: str) -> Reading:
+    """Return a reading whose figures are all above zero; raise `Unmeasured` for another."""
+    figures = (
+        *reading.candidate_mj, *reading.baseline_mj, *reading.candidate_us, *reading.baseline_us,
+    )  # fmt: skip
+    if not all(math.isfinite(one) and one > 0 for one in figures):
+        raise Unmeasured(f"{name}: the energy counter gave no usable figures")
+    return reading

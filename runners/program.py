@@ -14,6 +14,7 @@ it is too long to be judged.
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
 - `profiles`: a dict the caller keeps, so that an original is profiled once;
+- `meter`: reads the GPU's energy counter (`runners.nvml.Nvml`);
 - `recent`: a `program_recent.Recent` the caller keeps, so that two screenings in turn share a run
   of the original.
 
@@ -40,7 +41,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import cubin, interposer, program_stdout, sanitizer, static_gate
+from runners import cubin, interposer, program_energy, program_stdout, sanitizer, static_gate
+from runners.energy import Meter
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_profile import Profile, checks, patience, profile
@@ -59,6 +61,7 @@ HALF_WIDTH = 0.005
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
 GRAPH = "graph"
+ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
 # Repeated launches that come out this much slower than the launches in place do not stand for them.
@@ -100,7 +103,7 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         recent = context.get("recent") or Recent()
         deadline = begun + 0.9 * _seconds(request)
         code = context.get("device_code")
-        trial = _Trial(runner, request, job, workload, deadline, recent, code)
+        trial = _Trial(runner, request, job, workload, deadline, recent, code, context.get("meter"))
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -173,6 +176,7 @@ class _Trial:
     deadline: float
     recent: Recent
     device_code: DeviceCode | None = None
+    meter: Meter | None = None
 
     @property
     def seed(self) -> int:
@@ -180,7 +184,9 @@ class _Trial:
 
     @property
     def effort(self) -> str:
-        return str(self.job.get("effort") or "screen")
+        """Return how much the times are worth; energy is read beside a screening."""
+        effort = str(self.job.get("effort") or "screen")
+        return "screen" if effort in ENERGY else effort
 
     @property
     def _itself(self) -> bool:
@@ -216,6 +222,12 @@ class _Trial:
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
         measurement = _measurement(measured, originals)
+        if self.job.get("effort") in ENERGY:
+            begun = time.monotonic()
+            measurement["energy"] = program_energy.read(
+                self.runner, self.request, originals, measurement["cases"], self.meter
+            )
+            spent["energy"] = time.monotonic() - begun
         log = "; ".join(n for o in originals for n in o.notes)
         return self._verdict("correct", measurement, done, spent, log)
 
@@ -401,9 +413,14 @@ class _Timed:
         self.pairs: list[tuple[list[float], list[float]]] = []
         self.shares: dict[str, list[float]] = {}
         self.in_situ: list[tuple[float, float]] = []
+        self.memory = (0, 0)
 
     def add(self, theirs: Report, mine: Report) -> None:
         """Take a pair of runs; a kernel repeated in one only is timed where it stood in both."""
+        self.memory = (
+            max(self.memory[0], theirs.peak_bytes),
+            max(self.memory[1], mine.peak_bytes),
+        )
         a, b = _by_name(theirs), _by_name(mine)
         common = _common(a, b)
         before, after = _totals(a, common), _totals(b, common)
@@ -531,6 +548,7 @@ def _measurement(measured: Sequence[_Timed], originals: Sequence[Profile]) -> di
         for name, values in timed.shares.items():
             shares[name] = shares.get(name, 0.0) + statistics.median(values)
     total = sum(shares.values()) or 1.0
+    memory = [timed.memory for timed in measured]
     notes = [note for original in originals for note in original.notes]
     for timed in measured:
         before, after = (statistics.median(v) for v in zip(*timed.in_situ, strict=True))
@@ -543,8 +561,9 @@ def _measurement(measured: Sequence[_Timed], originals: Sequence[Profile]) -> di
         "device": "",
         "kernels": {name: value / total for name, value in shares.items()},
         "clock_mhz": None,
-        "energy_mj": None,
-        "peak_memory_bytes": None,
+        "energy": None,
+        "peak_memory_bytes": max(mine for _, mine in memory),
+        "baseline_memory_bytes": max(theirs for theirs, _ in memory),
         "temperature_c": None,
         "dropped": 0,
         "notes": notes,

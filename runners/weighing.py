@@ -115,8 +115,7 @@ def _heaviness(times: Json) -> float:
 
 def _believable(reading: Reading, times: Json) -> None:
     """Raise `Unmeasured` for figures that are none, or are not those of what was timed."""
-    if not energy.finite(reading):
-        raise Unmeasured(f"{times['name']}: the energy counter gave no usable figures")
+    energy.checked(reading, times["name"])
     if not energy.alike(reading, times["candidate_us"], times["baseline_us"]):
         raise Unmeasured(
             f"{times['name']}: launches back to back do not compare as those that were timed do"

@@ -141,6 +141,7 @@ class Worker:
             "gpu": self.device().facts["gpu"],
             "profiles": self._profiles,
             "recent": self._recent,
+            "meter": self.device().meter,
             "build": self._build,
             "device_code": self._device_code,
             "execute": program_run.sandboxed(self._sandbox),

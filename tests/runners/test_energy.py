@@ -56,7 +56,7 @@ def test_energy_a_launch_is_power_over_rate() -> None:
     assert statistics.median(found.ratios) == pytest.approx(400 / 150, rel=0.15)
     assert statistics.median(found.candidate_us) == pytest.approx(500, rel=0.05)
     assert found.step_ms == pytest.approx(5, rel=0.8)
-    assert energy.finite(found)
+    assert energy.checked(found, "n=1") is found
 
 
 def test_arms_alternate_in_abba_order() -> None:
@@ -137,5 +137,6 @@ def test_launches_that_behave_otherwise_back_to_back_are_told_apart() -> None:
     reading = Reading([1.0], [2.0], [10.0], [20.0])
     assert energy.alike(reading, [10.0, 10.0], [20.0, 20.0])
     assert not energy.alike(reading, [10.0, 10.0], [10.0, 10.0])
-    assert not energy.finite(Reading([math.nan], [1.0], [1.0], [1.0]))
-    assert not energy.finite(Reading([1.0], [0.0], [1.0], [1.0]))
+    for one in (Reading([math.nan], [1.0], [1.0], [1.0]), Reading([1.0], [0.0], [1.0], [1.0])):
+        with pytest.raises(Unmeasured, match="no usable figures"):
+            energy.checked(one, "n=1")

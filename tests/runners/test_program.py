@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from runners import cubin, program
+from runners import cubin, energy, program, program_energy
 from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
 from runners.program_report import Report
 from runners.program_run import Finished, execute, sandboxed
 from runners.sandbox import Sandbox
+from tests.runners.fake_meter import FakeMeter
 from tests.runners.program_fakes import Fakes, build
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
@@ -44,6 +45,29 @@ def test_a_program_against_itself_is_correct_and_no_faster(fakes: Fakes) -> None
     assert verdict["status"] == "correct"
     assert speedup(verdict) == pytest.approx(1, abs=0.01)
     assert verdict["measurement"]["kernels"]["saxpy"] > 0.9
+
+
+def test_a_programs_memory_is_the_most_it_held_beside_that_of_the_original(fakes: Fakes) -> None:
+    """Both as the interposer saw them."""
+    measured = judge(fakes, "ok", "ok")["measurement"]
+    assert measured["peak_memory_bytes"] == measured["baseline_memory_bytes"] > 0
+
+
+def test_a_programs_energy_is_that_of_whole_runs(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At constant power it compares as the time of the processes does; without a meter, a reason."""
+    monkeypatch.setattr(program_energy, "WEIGH", energy.Rule(0.0, 0.4, 2, 2, 0.0, rests=False))
+    request = fakes.request("ok", "ok", effort="weigh")
+    verdict = program.evaluate(request, {**fakes.context(), "meter": FakeMeter(50.0)})
+    assert verdict["status"] == "correct"
+    seen = verdict["measurement"]["energy"]
+    (case,) = seen["cases"]
+    assert len(case["candidate_mj"]) == 2
+    for mj, us in zip(case["candidate_mj"], case["candidate_us"], strict=True):
+        assert mj == pytest.approx(50e-3 * us, rel=0.3)
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["measurement"]["energy"]["unavailable"] == "NVML is not there"
 
 
 def test_a_candidate_three_times_as_fast_is_timed_as_that(fakes: Fakes) -> None:
