@@ -51,6 +51,15 @@ def block_extents(kernel: Kernel, source: Source, fn: Function) -> tuple[int, in
     return x, y, z
 
 
+def by_workload(kernel: Kernel, fn: Function) -> bool:
+    """Return whether a workload launches this function itself, whatever its file launches.
+
+    Workloads of several instances of one template have numbers behind its name.
+    """
+    name = re.sub(r"-\d+$", "", kernel.name)
+    return kernel.launch is not None and fn.name == name
+
+
 def is_flat(kernel: Kernel, source: Source, fn: Function) -> bool:
     """Return whether every launch has a one-dimensional grid and block."""
     found = source.launches_of(fn.name)
@@ -102,7 +111,7 @@ def regrid(
         for axis, change in changes.items():
             texts["xyz".index(axis)] = change(texts["xyz".index(axis)])
         edits[launch.grid_span] = _joined(texts)
-    beside = Geometry() if kernel.launch is None else _of_workload(kernel, changes)
+    beside = _of_workload(kernel, changes) if by_workload(kernel, fn) else Geometry()
     if beside is None:
         return None
     return Geometry(tuple((*at, new) for at, new in edits.items()), beside.launch)
@@ -144,7 +153,7 @@ def reblock(
         texts[at] = _divided(texts[at], factor)
         edits.append((*launch.block_span, _joined(texts)))
     launched = kernel.launch
-    if edits and launched is None:
+    if edits and not by_workload(kernel, fn):
         return Geometry(tuple(dict.fromkeys(edits)))
     if launched is None or not launched.tunable:
         return None
@@ -162,7 +171,7 @@ def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
     """
     found = source.launches_of(fn.name)
     launched, turned = kernel.launch, None
-    if launched is not None or not found:
+    if by_workload(kernel, fn) or not found:
         if launched is None or not launched.tunable or len(launched.block) < _PLANE:
             return None
         one, two = (_turned([*texts]) for texts in (launched.grid, launched.block))

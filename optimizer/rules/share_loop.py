@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from optimizer.aliasing import apart
 from optimizer.functions import Function
-from optimizer.geometry import Geometry, block_extents
+from optimizer.geometry import Geometry, block_extents, by_workload
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.block_per_row import by_block, by_threads
@@ -258,9 +258,11 @@ def _widened(kernel: Kernel, source: Source, fn: Function, threads: int) -> Geom
     found = source.launches_of(fn.name)
     edits = tuple({lc.block_span: (*lc.block_span, str(threads)) for lc in found}.values())
     launch = kernel.launch
-    if launch is None:
-        return Geometry(edits) if edits else None
-    return Geometry(edits, replace(launch, block=(str(threads),))) if launch.tunable else None
+    if edits and not by_workload(kernel, fn):
+        return Geometry(edits)
+    if launch is None or not launch.tunable:
+        return None
+    return Geometry(edits, replace(launch, block=(str(threads),)))
 
 
 # -- a loop and its sums -------------------------------------------------------------------------

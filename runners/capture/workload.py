@@ -40,7 +40,7 @@ _TAKEN = frozenset(
     {"weight", "time", captured.LAUNCH, "min", "max", "ceil", "floor", "log2", "abs"}
 )
 _MOST_FACTORS = 3
-_SLACK = 512  # what allocators round a size up to
+_GRAIN, _SLACK = 256, 512  # what allocators round a size up to
 _SEGMENT = 2 << 20  # and large ones in PyTorch's pool
 # Wider whole numbers may be indices, of which nobody knows what they must be.
 _BYTE = 1
@@ -461,8 +461,10 @@ def _fits(one: manifest.Pointer, size: int) -> bool:
 
     Or whether just that part of it was written.
     """
-    if one.changed and size - one.changed[1] < _SLACK:
+    if one.size == size or (one.changed and size - one.changed[1] < min(64, size // 8)):
         return True
+    if one.size % _GRAIN:
+        return False  # nobody rounded it
     return one.size - size < _SLACK or one.size == -(-size // _SEGMENT) * _SEGMENT
 
 
