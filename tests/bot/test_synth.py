@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import synth
+from bot import commands, synth
 from optimizer.errors import ConfigError
 from optimizer.trajectory import read_trajectory
 from tests.bot import scripted
@@ -196,3 +196,9 @@ def test_recorded_answers_are_replayed_without_a_server_and_say_who_gave_them(
 
     assert attempts("again") == attempts("first")
     assert {author for _, _, author in attempts("again")} == {AUTHOR}
+
+
+@pytest.mark.parametrize("word", ["synth", "synthesize", "synth --workload x", "SYNTH a kernel"])
+def test_no_comment_of_a_stranger_starts_a_synthesis(word: str) -> None:
+    found = commands.parse(f"/optiml {word}")
+    assert isinstance(found, commands.Mistake), "told of as a mistake, and nothing is begun"
