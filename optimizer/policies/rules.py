@@ -28,6 +28,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "tile-matmul": 0.80,
     "swap-axes": 0.80,
     "share-loop": 0.80,
+    "column-blocks": 0.75,
     "stage-transpose": 0.75,
     "register-accumulator": 0.65,
     "privatize-atomics": 0.65,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.functions import Function
+from optimizer.rules.opening import names_apart
 from optimizer.source import Source
 from optimizer.syntax import ancestors, contains, field, operator, stripped, walk
 from optimizer.variables import Variable
@@ -177,13 +178,7 @@ def _test(source: Source, fn: Function, alike: Likeness, node: Node) -> First | 
     if not inner:
         return None
     joined = (" || " if exits else " && ").join(kept)
-    return First(node, tests[0], joined, exits, tuple(inner), _apart(fn, body))
-
-
-def _apart(fn: Function, body: Node) -> bool:
-    """Return whether the names a block declares mean nothing else in the function."""
-    own = {v.name for v in fn.variables.all if v.declaration.parent == body}
-    return not any(v.name in own and v.declaration.parent != body for v in fn.variables.all)
+    return First(node, tests[0], joined, exits, tuple(inner), names_apart(fn, body))
 
 
 def _parts(node: Node, joint: str) -> list[Node]:

@@ -13,6 +13,7 @@ from optimizer.geometry import Geometry, block_extents, by_workload
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.block_per_row import by_block, by_threads
+from optimizer.rules.opening import CLOSE, OPEN, without_marks
 from optimizer.rules.reduction import Update, updates
 from optimizer.rules.serial import First, Likeness, first_thread
 from optimizer.rules.split_loop import own_element
@@ -97,7 +98,7 @@ def _of_one(source: Source, fn: Function, alike: Likeness) -> Iterator[Edit]:
     edits = [e for r in found for e in _opened(source, fn, r, taken)]
     text = source.replace(sorted(edits, key=lambda e: (e[0], e[1])))
     why = "Thread 0 of each block walks alone in"
-    yield _edit(fn, _without_marks(text), found, why, 4.0)
+    yield _edit(fn, without_marks(text), found, why, 4.0)
 
 
 def _region(source: Source, fn: Function, first: First) -> _Region | None:
@@ -382,8 +383,6 @@ def _may_meet(source: Source, fn: Function, one: Variable | None, other: Variabl
 
 # -- the edit ------------------------------------------------------------------------------------
 
-_OPEN, _CLOSE = "\x01", "\x02"
-
 
 def _opened(
     source: Source, fn: Function, region: _Region, taken: list[str]
@@ -421,28 +420,10 @@ def _opened(
     elif body.type != "compound_statement":
         yield (first.node.start_byte, body.start_byte, "")
     elif first.apart:
-        yield (first.node.start_byte, body.start_byte + 1, _OPEN)
-        yield (body.end_byte - 1, body.end_byte, _CLOSE)
+        yield (first.node.start_byte, body.start_byte + 1, OPEN)
+        yield (body.end_byte - 1, body.end_byte, CLOSE)
     else:
         yield (first.node.start_byte, body.start_byte, "")
-
-
-def _without_marks(text: str) -> str:
-    """Take away the blocks whose braces are marked, and a step of indentation inside them."""
-    while _OPEN in text:
-        low, high = text.index(_OPEN), text.index(_CLOSE)
-        start = text.rfind("\n", 0, low) + 1
-        margin = text[start:low]
-        lines = text[low + 1 : high].split("\n")
-        inner = [ln for ln in lines[1:] if ln.strip()]
-        if margin.strip() or lines[0].strip() or not inner:
-            text = f"{text[:low]}{{{text[low + 1 : high]}}}{text[high + 1 :]}"
-            continue
-        step = min(len(ln) - len(ln.lstrip()) for ln in inner) - len(margin)
-        moved = [ln[max(step, 0) :] if ln.startswith(margin) else ln for ln in lines[1:]]
-        body = "\n".join(moved).rstrip(" \t\r\n").removeprefix(margin)
-        text = f"{text[:low]}{body}{text[high + 1 :]}"
-    return text
 
 
 def _strided(
