@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import ctypes
 import datetime as dt
+import importlib
 import importlib.metadata
 import ipaddress
 import os
@@ -30,6 +31,7 @@ from runners.health import NvmlWatch
 if TYPE_CHECKING:
     from distributed import Security
 
+    from runners.fleet import Patience
     from runners.fleet_worker import Card
 
 REMEDY = "pip install 'optiml-bot[fleet]'"
@@ -37,7 +39,12 @@ _PR_SET_PDEATHSIG = 1
 LONGEST_PAUSE = 60.0
 
 
-def source_of(settings: Settings, say: Callable[[str], None], stack: ExitStack) -> Source:
+def source_of(
+    settings: Settings,
+    say: Callable[[str], None],
+    stack: ExitStack,
+    patience: Patience | None = None,
+) -> Source:
     """Return verdicts from the GPUs behind the settings' scheduler, until the stack is closed."""
     fleet = _extra("runners.fleet")
     own = importlib.metadata.version("optiml-bot")
@@ -53,6 +60,7 @@ def source_of(settings: Settings, say: Callable[[str], None], stack: ExitStack) 
     dispatcher = fleet.DaskDispatcher(
         settings.scheduler,
         security=security_of(settings, settings.scheduler),
+        patience=patience or fleet.Patience(),
         unfit=unfit,
         say=say,
     )

@@ -587,7 +587,15 @@ class DaskDispatcher:
         asyncio.set_event_loop(self._loop)
         with dask.config.set(QUIET):
             self._loop.run_forever()
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.wait(left, timeout=2.0) if left else _nothing())
         self._loop.close()
+
+
+async def _nothing() -> None:
+    """Do nothing."""
 
 
 def unlike(first: Card, other: Card) -> str:

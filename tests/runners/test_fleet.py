@@ -1,0 +1,316 @@
+"""A fleet: jobs move away from what breaks, nothing counts twice, unlike GPUs are left out."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from optimizer.errors import BaselineError, NoDeviceError, RunnerError
+from optimizer.model import Effort, Kind, Status, Verdict
+from runners.fleet import DaskDispatcher, Patience
+from runners.fleet_worker import Bench
+from tests.runners.fleet_fakes import (
+    BASE,
+    CARD,
+    Cluster,
+    Feverish,
+    Here,
+    Obedient,
+    bench,
+    cluster,
+    job,
+)
+
+QUICK = Patience(join=20.0, look=0.05, quiet=0.5, answer=1.0, rest=0.5, gone=20.0)
+# dask.distributed leaves sockets and tasks to the garbage collector when what it spoke to is killed.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+]
+
+Open = Callable[..., DaskDispatcher]
+
+
+@pytest.fixture
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def opened(said: list[str]) -> Iterator[Open]:
+    made: list[DaskDispatcher] = []
+
+    def connect(address: str, gpus: int = 1, patience: Patience = QUICK) -> DaskDispatcher:
+        found = DaskDispatcher(address, patience=patience, say=said.append)
+        made.append(found)
+        deadline = time.monotonic() + 20
+        while found.gpus < gpus:
+            assert time.monotonic() < deadline, said
+            time.sleep(0.02)
+        return found
+
+    yield connect
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[Cluster]:
+    with cluster(tmp_path, ["a", "b"]) as made:
+        yield made
+
+
+def worker_of(verdict: Verdict) -> str:
+    assert verdict.measurement is not None
+    return verdict.measurement.notes[0]
+
+
+# -- answers -------------------------------------------------------------------------------------
+
+
+def test_verdicts_come_in_the_order_of_the_jobs_and_all_gpus_work(opened: Open) -> None:
+    benches = [bench(name) for name in "abc"]
+    with Here(benches) as here:
+        fleet = opened(here.address, 3)
+        verdicts = list(fleet.dispatch([job(f"j{i} slow 0.05") for i in range(12)]))
+        assert [v.log for v in verdicts] == [f"j{i} slow 0.05" for i in range(12)]
+        assert {worker_of(v) for v in verdicts} == {"a", "b", "c"}
+        assert fleet.card.kind == CARD.kind
+
+
+def test_a_long_job_keeps_none_waiting_while_another_gpu_is_idle(opened: Open) -> None:
+    with Here([bench("a"), bench("b")]) as here:
+        fleet = opened(here.address, 2)
+        begun = time.monotonic()
+        jobs = ["long slow 1.5", *(f"short{i} slow 0.1" for i in range(6))]
+        list(fleet.dispatch([job(one) for one in jobs]))
+        assert time.monotonic() - begun < 2.2
+
+
+def test_a_projects_files_travel_by_value_and_once_to_each_worker(
+    opened: Open, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "k.h").write_text("from the header")
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        source = 'x header\n#include "k.h"\n'
+        first, second = fleet.dispatch(
+            [job(source, str(project)), job(source + "\n", str(project))]
+        )
+        assert first.log.endswith("from the header")
+        (project / "k.h").write_text("changed")
+        again = fleet.dispatch([job(source + "//", str(project))])[0]
+        assert (second.log[-6:], again.log[-7:]) == ("header", "changed")
+
+
+def test_the_baselines_failure_is_raised_as_on_one_host(opened: Open) -> None:
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        with pytest.raises(BaselineError, match="it never worked"):
+            fleet.dispatch([job("bad")])[0]
+        assert fleet.dispatch([job("good")])[0].status is Status.CORRECT
+
+
+# -- what breaks ---------------------------------------------------------------------------------
+
+
+def test_the_job_of_a_worker_that_is_killed_moves_and_counts_once(
+    two: Cluster, opened: Open, said: list[str]
+) -> None:
+    fleet = opened(two.address, 2)
+    verdicts = fleet.dispatch([job("first slow 1"), job("second slow 1")])
+    two.wait_for("a", "begin")
+    two.signal("a", signal.SIGKILL)
+    assert [worker_of(v) for v in verdicts] == ["b", "b"]
+    assert [v.status for v in verdicts] == [Status.CORRECT, Status.CORRECT]
+    assert any("is gone" in words for words in said)
+    two.join("c")
+    while fleet.gpus < 2:
+        time.sleep(0.02)
+    assert {worker_of(v) for v in fleet.dispatch([job(f"x{i} slow 0.3") for i in range(4)])} == {
+        "b", "c",
+    }  # fmt: skip
+
+
+def test_the_job_of_a_worker_that_hangs_moves_and_its_late_answer_is_dropped(
+    two: Cluster, opened: Open, said: list[str]
+) -> None:
+    fleet = opened(two.address, 2)
+    verdicts = fleet.dispatch([job("first slow 1"), job("second slow 1")])
+    two.wait_for("a", "begin")
+    two.signal("a", signal.SIGSTOP)
+    assert [worker_of(v) for v in verdicts] == ["b", "b"]
+    assert any("does not answer" in words for words in said)
+    two.signal("a", signal.SIGCONT)
+    two.wait_for("a", "end")
+    assert [worker_of(v) for v in verdicts] == ["b", "b"]
+    deadline = time.monotonic() + 20
+    while not any("answers again" in words for words in said):
+        assert time.monotonic() < deadline, said
+        time.sleep(0.05)
+    both = fleet.dispatch([job(f"y{i} slow 0.3") for i in range(4)])
+    assert {worker_of(v) for v in both} == {"a", "b"}
+
+
+def test_a_search_goes_on_when_the_scheduler_was_killed_and_started_again(
+    two: Cluster, opened: Open, said: list[str]
+) -> None:
+    fleet = opened(two.address, 2)
+    verdicts = fleet.dispatch([job(f"j{i} slow 1.0") for i in range(4)])
+    two.wait_for("begin")
+    two.signal("scheduler", signal.SIGKILL)
+    time.sleep(0.5)
+    two.schedule()
+    assert [v.log for v in verdicts] == [f"j{i} slow 1.0" for i in range(4)]
+    assert fleet.dispatch([job("after")])[0].status is Status.CORRECT
+    assert any("answers again" in words for words in said)
+
+
+def test_a_scheduler_that_stays_away_ends_the_search_with_an_error(
+    two: Cluster, opened: Open
+) -> None:
+    fleet = opened(two.address, 2, replace(QUICK, gone=1.0))
+    verdicts = fleet.dispatch([job("long slow 30")])
+    two.wait_for("begin")
+    two.signal("scheduler", signal.SIGKILL)
+    with pytest.raises(RunnerError, match="no scheduler answers"):
+        verdicts[0]
+    with pytest.raises(RunnerError, match="no scheduler answers"):
+        fleet.dispatch([job("later")])[0]
+
+
+def test_a_candidate_that_takes_three_workers_with_it_counts_as_crashed(
+    two: Cluster, opened: Open
+) -> None:
+    for name in "cd":
+        two.join(name)
+    fleet = opened(two.address, 4)
+    verdict, other = fleet.dispatch([job("poison"), job("other")])
+    assert verdict.status is Status.CRASHED
+    assert "3 workers" in verdict.log
+    assert len([event for event in two.events() if event[1:] == ["begin", "poison"]]) == 3
+    assert other.status is Status.CORRECT
+
+
+def test_without_a_scheduler_or_a_gpu_there_is_an_error_that_says_what_to_start() -> None:
+    with pytest.raises(NoDeviceError, match="no scheduler answers") as raised:
+        DaskDispatcher("tcp://127.0.0.1:9", patience=replace(QUICK, join=0.3))
+    assert "optiml scheduler" in raised.value.remedy
+    with Here([]) as here, pytest.raises(NoDeviceError, match="no GPU has joined"):
+        DaskDispatcher(here.address, patience=replace(QUICK, join=0.3))
+
+
+# -- unlike and unfit GPUs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"gpu": "Fake A100"}, "a GPU of another kind (Fake A100) beside Fake H200"),
+        ({"driver": "570"}, "has driver 570, the others 580"),
+        ({"toolkit": "12.8"}, "has CUDA toolkit 12.8, the others 13.0"),
+        ({"peaks": {"dram_gbs": 2000.0}}, "its dram_gbs is 2000, the others have 4000"),
+    ],
+)
+def test_a_gpu_unlike_the_first_is_left_out_and_named(
+    opened: Open, said: list[str], changes: dict[str, Any], words: str
+) -> None:
+    other = bench("other", **changes)
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        here.join(other)
+        deadline = time.monotonic() + 20
+        while not any(words in one for one in said):
+            assert time.monotonic() < deadline, said
+            time.sleep(0.02)
+        found = fleet.dispatch([job(f"j{i} slow 0.02") for i in range(6)])
+        assert {worker_of(v) for v in found} == {"a"}
+        assert sum(words in one for one in said) == 1
+
+
+def test_what_a_throttled_gpu_measured_does_not_count_and_it_rests(
+    opened: Open, said: list[str]
+) -> None:
+    hot = Bench(Obedient("hot"), CARD, Feverish("it is too hot", 1))
+    with Here([hot, bench("cool")]) as here:
+        fleet = opened(here.address, 2)
+        found = list(fleet.dispatch([job(f"j{i} slow 0.1") for i in range(4)]))
+        assert [v.log for v in found] == [f"j{i} slow 0.1" for i in range(4)]
+        assert any("too hot; its measurement does not count" in one for one in said)
+        time.sleep(QUICK.rest)
+        later = fleet.dispatch([job(f"k{i} slow 0.1") for i in range(4)])
+        assert {worker_of(v) for v in later} == {"hot", "cool"}
+
+
+def test_a_gpu_with_memory_errors_is_not_asked_again(opened: Open, said: list[str]) -> None:
+    faulty = Bench(Obedient("faulty"), CARD, Feverish("ECC", 99, for_good=True))
+    with Here([faulty, bench("good")]) as here:
+        fleet = opened(here.address, 2)
+        found = list(fleet.dispatch([job(f"j{i} slow 0.05") for i in range(8)]))
+        assert {worker_of(v) for v in found} == {"good"}
+        assert faulty.broken == "ECC"
+
+
+def test_when_no_gpu_is_fit_the_search_ends_with_the_reason(opened: Open) -> None:
+    hot = Bench(Obedient("hot"), CARD, Feverish("it is too hot", 99))
+    with Here([hot]) as here:
+        fleet = opened(here.address, 1, replace(QUICK, rest=0.05))
+        with pytest.raises(RunnerError, match=r"no GPU was fit to measure on: .*too hot"):
+            fleet.dispatch([job("j")])[0]
+
+
+def test_a_worker_of_dask_that_is_not_ours_is_left_out(opened: Open, said: list[str]) -> None:
+    with Here([bench("a")]) as here:
+        stranger = bench("plain")
+        here.join(stranger)
+        here.workers[-1].plugins.clear()
+        fleet = opened(here.address)
+        assert {worker_of(v) for v in fleet.dispatch([job(f"j{i}") for i in range(4)])} == {"a"}
+        assert any("is not one of `optiml worker`" in one for one in said)
+
+
+# -- one bench -----------------------------------------------------------------------------------
+
+
+def test_a_question_that_comes_again_is_answered_and_not_judged_again() -> None:
+    import json
+
+    from runners import wire
+    from runners.fleet import _question
+    from runners.parcel import Parcel
+
+    judging = Obedient("a")
+    one, text = bench("a", judging), ""
+    for nonce in ("n1", "n2"):
+        text = one.judge(_question("7", nonce, job("once"), Parcel("", b"")), None)
+        verdict, _ = wire.response(text.encode(), "7", nonce, job("once").kernel.digest)
+        assert verdict.status is Status.CORRECT
+    assert judging.judged == ["once"]
+    with pytest.raises(wire.ForgedResponse, match="nonce"):
+        wire.response(text.encode(), "7", "n1", job("once").kernel.digest)
+    assert json.loads(text)["card"] == one.card.digest
+
+
+def test_files_that_a_worker_has_not_got_are_asked_for() -> None:
+    from runners.fleet import _question
+    from runners.parcel import Parcel
+
+    missing = bench("a").judge(_question("7", "n", job("x"), Parcel("f" * 64, b"")), None)
+    assert '"missing": true' in missing
+
+
+def test_kinds_of_work_travel_whole(opened: Open) -> None:
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        asked = replace(job("x", kind=Kind.ENTRY), effort=Effort.CONFIRM, seed=7)
+        same = replace(asked, kernel=BASE)
+        assert [v.status for v in fleet.dispatch([asked, same])] == [Status.CORRECT] * 2
