@@ -25,6 +25,7 @@ from bot.interfaces import Change, Report
 from bot.outcome import summarize
 from bot.progress import Progress
 from bot.review import Means, Watch, review
+from bot.shelf import Shelf
 from bot.wiring import Workshop
 from optimizer.errors import ConfigError, OptimlError
 from optimizer.model import Step
@@ -274,6 +275,12 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
     scheduler: Scheduler = None,
     replay: Replay = None,
     record: Record = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write each kernel's report, and what a model was asked, here.", metavar="DIR"
+        ),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the comment as Markdown, unrendered.")
     ] = False,
@@ -302,7 +309,8 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
     given: list[Mapping[str, object]] = []
     with Checkout(Path.cwd(), base, projects.noting(given), said.append) as checkout:
         pull, forge = checkout.pull, Chosen(checkout, kernel or ())
-        if not forge.changed_kernels(pull):
+        shelf = Shelf(out, forge.changed_kernels(pull))
+        if not shelf.changes:
             said.append(Report(None))
         else:
             chosen = settings.load(flags, projects.joined(given))
@@ -310,11 +318,16 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
                 chosen, replay=replay, record=record, command=_command(), say=shown.print
             ) as workshop:
                 means = Means(
-                    workshop.tools, workshop.budget, workshop.search_settings, workshop.environment
+                    lambda kernel, workload: workshop.tools(kernel, workload, shelf.of(kernel)),
+                    workshop.budget,
+                    workshop.search_settings,
+                    workshop.environment,
                 )
                 door = Door(base, commands=False, apply="Take it with `optiml run FILE --apply`.")
                 with _Watcher(shown, workshop) as watcher:
                     review(pull, forge, means, door, watcher.watch)
+    for file in shelf.put(said[-1].results):
+        shown.print(f"wrote {file}", markup=False)
     _show_review(said[-1], shown, markdown=markdown, as_json=as_json)
 
 

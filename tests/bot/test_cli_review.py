@@ -73,3 +73,20 @@ def test_a_recorded_review_replays_without_a_machine(
     ):
         assert one == pytest.approx(other, rel=1e-3), "a recording keeps nanoseconds"
     assert str(again["result"]["recorded"]).startswith("recorded on")  # type: ignore[index]
+
+
+def test_with_a_folder_every_kernel_leaves_its_files_there(
+    cli: Cli,
+    branch: Path,
+    machine: scripted.Scripted,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "kept"
+    assert len(reviewed(cli, capsys, "--out", str(out))) == 1
+    (folder,) = out.iterdir()
+    assert folder.name == "000-transpose"
+    assert {"trajectory.jsonl", "report.html"} <= {file.name for file in folder.iterdir()}
+    (tmp_path / "file").write_text("")
+    assert cli("review", "--out", str(tmp_path / "file")) == 2
+    assert "cannot make" in capsys.readouterr().err
