@@ -34,6 +34,8 @@ MOST_ELSEWHERE = 24
 MOST_BESIDE = 40
 MOST_FINDINGS = 12
 MOST_COUNTERS = 3
+# Findings of an earlier version that are told where this one was not profiled.
+MOST_BEFORE = 3
 MOST_RAW = 70
 MOST_HOT_LINES = 6
 MOST_CASES = 12
@@ -59,7 +61,7 @@ class Level(IntEnum):
     FULL = 0
     FEWER_ELSEWHERE = 1  # all but the newest eight edits of other branches
     NO_ELSEWHERE = 2  # other branches, edits that wait, why siblings failed, findings' counters
-    FEW_FINDINGS = 3  # all but the four foremost findings; hot lines
+    FEW_FINDINGS = 3  # all but the four foremost findings; hot lines; an earlier version's profile
     LITTLE_ELSE = 4  # all but three cases; facts of the GPU; all but eight siblings
     NO_IDLE_CODE = 5  # bodies of functions that neither take time nor launch
     KERNELS_ALONE = 6  # everything of the file but the kernels that take time and their launches
@@ -119,6 +121,7 @@ def _parts(scene: Scene, view: View, advice: Advice, level: Level) -> list[str]:
         file_words(view.step, level),
         measured_words(scene, view.step, level),
     ]
+    parts.append(profiled_words(scene, view, level))
     if scene.feedback is Feedback.TOOLS and not scene.reactive:
         parts.append(findings_words(view.findings, level))
     parts += [tried_words(view, level), _task(scene, view, advice)]
@@ -261,13 +264,45 @@ def measured_words(scene: Scene, step: Step, level: Level = Level.FULL) -> str:
             words.append(bottleneck_of(seen, scene.peaks).words)
         parts.append(f"|{'; '.join(words)}")
     if scene.feedback is Feedback.RAW:
-        raw = sorted(step.verdict.counters.items())[
-            : MOST_RAW if level < Level.FEW_FINDINGS else 20
-        ]
-        parts += [f"|{name} = {figure(value)}" for name, value in raw]
+        parts += _raw(step.verdict, level)
     elif level < Level.FEW_FINDINGS:
         parts += _hot(step.verdict)
     return "\n".join(parts)
+
+
+def profiled_words(scene: Scene, view: View, level: Level = Level.FULL) -> str:
+    """Return what the profiler saw of the nearest version before this one, if it saw not this one.
+
+    Only promising candidates are profiled: without this most questions would hold no counter.
+    """
+    if scene.feedback is Feedback.NONE or level >= Level.FEW_FINDINGS:
+        return ""
+    at, edits = view.step, 0
+    while not at.verdict.counters and at.parent is not None and at.parent in view.steps:
+        at, edits = view.steps[at.parent], edits + 1
+    if not edits or not at.verdict.counters:
+        return ""
+    parts = [
+        f"# What the profiler saw {edits} {'edit' if edits == 1 else 'edits'} before this version"
+    ]
+    if scene.feedback is Feedback.RAW:
+        return "\n".join((*parts, *_raw(at.verdict, level)))
+    parts += [
+        f"|{seen.name}: {seen.share:.0%} of the time; {bottleneck_of(seen, scene.peaks).words}"
+        for seen in evidence(at.verdict)
+        if seen.share >= 0.02
+    ]
+    if not scene.reactive:
+        parts += [
+            f"|[{one.severity.value}] {one.detector} in {one.subject}: {_line(one.message)}"
+            for one in at.findings[:MOST_BEFORE]
+        ]
+    return "\n".join(parts)
+
+
+def _raw(verdict: Verdict, level: Level) -> list[str]:
+    raw = sorted(verdict.counters.items())[: MOST_RAW if level < Level.FEW_FINDINGS else 20]
+    return [f"|{name} = {figure(value)}" for name, value in raw]
 
 
 def _hot(verdict: Verdict) -> Iterator[str]:

@@ -131,6 +131,23 @@ def test_feedback_is_a_switch(feedback: Feedback) -> None:
     assert ("48 registers" in shown) is (feedback is not Feedback.NONE)
 
 
+@pytest.mark.parametrize("feedback", Feedback)
+def test_where_a_version_was_not_profiled_an_earlier_one_speaks(feedback: Feedback) -> None:
+    bare = replace(STEP.verdict, counters={}, lines={})
+    above = DEEP[STEP.parent or 0]
+    unseen = replace(above, verdict=replace(above.verdict, counters={}, lines={}))
+    steps = {**DEEP, unseen.number: unseen}
+    scene = replace(SCENE, feedback=feedback)
+    shown = text(scene=scene, view=View(replace(STEP, verdict=bare), steps, STEP.findings))
+    title = "# What the profiler saw 2 edits before this version"
+    before = shown.partition(title)[2].partition("\n# ")[0]
+    assert bool(before) is (feedback is not Feedback.NONE)
+    assert ("matmul_kernel: 90% of the time" in before) is (feedback is Feedback.TOOLS)
+    assert ("matmul_kernel/" in before) is (feedback is Feedback.RAW)
+    assert title not in text(scene=scene), "a version that was profiled speaks for itself"
+    assert title not in text(Level.FEW_FINDINGS, scene, View(replace(STEP, verdict=bare), steps))
+
+
 def test_a_launch_says_whether_it_may_change() -> None:
     for tunable, words in ((True, "yours to choose"), (False, "not yours to change")):
         launch = Launch(("n/256",), ("256",), tunable=tunable)
