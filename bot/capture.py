@@ -110,6 +110,7 @@ def capture(order: Order, root: Path, cache: Path) -> Done:
             types=types,
             force=order.force,
         )
+    _complete(made)
     found, more = _described(made.capture, order.out, top)
     done = Done(status, made, found, tuple(dict.fromkeys([*troubles, *more])))
     (order.out / SUMMARY).write_text(done.text, encoding="utf-8")
@@ -136,12 +137,31 @@ def _require(
         other = "preload" if through == "cupti" else "cupti"
         said = f": {'; '.join(notes)}" if notes else ""
         raise ConfigError(f"no launch of a kernel was seen{ended}{said}", f"try --through {other}")
+    about = [why for why in refused if not why.startswith("the program: ")]
+    if about:
+        raise ConfigError(f"no launch could be captured{ended}: {'; '.join(about[:6])}")
+    there = [k for process in processes for k in process.summary.kernels if k.chosen]
+    if there:
+        counts = ", ".join(f"{k.launches} launches of {demangled(k.name).plain}" for k in there[:6])
+        raise ConfigError(f"none of {counts} was kept{ended}", "lower --skip")
     names = sorted(demangled(name).instance for name in seen)
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    if refused:
-        raise ConfigError(f"no launch could be captured{ended}: {'; '.join(refused[:6])}")
     asked = ", ".join(wanted.kernels[:6]) or "any kernel"
-    raise ConfigError(f"no launch of {asked} was seen{ended}", f"the program launched {shown}")
+    more = f"; {'; '.join(refused[:3])}" if refused else ""
+    raise ConfigError(
+        f"no launch of {asked} was seen{ended}", f"the program launched {shown}{more}"
+    )
+
+
+def _complete(made: store.Made) -> None:
+    """Raise when not one launch could be kept, and leave nothing behind."""
+    if made.capture.kernels:
+        return
+    store.clear(made.folder)
+    said = "; ".join(
+        f"{demangled(left.kernel).instance}: {left.why}" for left in made.capture.left_out[:6]
+    )
+    raise ConfigError(f"no launch could be kept: {said}", "raise --limit, or see docs/capture.md")
 
 
 def _described(

@@ -32,6 +32,7 @@ from runners.cuda_types import CudaType
 
 # What allocators round to: arrays in one allocation begin at multiples of it.
 GRAIN = 256
+_OURS = {captured.FILE, "chunks", "summary.txt", "workload.yml"}
 
 Types = Sequence[CudaType | None] | None
 TypesOf = Callable[[str, str], Types]
@@ -127,12 +128,16 @@ def write(
 def _clear(folder: Path, *, force: bool) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
-    ours = {captured.FILE, "chunks", "summary.txt", "workload.yml"}
-    if not folder.is_dir() or {one.name for one in folder.iterdir()} - ours:
+    if not folder.is_dir() or {one.name for one in folder.iterdir()} - _OURS:
         raise ConfigError(f"{folder} holds something else", "name another folder with --out")
     if not force:
         raise ConfigError(f"{folder} holds a capture", "--force replaces it, or name another --out")
-    for name in ours:
+    clear(folder)
+
+
+def clear(folder: Path) -> None:
+    """Remove an earlier capture's files."""
+    for name in _OURS:
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
         else:
