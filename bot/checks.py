@@ -34,7 +34,9 @@ def closing_of(results: Sequence[Reviewed], *, url: str = "") -> Closing:
             lines.append(f"- {name}: ⚠️ {wording.times(1 / worse.value)} slower than its base")
         if found is not None and outcome is not None and outcome.ratio is not None:
             wins.append((found, outcome.ratio, one.change.kernel.name))
-            lines.append(f"- {name}: can be {outcome.ratio} faster on {prose(outcome.gpu)}")
+            can = "can take" if outcome.saves_energy_alone else "can be"
+            said = outcome.gain if outcome.saves_energy_alone else f"{outcome.ratio} faster"
+            lines.append(f"- {name}: {can} {said} on {prose(outcome.gpu)}")
         elif outcome is not None and worse is None:
             lines.append(f"- {prose(outcome.headline)}")
         if one.problem:
@@ -68,9 +70,9 @@ def _title(
         one, ratio = max(slower, key=lambda pair: 1 / pair[1].value)
         parts.append(f"{one.change.kernel.name}: {wording.times(1 / ratio.value)} slower")
     if wins:
-        _, ratio, name = wins[0]
+        found, _, name = wins[0]
         more = f" and {len(wins) - 1} more" if len(wins) > 1 else ""
-        parts.append(f"{name}: {wording.times(ratio.value)} faster{more}")
+        parts.append(f"{name}: {summarize(found).brief}{more}")
     if not parts:
         parts = ["Nothing faster found" if count else "No kernel changed"]
     return _cut(plain(" · ".join(parts)), _TITLE)

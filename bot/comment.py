@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot import diagram, difference, reasons, wording
+from bot import consumption, diagram, difference, reasons, wording
 from bot.interfaces import Change, Report, Reviewed
 from bot.markdown import code, details, fenced, length, prose, table
 from bot.model_use import MODEL_AUTHOR
@@ -19,7 +19,7 @@ from bot.outcome import (
     worst_error,
 )
 from bot.suggestion import Suggestion, suggest
-from optimizer.model import Check, Edit, Resources, Trajectory
+from optimizer.model import Check, Edit, Kind, Resources, Trajectory
 from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
@@ -142,7 +142,8 @@ def _overview(told: Sequence[_Story]) -> str:
         ratio = story.outcome.ratio if story.outcome else None
         slower = f"{wording.times(1 / story.regression.value)} slower" if story.regression else "–"
         name = code(story.result.change.kernel.name)
-        rows.append([name, f"**{wording.times(ratio.value)}**" if ratio else "–", slower])
+        brief = story.outcome.brief.removesuffix(" faster") if story.outcome else ""
+        rows.append([name, f"**{brief}**" if ratio else "–", slower])
     return table(["kernel", "can be faster by", "this change"], rows, right=(1, 2))
 
 
@@ -152,7 +153,7 @@ def _section(story: _Story, door: Door, room: _Room) -> str:
         parts.append(_regressed(story, story.regression, door))
     outcome = story.outcome
     if outcome is not None and outcome.ratio is not None:
-        parts.extend(_won(story, outcome, outcome.ratio, door, room))
+        parts.extend(_won(story, outcome, door, room))
     return "\n\n".join(parts)
 
 
@@ -184,12 +185,8 @@ def _compared(ratio: float) -> str:
     return f"{wording.times(1 / ratio)} slower than"
 
 
-def _won(story: _Story, outcome: Outcome, ratio: Ratio, door: Door, room: _Room) -> list[str]:
-    level = f"{outcome.trajectory.workload.accept.confidence * 100:g}"
-    title = (
-        f"### {code(outcome.name)}: {wording.times(ratio.value)} faster "
-        f"({level} % CI {ratio.span}) on {prose(outcome.gpu)}"
-    )
+def _won(story: _Story, outcome: Outcome, door: Door, room: _Room) -> list[str]:
+    title = f"### {code(outcome.name)}: {outcome.gain} on {prose(outcome.gpu)}"
     parts = [title]
     if outcome.provenance:
         parts.append(f"*{prose(outcome.provenance)}*")
@@ -232,7 +229,27 @@ def _facts(outcome: Outcome) -> str:
     after = main_resources(outcome.trajectory.best.verdict)
     if before and after:
         facts.append(_resources(before[1], after[1]))
-    return " · ".join(facts)
+    facts.append(consumption.memory_words(*outcome.memory))
+    lines = [" · ".join(fact for fact in facts if fact), _energy(outcome)]
+    return "\n\n".join(line for line in lines if line)
+
+
+def _energy(outcome: Outcome) -> str:
+    """Say the energy of a launch before and after, or why it is not known."""
+    found = outcome.energy
+    if found is None:
+        return ""
+    if found.saving is None:
+        return f"Energy: {prose(found.words.removeprefix('energy was '))}"
+    level = f"{outcome.trajectory.workload.accept.confidence * 100:g}"
+    each = ", ".join(
+        f"{consumption.joules(case.before_mj)} → {consumption.joules(case.after_mj)} "
+        f"({code(case.name)})"
+        for case in found.cases
+    )
+    change = f"**{consumption.less(found.saving.estimate)}**"
+    what = "run" if outcome.trajectory.workload.kind is Kind.PROGRAM else "launch"
+    return f"Energy of a {what}: {change} ({level} % CI {consumption.span(found.saving)}): {each}"
 
 
 def _resources(before: Resources, after: Resources) -> str:

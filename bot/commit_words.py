@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bot import wording
+from bot.consumption import memory_words
 from bot.markdown import code, plain, prose
 from bot.outcome import Kept, Outcome
 
@@ -62,13 +63,13 @@ def squashed(outcome: Outcome, edits: Sequence[Kept], credit: Credit) -> str:
 
 def stacked_words(outcome: Outcome, number: int, why: str) -> tuple[str, str]:
     """Return title and body of a pull request onto another's branch."""
-    ratio = outcome.ratio.value if outcome.ratio else 1.0
-    title = f"{neutral(outcome.name)}: {wording.times(ratio)} faster"
+    title = f"{neutral(outcome.name)}: {outcome.brief}"
     body = (
         f"The commits that `/optiml apply` was asked for in #{number}, one for each edit with what "
         f"it gained. They are here because the branch takes no push: {prose(why)}\n\n"
-        f"Measured on {prose(outcome.gpu)}; {code(outcome.name)} is "
-        f"{outcome.ratio} faster.\n"
+        f"Measured on {prose(outcome.gpu)}; {code(outcome.name)} "
+        f"{'takes ' + outcome.gain if outcome.saves_energy_alone else f'is {outcome.ratio} faster'}"
+        ".\n"
     )
     return title, body
 
@@ -98,10 +99,13 @@ def _total(outcome: Outcome) -> list[str]:
     ratio = outcome.ratio
     if ratio is None:
         return []
-    level = f"{outcome.trajectory.workload.accept.confidence * 100:g}"
     found = outcome.trajectory
     confirmed = "Confirmed in a fresh process with fresh seeds" if found.confirmation else "In all"
-    lines = [f"{confirmed}: {wording.times(ratio.value)} faster ({level} % CI {ratio.span})."]
+    lines = [f"{confirmed}: {outcome.gain}."]
+    taken = [outcome.energy.words] if outcome.energy and not outcome.saves_energy_alone else []
+    taken.append(memory_words(*outcome.memory))
+    if any(taken):
+        lines.append(neutral(f"{'; '.join(words for words in taken if words)}."))
     cases = [f"- {neutral(one.name)}: {one.ratio}" for one in outcome.cases[:12]]
     before, after = found.baseline.kernel.launch, found.best.kernel.launch
     if after is not None and after != before:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import wording
+from bot.consumption import memory_words
 from bot.interfaces import Reviewed
 from bot.model_use import model_use
 from bot.outcome import Outcome, Ratio, main_resources, worst_error
@@ -32,6 +33,9 @@ def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
     launch = _launch(outcome)
     if launch:
         console.print(Text(launch, style="bold"), soft_wrap=True)
+    for words in (outcome.energy.words if outcome.energy else "", memory_words(*outcome.memory)):
+        if words:
+            console.print(Text(words), soft_wrap=True)
     facts = _facts(outcome)
     if facts:
         console.print(Text(facts, style="dim"), soft_wrap=True)
@@ -112,6 +116,24 @@ def _facts(outcome: Outcome) -> str:
     return " · ".join(facts)
 
 
+def _energy(outcome: Outcome) -> dict[str, object] | None:
+    """Return a winner's energy in mJ a launch; None where it was not asked for."""
+    found = outcome.energy
+    if found is None:
+        return None
+    seen = found.saving
+    ratio = Ratio(seen.estimate, seen.low, seen.high) if seen is not None else None
+    return {
+        "saving": _ratio(ratio),
+        "not_measured": found.energy.unavailable or None,
+        "idle_w": found.energy.idle_w,
+        "cases": [
+            {"name": one.name, "before_mj": one.before_mj, "after_mj": one.after_mj}
+            for one in found.cases
+        ],
+    }
+
+
 def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
     """Return a result for machines: times in µs, ratios with bounds, paths of files written."""
     trajectory = outcome.trajectory
@@ -144,6 +166,8 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
             }
             for kept in outcome.kept
         ],
+        "energy": _energy(outcome),
+        "memory_bytes": {"before": outcome.memory[0], "after": outcome.memory[1]},
         "launch": _launch(outcome) or None,
         "evaluations": outcome.tried,
         "not_recorded": outcome.unrecorded,

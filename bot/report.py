@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from bot import charts, comment, difference, roofline, tree, wording
+from bot import charts, comment, consumption, difference, pareto, roofline, tree, wording
 from bot.model_use import model_use
 from bot.outcome import (
     Moved,
@@ -82,6 +82,8 @@ def render(trajectory: Trajectory) -> str:
     full = sorted(ranked[:_FULL_STEPS], key=lambda view: view.step.number)
     environment = trajectory.environment
     placed = roofline.points(trajectory)
+    consumers = pareto.candidates(trajectory)
+    weighed = sum(one.energy is not None and one.step.parent is not None for one in consumers)
     return _template().render(
         outcome=outcome,
         trajectory=trajectory,
@@ -95,7 +97,7 @@ def render(trajectory: Trajectory) -> str:
         added_removed=difference.counts(
             trajectory.baseline.kernel.source, trajectory.best.kernel.source
         ),
-        charts=_charts(trajectory, outcome, placed),
+        charts=_charts(trajectory, outcome, placed) | {"pareto": pareto.draw(consumers)},
         bandwidth=roofline.bandwidth(trajectory),
         bounds=roofline.bounds(trajectory),
         points=placed,
@@ -110,6 +112,9 @@ def render(trajectory: Trajectory) -> str:
         statuses=Counter(step.verdict.status.value for step in trajectory.steps[1:]),
         elapsed=max((step.at_seconds for step in trajectory.steps), default=0.0),
         usd=trajectory.spending.usd,
+        memory=consumption.memory_words(*outcome.memory),
+        front=pareto.front(consumers) if weighed else [],
+        weighed=weighed,
         use=model_use(trajectory),
         identity=comment.identity(trajectory),
     )
@@ -131,6 +136,9 @@ def _template() -> jinja2.Template:
         amount=wording.amount,
         change=wording.change,
         sig=wording.significant,
+        joules=consumption.joules,
+        less=consumption.less,
+        span=consumption.span,
     )
     environment.globals["count"] = wording.count
     # Our own style sheet, not a stranger's text.
@@ -141,7 +149,7 @@ def _template() -> jinja2.Template:
 
 def _charts(
     trajectory: Trajectory, outcome: Outcome, placed: Sequence[roofline.Point]
-) -> Mapping[str, Markup | None]:
+) -> dict[str, Markup | None]:
     roofs = roofline.roofs(trajectory)
     return {
         "progress": charts.progress(trajectory, outcome.ratio),
