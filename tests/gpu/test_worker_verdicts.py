@@ -15,7 +15,7 @@ import pytest
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
-from tests.gpu.worker_cases import FAMILIES, SAXPY, TRANSPOSE, Family
+from tests.gpu.worker_cases import CHAIN, FAMILIES, SAXPY, SOFTMAX, TRANSPOSE, Family
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 Json = dict[str, Any]
@@ -166,3 +166,22 @@ def test_peaks_are_measured(served: Served) -> None:
     peaks = served.ask({"op": "calibrate"})
     assert peaks["l2_gbs"] > peaks["dram_gbs"] > 50
     assert peaks["tensor_tflops"] > peaks["fp32_tflops"] > 0.5
+
+
+@pytest.mark.parametrize("family", [SAXPY, SOFTMAX, CHAIN], ids=lambda f: str(f.name))
+def test_energy_is_read_beside_the_times_or_a_reason_given(
+    served: Served, building: Building, family: Family
+) -> None:
+    """Of a kernel and an entry function, against itself: no saving, and power that can be."""
+    verdict = _verdict(served, building, family, "energy", family.source, "weigh")
+    assert verdict["status"] == "correct", verdict["log"]
+    seen = verdict["measurement"]["energy"]
+    if seen["unavailable"]:
+        # No counter here, or launches too short to be read back to back.
+        assert not seen["cases"]
+        pytest.skip(seen["unavailable"])
+    (case,) = seen["cases"]
+    pairs = zip(case["baseline_mj"], case["candidate_mj"], strict=True)
+    assert statistics.median(b / c for b, c in pairs) == pytest.approx(1.0, abs=0.1)
+    for mj, us in zip(case["candidate_mj"], case["candidate_us"], strict=True):
+        assert 10 < 1e3 * mj / us < 2000  # W
