@@ -130,6 +130,17 @@ def app(asked: Asked) -> Answer:
     )
 
 
+@route("POST", "/app-manifests/{code}/conversions", "-")
+def converted(asked: Asked) -> Answer:
+    """Give a new App its secrets, once."""
+    made = asked.hooks.pop("manifest", None)
+    if made is None:
+        raise gone()
+    owner = asked.shapes.user(asked.state.user("octo", "Organization"))
+    rest = {"slug": "optiml", "name": "OptiML", "owner": owner, "permissions": {}, "events": []}
+    return Answer(201, {**rest, **made})
+
+
 @route("GET", "/repos/{o}/{r}/installation")
 def installation(asked: Asked) -> Answer:
     number = asked.repository.installation
