@@ -55,12 +55,30 @@ class Building:
         again = self._compile(changed, job, "cubin", suffix=PTX_SUFFIX)
         return None if isinstance(again, Failure) else again.as_json()
 
+    def shaken_whole(self, text: str, job: Json, seed: int) -> Json | None:
+        """Return the artifact of an entry function or program with delays under one seed.
+
+        None where there is no place for any.
+        """
+        if self._sm < shaking.LEAST_SM:
+            return None
+        work = job["workload"]
+        made = self._compiler.altered(
+            text,
+            lambda ptx: shaking.shaken(ptx, seed),
+            path=str(job["kernel"].get("path") or "kernel.cu"),
+            kind=_KINDS[str(work["kind"])],
+            sm=self._sm,
+            symbol=str(work.get("symbol") or ""),
+            options=_options(work),
+            root=str(work.get("root") or "."),
+        )
+        return None if made is None else made.as_json()
+
     def _compile(
         self, text: str, job: Json, kind: ArtifactKind, suffix: str = ""
     ) -> Artifact | Failure:
         work = job["workload"]
-        build = work.get("build") or {}
-        fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
         path = Path(str(job["kernel"].get("path") or "kernel.cu"))
         return self._compiler.compile(
             text,
@@ -68,9 +86,13 @@ class Building:
             kind=kind,
             sm=self._sm,
             symbol=str(work.get("symbol") or ""),
-            options=Options(
-                tuple(build.get("flags") or ()), tuple(build.get("include") or ()), fast
-            ),
+            options=_options(work),
             root=str(work.get("root") or "."),
             launch=str(job["kernel"].get("launch") or ""),
         )
+
+
+def _options(work: Json) -> Options:
+    build = work.get("build") or {}
+    fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
+    return Options(tuple(build.get("flags") or ()), tuple(build.get("include") or ()), fast)

@@ -12,12 +12,12 @@ import json
 import re
 import shutil
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from runners import cubin, diagnostics, sass
+from runners import altering, cubin, diagnostics, sass
 from runners.fault import Fault
 from runners.flags import allowed_flags, inside
 from runners.header_digest import header_digest
@@ -180,6 +180,72 @@ class Compiler:
         instance is instantiated) or the entry function of a shared object; it must be there.
         `launch` is text that belongs to the identity of the machine code.
         """
+        order = self._order(source, path, kind, sm, symbol, options, root)
+        with self._lock:
+            turn = self._running.setdefault(order.key, threading.Lock())
+        with turn:
+            done = self._done.get(order.key)
+            if done is None:
+                done = self._done[order.key] = self._compile(order)
+        if isinstance(done, Failure):
+            return done
+        return replace(done, machine_code=_digest(done, source, launch))
+
+    def altered(
+        self,
+        source: str,
+        change: Callable[[str], str | None],
+        *,
+        path: str,
+        kind: ArtifactKind,
+        sm: int,
+        symbol: str = "",
+        options: Options | None = None,
+        root: str = ".",
+    ) -> Artifact | None:
+        """Compile a whole file with its PTX changed on the way (`runners.altering`).
+
+        None where it cannot be done: `change` finds nothing to change, or what it made does not
+        compile.
+        """
+        order = self._order(source, path, kind, sm, symbol, options, root)
+        folder = self._scratch / "altered" / order.key
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        file, made = folder / order.name, folder / f"made{'.so' if kind == 'shared' else ''}"
+        file.write_text(source, "utf-8", errors="surrogateescape", newline="")
+        command = [self.toolchain.nvcc, *_mode(order), *order.options, *self.toolchain.flags]
+        command += [*self._runtime(), "-o", made, file]
+        shown = [order.root, *([self._links] if self._links.is_dir() else [])]
+        script = altering.first([str(word) for word in command], str(folder))
+        done = self._run(["/bin/sh", "-c", script], folder, readable=shown)
+        plan = folder / altering.PLAN
+        if done.code != 0 or plan.is_symlink() or not plan.is_file():
+            return None
+        rest = altering.steps(plan.read_text(errors="replace"))
+        ptx = None if rest is None else folder / Path(rest.ptx).name
+        if rest is None or ptx is None or ptx.is_symlink() or not ptx.is_file():
+            return None
+        changed = change(ptx.read_text(errors="replace"))
+        if changed is None:
+            return None
+        ptx.write_text(changed)
+        made.unlink(missing_ok=True)
+        done = self._run(["/bin/sh", "-c", rest.script], folder, readable=shown)
+        if done.code != 0 or made.is_symlink() or not made.is_file():
+            return None
+        return self._artifact(order, made, "", done.seconds)
+
+    def _order(
+        self,
+        source: str,
+        path: str,
+        kind: ArtifactKind,
+        sm: int,
+        symbol: str,
+        options: Options | None,
+        root: str,
+    ) -> _Order:
         self.toolchain.require(sm)
         top = Path(root).resolve()
         given = options or Options()
@@ -190,16 +256,7 @@ class Compiler:
         if given.library is not None:
             switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
         name, headers = _file_name(path), header_digest(source, folders)
-        order = _Order(source, name, kind, sm, symbol, tuple(switches), top, headers, given.library)
-        with self._lock:
-            turn = self._running.setdefault(order.key, threading.Lock())
-        with turn:
-            done = self._done.get(order.key)
-            if done is None:
-                done = self._done[order.key] = self._compile(order)
-        if isinstance(done, Failure):
-            return done
-        return replace(done, machine_code=_digest(done, source, launch))
+        return _Order(source, name, kind, sm, symbol, tuple(switches), top, headers, given.library)
 
     def disassemble(self, artifact: Artifact) -> Artifact:
         """Return the artifact with its opcodes counted; as it is where nvdisasm is missing."""

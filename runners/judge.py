@@ -9,6 +9,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from runners.launchable import plain_name
 from runners.oracle import combinations
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
-from runners.session import Benches, Session, Shaken, Timed
+from runners.session import Benches, Session, Shaken, Timed, WholeShaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
@@ -33,6 +35,8 @@ from runners.verify import Report, Wrong
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
 SANITIZER_SECONDS = 60.0
+# Builds of an entry function with delays, and runs of each before the next is loaded.
+WHOLE_BUILDS, WHOLE_RUNS = 2, 10
 
 
 class Judge:
@@ -48,7 +52,9 @@ class Judge:
         shake: Build = lambda _text, _job: None,
         meter: Meter | None = None,
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
+        shake_whole: Callable[[str, Json, int], Json | None] = lambda _text, _job, _seed: None,
     ) -> None:
+        self._shake_whole = shake_whole
         self._meter = meter
         self._device_code = device_code
         self._theirs: dict[str, frozenset[str]] = {}
@@ -85,10 +91,13 @@ class Judge:
         spent["oracle"] = time.monotonic() - begun
         begin()
         lost = False
-        shaken = None
+        shaken: Future[Json | None] | None = None
+        wholes: Future[list[Json]] | None = None
         thorough = job.checks == "confirm"  # pays for one more compilation, and the sanitizers
         if thorough and job.work.kind == "kernel":
             shaken = pool().submit(self._shake, job.kernel.source, request["job"])
+        elif thorough:
+            wholes = pool().submit(self._wholes, job.kernel.source, request["job"], job.seed)
         try:
             session = self._session(job, request)
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
@@ -108,12 +117,15 @@ class Judge:
             altered = shaken.result() if shaken is not None else None
             one = None if altered is None else self._delayed(session, altered)
             if one is not None:
-                self._shaken(session, one, request, job, (answers, [*declared, *extra]), report)
+                theirs = partial(self._delayed_original, session, job, request)
+                self._shaken(one, theirs, job, (answers, [*declared, *extra]), report)
             spent["shaken"] = time.monotonic() - start
             if thorough:
                 start = time.monotonic()
                 known = (answers, [*declared, *extra])
                 self._finalist(session, request, job, known, verdict["measurement"], report)
+                if wholes is not None:
+                    self._shaken_whole(wholes.result(), request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
@@ -126,14 +138,8 @@ class Judge:
         except DeviceError as error:
             verdict.update(status="crashed", log=str(error))
             lost = True
-        if verdict["status"] != "correct":
-            verdict["measurement"] = None
-        for source in sorted({answers.source(c) for c in declared if c.key in answers.described}):
-            report.add("oracle", f"against {source}", passed=True, error=None, bound=None)
-        verdict["checks"] = report.as_json()
-        verdict["seconds"] = {**verdict["seconds"], **spent}
-        if request.get("exhibit") and report.nearest is not None:
-            verdict["exhibit"] = exhibit.cut(*report.nearest[1:])
+        sources = {answers.source(c) for c in declared if c.key in answers.described}
+        _complete(verdict, request, report, sources, spent)
         stats["runs"] = float(report.runs)
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"
@@ -226,9 +232,8 @@ class Judge:
 
     def _shaken(
         self,
-        session: Session,
         one: Shaken,
-        request: Json,
+        theirs: Callable[[], Shaken | None],
         job: JobSpec,
         known: tuple[Answers, Sequence[Combination]],
         report: Report,
@@ -239,18 +244,50 @@ class Judge:
             verify.shaken(one, answers, job, wanted, report)
         except Wrong:
             if job.key not in self._fragile:
-                altered = self._shake(job.baseline.source, request["job"])
-                theirs = altered and self._delayed(session, altered, original=True)
+                original = theirs()
                 fragile = False
-                if theirs:
+                if original is not None:
                     try:
-                        verify.shaken(theirs, answers, job, wanted, Report())
+                        verify.shaken(original, answers, job, wanted, Report())
                     except Wrong:
                         fragile = True
                 self._fragile[job.key] = fragile
             if not self._fragile[job.key]:
                 raise
             report.forget("delayed warps")
+
+    def _wholes(self, text: str, job: Json, seed: int) -> list[Json]:
+        """Build an entry function under delays, once for each seed; they cannot be set later."""
+        seeds = [(seed * 2654435761 + number * 97) % 2**32 | 1 for number in range(WHOLE_BUILDS)]
+        built = [self._shake_whole(text, job, one) for one in seeds]
+        return [one for one in built if one is not None]
+
+    def _shaken_whole(
+        self,
+        built: Sequence[Json],
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
+    ) -> None:
+        """Run an entry function under delays. The pair that was loaded before is then no more."""
+
+        def loaded(artifacts: Sequence[Json]) -> Shaken | None:
+            def load(artifact: Json) -> Session:
+                return self._entries.session(job, {**request, "candidate": artifact})
+
+            return WholeShaken(load, artifacts, WHOLE_RUNS) if artifacts else None
+
+        def theirs() -> Shaken | None:
+            return loaded(self._wholes(job.baseline.source, request["job"], job.seed))
+
+        one = loaded(built)
+        if one is not None:
+            self._shaken(one, theirs, job, known, report)
+
+    def _delayed_original(self, session: Session, job: JobSpec, request: Json) -> Shaken | None:
+        altered = self._shake(job.baseline.source, request["job"])
+        return None if altered is None else self._delayed(session, altered, original=True)
 
     def _delayed(
         self, session: Session, artifact: Json, *, original: bool = False
@@ -440,6 +477,20 @@ def _frame(request: Json) -> Json:
         "seconds": {},
         "log": artifact.get("log") or "",
     }
+
+
+def _complete(
+    verdict: Json, request: Json, report: Report, sources: set[str], spent: Mapping[str, float]
+) -> None:
+    """Put into a verdict what was checked, against what, and where the time went."""
+    if verdict["status"] != "correct":
+        verdict["measurement"] = None
+    for source in sorted(sources):
+        report.add("oracle", f"against {source}", passed=True, error=None, bound=None)
+    verdict["checks"] = report.as_json()
+    verdict["seconds"] = {**verdict["seconds"], **spent}
+    if request.get("exhibit") and report.nearest is not None:
+        verdict["exhibit"] = exhibit.cut(*report.nearest[1:])
 
 
 @contextlib.contextmanager

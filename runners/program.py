@@ -11,6 +11,7 @@ it is too long to be judged.
   (default: the user's cache); the request may name a built one as `interposer`;
 - `build`: compiles a source under the job's settings, `(text, job) -> artifact or None`;
 - `device_code`: compiles a source to PTX, `(text, job) -> text or None`;
+- `shaken`: compiles a source with delays under a seed, `(text, job, seed) -> artifact or None`;
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
 - `profiles`: a dict the caller keeps, so that an original is profiled once;
@@ -52,6 +53,7 @@ from runners.program_run import Probe, Ran, Runner, execute, libraries
 
 Verdict = dict[str, Any]
 DeviceCode = Callable[[str, Any], str | None]
+Shake = Callable[[str, Any, int], dict[str, Any] | None]
 
 BASELINE_SECONDS = 120.0
 # Process pairs: fewest and most, and the half-width of the ratio at which to stop.
@@ -61,6 +63,7 @@ HALF_WIDTH = 0.005
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
 GRAPH = "graph"
+SHAKEN_SECONDS = 20.0
 ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
@@ -102,8 +105,8 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         learned = time.monotonic()
         recent = context.get("recent") or Recent()
         deadline = begun + 0.9 * _seconds(request)
-        code = context.get("device_code")
-        trial = _Trial(runner, request, job, workload, deadline, recent, code, context.get("meter"))
+        tools = (context.get(name) for name in ("device_code", "meter", "shaken"))
+        trial = _Trial(runner, request, job, workload, deadline, recent, *tools)
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -177,6 +180,7 @@ class _Trial:
     recent: Recent
     device_code: DeviceCode | None = None
     meter: Meter | None = None
+    shake: Shake | None = None
 
     @property
     def seed(self) -> int:
@@ -217,7 +221,9 @@ class _Trial:
             if self.effort == "confirm":
                 begun = time.monotonic()
                 self._gate(done)
-                self._watch(min(originals, key=lambda o: o.seconds), done)
+                shortest = min(originals, key=lambda o: o.seconds)
+                self._watch(shortest, done)
+                self._shaken(shortest, bounds, done)
                 spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
@@ -300,6 +306,43 @@ class _Trial:
             done.append(_check("sanitizer", f"{original.name}: {one.tool}", not blamed))
             if blamed:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
+
+    def _shaken(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> None:
+        """Run the candidate with its warps delayed at random; what the original survives it must.
+
+        One that does not end in time with delays says nothing.
+        """
+        if self.shake is None or not (self.job.get("kernel") or {}).get("source"):
+            return
+        failure = self._delayed("kernel", original, bounds)
+        if failure is None:
+            return
+        theirs = self._delayed("baseline", original, bounds) if failure.status else None
+        if theirs is not None and not theirs.status:
+            done.append(_check("delayed warps", original.name, passed=False))
+            raise failure
+        if not failure.status:
+            done.append(_check("delayed warps", original.name, passed=True))
+
+    def _delayed(self, which: str, original: Profile, bounds: Bounds) -> Failed | None:
+        """Return how a source fails under delays; no status if it does not, None if unknown."""
+        assert self.shake is not None  # noqa: S101 - its caller has looked
+        artifact = self.shake(str(self.job[which]["source"]), self.job, self.seed * 2 + 1)
+        if artifact is None:
+            return None
+        probe = Probe(original.main_poison, self.seed, record=True)
+        expected = original.references[probe.poison].digests
+        full = replace(probe, expected=expected)
+        path = Path(str(artifact["path"]))
+        limit = min(SHAKEN_SECONDS, 5 * patience(original.seconds))
+        run = self.runner.run(path, original.arguments, full, limit)
+        if run.exit is None or run.report is None or run.report.broken:
+            return None
+        try:
+            self._verify(original, run, probe.poison, bounds, [], printed=False)
+        except Failed as failure:
+            return Failed(failure.status, f"with warps delayed at random: {failure.log}")
+        return Failed("", "")
 
     def _limit(self, original: Profile) -> float:
         """Return how long a run may take: time that others used up is not the candidate's fault."""

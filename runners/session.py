@@ -6,7 +6,7 @@ verification sees no difference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +19,7 @@ from runners.bench import Bench, Run
 from runners.burning import BurnStage
 from runners.contents import Combination
 from runners.energy import Mark
-from runners.gpu import Gpu, LaunchError, OutOfMemoryError
+from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import KernelLaunchable, Launchable
 from runners.nvml import Unmeasured
 from runners.original import load
@@ -112,6 +112,36 @@ class LocalShaken:
         """Run it once in a fresh world, under the schedule that belongs to a seed."""
         self._loaded.shake(seed)
         return self._bench.run(self._loaded, combination, nan=nan, seconds=seconds)
+
+
+class WholeShaken:
+    """An entry function that was built several times, each with delays under a seed of its own.
+
+    `load` loads one of them in the place of the candidate; each is run `runs` times in a row.
+    """
+
+    def __init__(
+        self, load: Callable[[Json], Session], artifacts: Sequence[Json], runs: int
+    ) -> None:
+        self._load, self._artifacts, self._runs = load, artifacts, runs
+        self._turn = 0
+        self._session: Session | None = None
+
+    def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
+        """Run it once in a fresh world; the schedule is the build's, whatever `seed` says.
+
+        Raises `LaunchError` for whatever keeps it from ending: delays take time and registers.
+        """
+        del seed
+        which, first = divmod(self._turn, self._runs)
+        self._turn += 1
+        try:
+            if self._session is None or (first == 0 and which < len(self._artifacts)):
+                chosen = self._artifacts[min(which, len(self._artifacts) - 1)]
+                self._session = self._load(chosen)
+            return self._session.run(combination, nan=nan, beside=False, seconds=seconds)
+        except DeviceError as error:
+            raise LaunchError(f"with delays: {error}") from error
 
 
 class LocalSession:

@@ -39,10 +39,11 @@ ZERO = "optiml_shaking_zero"
 _MOST_PLACES = 4000
 
 
-def shaken(ptx: str) -> str | None:
+def shaken(ptx: str, seed: int = 0) -> str | None:
     """Return PTX with delays; None when there is no place for any.
 
-    The seed is the 32-bit global `SEED`; with zero there, nothing is delayed.
+    The seed is the 32-bit global `SEED`; with zero there, nothing is delayed. `seed` is what it is
+    loaded with, for code that nobody can reach it in.
     """
     lines: list[str] = []
     places = 0
@@ -50,7 +51,8 @@ def shaken(ptx: str) -> str | None:
     shuffles = "shfl.sync" in ptx
     for line in ptx.splitlines():
         if not declared and line.startswith(".address_size"):
-            lines += [line, f".visible .global .align 4 .u32 {SEED};"]
+            value = f" = {seed}" if seed else ""
+            lines += [line, f".visible .global .align 4 .u32 {SEED}{value};"]
             lines.append(f".visible .global .align 4 .u32 {ZERO};")
             declared = True
             continue

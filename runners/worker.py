@@ -127,6 +127,7 @@ class Worker:
                 self._shaken,
                 self.device().meter,
                 self._device_code,
+                self._shaken_whole,
             )
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
@@ -144,6 +145,7 @@ class Worker:
             "meter": self.device().meter,
             "build": self._build,
             "device_code": self._device_code,
+            "shaken": self._shaken_whole,
             "execute": program_run.sandboxed(self._sandbox),
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}
@@ -163,6 +165,11 @@ class Worker:
     def _shaken(self, text: str, job: Json) -> Json | None:
         """Compile a kernel with delays in it."""
         built: Json | None = self._builder().shaken(text, job)
+        return built
+
+    def _shaken_whole(self, text: str, job: Json, seed: int) -> Json | None:
+        """Compile an entry function or program with delays in it."""
+        built: Json | None = self._builder().shaken_whole(text, job, seed)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:

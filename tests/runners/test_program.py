@@ -105,6 +105,35 @@ def test_a_clock_that_the_original_does_not_read_is_refused(
     assert [c["passed"] for c in verdict["checks"] if c["layer"] == "static gate"] == seen
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs", "status"),
+    [
+        ("wrong", "ok", "wrong result"),
+        ("ok", "ok", "correct"),
+        ("wrong", "wrong", "correct"),
+        ("wrong", "hang", "correct"),
+        ("hang", "ok", "correct"),
+        ("wrong", "", "correct"),
+    ],
+)
+def test_what_delays_change_is_refused_if_the_original_survives_them(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, mine: str, theirs: str, status: str
+) -> None:
+    monkeypatch.setattr(program, "SHAKEN_SECONDS", 1.0)
+    request = fakes.request("ok", "fast", effort="confirm")
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    named = {"mine": mine, "theirs": theirs}
+
+    def delayed(text: str, _job: Any, seed: int) -> dict[str, Any] | None:
+        assert seed
+        return {"path": str(fakes.named(named[text]))} if named[text] else None
+
+    verdict = program.evaluate(request, {**fakes.context(), "shaken": delayed})
+    assert verdict["status"] == status, verdict["log"]
+    looked = [c["passed"] for c in verdict["checks"] if c["layer"] == "delayed warps"]
+    assert looked == ([False] if status == "wrong result" else [True] if mine == "ok" else [])
+
+
 def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> None:
     case = judge(fakes, "ok", "fast")["measurement"]["cases"][0]
     assert len(case["baseline_us"]) == len(case["candidate_us"]) >= 4
