@@ -6,7 +6,7 @@ import dataclasses
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +291,62 @@ def test_launches_that_are_not_captured_cost_next_to_nothing(
             check=True,
         )
         assert float(done.stdout.split()[1]) < 5.0
+
+
+def test_the_command_line_captures_and_runs_on_what_it_captured(
+    cli: Callable[..., int],
+    parts: Program,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Up to the GPU, which there is none of here."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(parts.folder))
+    monkeypatch.setenv("OPTIML_CACHE", str(cache))
+    monkeypatch.setattr(record, "cupti", lambda: None)
+    shutil.copy(program.KERNELS, Path.cwd() / "kernels.cu")
+    assert cli("capture", "--launches", "2", "--", *parts.command("asked")) == 0
+    said = capfd.readouterr().out
+    assert "saxpy in kernels.cu: 2 of 6 launches" in said
+    assert "seen in front of the driver" in said
+    assert "optiml run --capture optiml-capture" in said
+    assert cli("run", "--capture", "optiml-capture", "--kernel", "gather") == 4
+    assert cli("run", "--capture", "optiml-capture", "--kernel", "other") == 2
+    assert "it holds: " in capfd.readouterr().err
+    for arguments, words in (
+        (("--limit", "much"), "no size"),
+        (("--through", "mirrors"), "cupti or preload"),
+        (("--out", "../elsewhere"), "outside"),
+    ):
+        assert cli("capture", *arguments, "--", "./app") == 2
+        assert words in capfd.readouterr().err
+
+
+def test_a_library_of_the_users_stays_preloaded(
+    project: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LD_PRELOAD", "")
+    script = f'printf %s "$LD_PRELOAD" > {project}/said'
+    for mine in ("", "/nonexistent/mine.so"):
+        monkeypatch.setenv("LD_PRELOAD", mine)
+        order = Order(
+            ("/bin/sh", "-c", script), Wanted(("saxpy",)), project / "cap", through="preload"
+        )
+        with pytest.raises(ConfigError):
+            capture.capture(order, project, cache)
+        first, _, rest = (project / "said").read_text().partition(":")
+        assert Path(first).name.startswith("optiml-capture-")
+        assert rest == mine
+
+
+def test_the_library_is_built_once_and_shows_nothing_but_what_it_stands_for(cache: Path) -> None:
+    built = runners.capture.library(cache)
+    stamp = built.stat().st_mtime_ns
+    assert runners.capture.library(cache) == built
+    assert built.stat().st_mtime_ns == stamp
+    listed = subprocess.run(
+        ["nm", "-D", "--defined-only", str(built)], capture_output=True, text=True, check=True
+    )
+    names = {line.split()[-1] for line in listed.stdout.splitlines()}
+    assert names >= {"InitializeInjection", "cuLaunchKernel", "cuGetProcAddress_v2", "dlsym"}
+    assert all(name.startswith(("cu", "Init", "dlsym")) for name in names)
