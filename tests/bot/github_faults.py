@@ -46,7 +46,17 @@ CALLS: Mapping[str, tuple[str, str]] = {
     "sign in": ("POST", r"/access_tokens$"),
     "ask who may": ("GET", r"/collaborators/"),
     "react": ("POST", r"/reactions$"),
+    "find the installation": ("GET", r"/installation$"),
+    "ask who we are": ("GET", r"/app$"),
+    "ask for a user": ("GET", r"/users/"),
+    "list the tree": ("GET", r"/git/trees/"),
+    "read the repository": ("GET", r"/repos/[^/]+/[^/]+$"),
+    "sweep deliveries": ("GET", r"/hook/deliveries$"),
+    "take from the storage": ("GET", r"^/storage/"),
+    "read a commit": ("GET", r"/git/commits/"),
+    "write a blob": ("POST", r"/git/blobs$"),
     "write a tree": ("POST", r"/git/trees$"),
+    "write a commit": ("POST", r"/git/commits$"),
     "move the branch": ("PATCH", r"/git/refs/"),
 }
 ANSWERS: Mapping[str, tuple[int, Mapping[str, str], bool]] = {

@@ -80,7 +80,7 @@ class World:
 
     def session(self, **values: Any) -> GithubSession:
         patience = Patience(
-            clock=self.fake.state.now, sleep=self.slept, jitter=lambda: 0.0, timeout=5.0
+            clock=self.fake.state.now, sleep=self.slept, jitter=lambda: 0.0, timeout=20.0
         )
         given: dict[str, Any] = {"patience": patience} | values
         if "token" not in given:
