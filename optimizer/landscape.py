@@ -242,7 +242,9 @@ class LandscapeEvaluator:
                 return Verdict(status, log=name)
         raw = hashlib.sha256(f"{self._seed}{effort}{subject.source}".encode()).digest()
         draw = random.Random(raw)  # noqa: S311 - a simulation, not a secret
-        base = [self._first * math.exp(draw.gauss(0, self._noise)) for _ in range(BLOCKS[effort])]
+        base = [
+            self._first * math.exp(draw.gauss(0, self._noise)) for _ in range(BLOCKS.get(effort, 6))
+        ]
         ratio = self.true_speedup(subject)
         fast = [t / ratio * math.exp(draw.gauss(0, self._noise)) for t in base]
         case = CaseTimes("made up", tuple(fast), tuple(base))

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.wiring import Source
 from optimizer import counters
-from optimizer.model import Check, Effort, Environment, Resources, Status, Verdict
+from optimizer.model import (
+    CaseEnergy,
+    Check,
+    Effort,
+    Energy,
+    Environment,
+    Resources,
+    Status,
+    Verdict,
+)
 from runners.interfaces import Job
 from tests.bot import synthetic
 
@@ -37,9 +47,13 @@ class Scripted:
             )
         name = job.workload.symbol or job.workload.name
         counted = {counters.DRAM_READ_BYTES: 1e8 / ratio, counters.TIME_NS: 1e5 / ratio}
+        measured = synthetic.measurement(ratio, int(draw * 1e6))
+        if job.effort in {Effort.WEIGH, Effort.ENERGY}:
+            pairs = 2 if job.effort is Effort.WEIGH else 3
+            measured = replace(measured, energy=energy(ratio**0.9 * (1 + draw / 20), pairs))
         return Verdict(
             Status.CORRECT,
-            None if job.effort is Effort.PROFILE else synthetic.measurement(ratio, int(draw * 1e6)),
+            None if job.effort is Effort.PROFILE else measured,
             {f"{name}/{key}": value for key, value in counted.items()}
             if job.effort is Effort.PROFILE
             else {},
@@ -48,6 +62,14 @@ class Scripted:
             checks=(Check("families", "normal", passed=True, error=1e-7, bound=1e-5),),
             seconds={"compile": 0.3, "time": 0.1},
         )
+
+
+def energy(saving: float, pairs: int) -> Energy:
+    """Return energies around a saving."""
+    before = tuple(40.0 * (1 + 0.001 * pair) for pair in range(pairs))
+    after = tuple(40.0 / saving * (1 - 0.001 * pair) for pair in range(pairs))
+    us = (100.0,) * pairs
+    return Energy((CaseEnergy("n=4096", after, before, us, us),))
 
 
 def speedup_of_text(text: str) -> float:

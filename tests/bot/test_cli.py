@@ -62,6 +62,33 @@ def test_a_recorded_run_replays_to_the_same_result_and_says_where_it_is_from(
     assert again["recorded"] == "recorded on SYNTHETIC GPU (made-up figures), 2026-01-02"
 
 
+@pytest.mark.parametrize("objective", ["energy", "time-then-energy"])
+def test_an_objective_reads_energy_which_a_recording_keeps(
+    cli: Cli,
+    softmax: Path,
+    machine: scripted.Scripted,
+    capsys: pytest.CaptureFixture[str],
+    objective: str,
+) -> None:
+    """Searched, told and replayed; a recording that was made for time alone has none to tell."""
+    given = ("run", str(softmax), "--objective", objective, "--json")
+    assert cli(*given, "--record", "r.jsonl.gz") == 0
+    first = json.loads(capsys.readouterr().out)["results"][0]
+    assert first["energy"]["saving"]["low"] > 1.03
+    assert read_trajectory(Path(first["files"]["trajectory"])).environment.objective == objective
+    assert "Time, energy, memory" in Path(first["files"]["report"]).read_text()
+    assert cli(*given, "--replay", "r.jsonl.gz") == 0
+    again = json.loads(capsys.readouterr().out)["results"][0]
+    assert again["energy"]["saving"] == pytest.approx(first["energy"]["saving"], rel=1e-3)
+    assert cli("run", str(softmax), "--json", "--record", "time.jsonl.gz") == 0
+    plain = json.loads(capsys.readouterr().out)["results"][0]
+    assert plain["energy"] is None
+    assert cli(*given, "--replay", "time.jsonl.gz") == 0
+    without = json.loads(capsys.readouterr().out)["results"][0]
+    assert any("energy was not measured: not recorded" in note for note in without["notes"])
+    assert (without["speedup"] is None) == (objective == "energy")
+
+
 def test_json_has_a_version_and_nothing_else_is_printed(
     cli: Cli, softmax: Path, machine: scripted.Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
