@@ -83,6 +83,9 @@ def run(
     # A shell hands its whole environment on and adds to it, a preloaded library of the user's kept.
     setting = _PRELOADED if through == "preload" else _INJECTED
     script = f"{setting} exec {shlex.join(command)}"
-    return subprocess.run(
-        ["/bin/sh", "-c", script, "sh", str(library), str(config)], check=False
-    ).returncode
+    process = subprocess.Popen(["/bin/sh", "-c", script, "sh", str(library), str(config)])
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue  # the program was interrupted, too: what it leaves is what there is
