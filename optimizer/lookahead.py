@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # So many times the width is looked ahead: what was asked already is met again on the way.
 FORESEEN = 3
+# And never further than this: what comes later depends on too much of what is not known yet.
+MOST_FORESEEN = 128
+# Of many machines this share may be idle before the next are given work, since looking costs time.
+IDLE_SHARE = 1 / 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Lookahead:
         if width <= 1:
             return
         idle = width - running - sum(not asked.ready for asked in self._asked.values())
-        if idle <= 0:
+        if idle <= IDLE_SHARE * width:
             return
         found: dict[str, Kernel] = {}
         for node, waiting in self._foreseen(first, left):
@@ -117,7 +121,7 @@ class Lookahead:
         expected: list[Node] = []
         spent: set[int] = set()
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
-        least = min(left, FORESEEN * self._width())
+        least = min(left, FORESEEN * self._width(), MOST_FORESEEN)
         try:
             while len(drawn) < least:
                 at = len(drawn) % tree.settings.batch
