@@ -15,6 +15,7 @@ from optimizer.geometry import Change, block_extents, regrid
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import updates
+from optimizer.rules.untile import untiled
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace
 from optimizer.syntax import contains, field, operator, span, stripped, walk
@@ -81,9 +82,18 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     both tested against their extents or covered by the grid exactly. Sums keep their order.
     """
     del findings
-    source = Source(kernel.source)
-    for fn in source.kernels:
-        if fn.broken or fn.shared or fn.barriers or fn.has_asm or fn.has_goto or fn.conditional:
+    original = Source(kernel.source)
+    for at, kernel_fn in enumerate(original.kernels):
+        source, fn = original, kernel_fn
+        if fn.broken or fn.has_asm or fn.has_goto or fn.conditional:
+            continue
+        if fn.shared and fn.barriers:
+            plain = untiled(original, fn)
+            if plain is None:
+                continue
+            source = Source(plain)
+            fn = source.kernels[at]
+        if fn.shared or fn.barriers or fn.broken:
             continue
         block = block_extents(kernel, source, fn)
         product = _product(kernel, source, fn, block) if block is not None else None
