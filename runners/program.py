@@ -266,11 +266,7 @@ class _Trial:
         return self.runner.run(path, original.arguments, full, self._limit(original))
 
     def _gate(self, done: list[dict[str, Any]]) -> None:
-        """Note what the candidate's device code can do and its original's cannot; refuse a clock.
-
-        A kernel's clocks are moved ahead to see what it does then. A program's are not, and none
-        needs to know the time for being fast.
-        """
+        """Note what the candidate's device code can do beyond its original's; refuse a clock."""
         sources = [str((self.job.get(which) or {}).get("source") or "") for which in _BOTH]
         if self.device_code is None or not all(sources):
             return

@@ -4,8 +4,8 @@ A clock, a sleep, a printed line, a heap, a cache policy, a variable that outliv
 has honest uses, and each is how a kernel can tell a measurement from the rest of its life. So what
 a candidate has of these and its original has not decides nothing. It raises the bar: such a one is
 run a hundred times more at the end of everything, with pauses in between where it knows of time.
-Only a clock in the device code of a function or program is refused: there nothing can be made of
-it that a kernel's clocks, which are moved ahead (`runners.shaking`), would show.
+Only a clock in device code is refused: none needs to know the time for being fast, and what a clock
+decides shows once in any number of runs, moved ahead (`runners.shaking`) or not.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted

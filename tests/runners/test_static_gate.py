@@ -101,12 +101,12 @@ AGED = SCALE + "// it knows how late it is"
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 @pytest.mark.parametrize(
     ("mine", "status"),
-    [("mov.u64 %rd2, %globaltimer;", "wrong result"), ("", "correct")],
+    [("nanosleep.u32 %r1;", "wrong result"), ("", "correct")],
 )
 def test_what_waits_for_its_hour_meets_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: str, status: str
 ) -> None:
-    """Only what can read a clock, where its original cannot, is made to wait."""
+    """Only what knows of time, where its original does not, is made to wait."""
     monkeypatch.setattr(cubin, "variables", lambda _: ())
     monkeypatch.setattr(verify, "PAUSES", (0.2, 60.0))
     slept: list[float] = []
@@ -136,7 +136,27 @@ def test_what_waits_for_its_hour_meets_it(
     assert verdict["status"] == status, verdict["log"]
     assert (60.0 in slept) == bool(mine)
     gates = [check["what"] for check in verdict["checks"] if check["layer"] == "static gate"]
-    assert gates == (["reads a clock, run more"] if mine else [])
+    assert gates == (["sleeps, run more"] if mine else [])
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("theirs", "status"), [("", "rejected"), ("mov.u32 %r1, %clock;", "correct")]
+)
+def test_a_clock_that_the_original_does_not_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str, status: str
+) -> None:
+    monkeypatch.setattr(cubin, "variables", lambda _: ())
+
+    def code(source: str, _job: object) -> str:
+        return "mov.u64 %rd2, %clock64;" if source == AGED else theirs
+
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, device_code=code)
+    judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
+    verdict = _verdict(judge, AGED, SCALE, effort="confirm")
+    judge.close()
+    assert verdict["status"] == status, verdict["log"]
+    assert ("reads a clock" in verdict["log"]) == (status == "rejected")
 
 
 def test_pauses_end_before_the_time_for_them_does() -> None:
