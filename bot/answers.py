@@ -11,7 +11,7 @@ from bot.markdown import code, prose, table
 from bot.outcome import outcome_words, summarize
 from bot.outcomes import Kept
 from bot.terms import Terms
-from optimizer.model import Trajectory
+from optimizer.model import Status, Trajectory
 
 _TRIED = 15
 
@@ -70,7 +70,13 @@ def explanation(kept: Kept, terms: Terms) -> str:
 
 def _tried(found: Trajectory) -> str:
     path = {step.number for step in found.path(found.winner or 0)}
-    others = [step for step in found.steps if step.number not in path and step.edit]
+    others = [
+        step
+        for step in found.steps
+        if step.number not in path
+        and step.edit
+        and step.verdict.status is not Status.NOT_RECORDED  # a replay met it, nobody tried it
+    ]
     if not others:
         return ""
     rows = [

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import sys
@@ -19,14 +20,16 @@ from bot import answers, checks, commands, commit_words, ending
 from bot import github_errors as errors
 from bot.comment import LIMIT, Door, compose, identity
 from bot.interfaces import Change, Report, Reviewed
+from bot.ledger import Allowance
 from bot.markdown import fenced, length
 from bot.orders import BundleError
 from bot.outcome import summarize
 from bot.permissions import POSTING, advice
 from bot.suggestion import Hunk
+from bot.terms import Terms
 from optimizer.errors import BaselineError, ConfigError, RunnerError
 from optimizer.model import Launch, Trajectory
-from tests.bot import synthetic
+from tests.bot import house, ordered, synthetic
 from tests.bot.world import HOST, NAME, PATH, World, pull_of, report_for
 from tests.fake_github.state import Pull
 
@@ -176,8 +179,82 @@ def posted(world: World) -> Iterator[tuple[str, str]]:
     yield "setup", world.fake.comments(new)[0].body
 
 
+def answered(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield what is answered to commands, and how check runs end, one conversation a text."""
+    ident = ordered.trajectory().best.kernel.digest[:8]
+    with conversation(folder / "commands") as (bot, say):
+        bot.world.set_pull(house.REPOSITORY, house.pull_state())
+        say("status")
+        say("optimize", "stranger")
+        bot.pull()
+        bot.settled()
+        for words in ("status", f"explain {ident}", "explain 00000000", "optimize other.cu"):
+            say(words)
+        say(f"apply {ident}", "triager")
+        for words in (f"apply {ident}", f"dismiss {ident}", "optimize", "cancel"):
+            say(words)
+        say(f"approve {'a' * 40}")
+        bot.pull("closed")
+        bot.settled()
+        say(f"apply {ident}")
+        say("optimize")
+        bot.house.entrance.records.ledger.pause("*", "an incident")
+        say("optimize")
+        yield "answers", told(bot)
+    with conversation(folder / "fork") as (bot, say):
+        bot.pull(fork=True)
+        bot.settled()
+        say(f"approve {ordered.HEAD}", "triager")
+        say(f"approve {'b' * 40}")
+        say(f"approve {ordered.HEAD}")
+        yield "answers-fork", told(bot)
+    terms = Terms(poll_seconds=0.05, minutes=10.0, allowance=Allowance(pull=15.0))
+    with conversation(folder / "limits", terms=terms, seconds=3600.0) as (bot, say):
+        bot.pull()
+        house.until(lambda: bool(bot.world.rows("SELECT * FROM orders")))
+        say("optimize")  # the first is running still, and has ten of the fifteen minutes
+        bot.pull("labeled", labels=("optiml:skip",))
+        bot.settled()
+        say("optimize")
+        yield "answers-limits", told(bot)
+
+
+@contextlib.contextmanager
+def conversation(
+    folder: Path, terms: Terms | None = None, seconds: float = 0.0
+) -> Iterator[tuple[house.Bot, Callable[..., None]]]:
+    folder.mkdir(parents=True)
+    with house.bot(folder, terms=terms, seconds=seconds) as bot:
+
+        def say(words: str, who: str = "maintainer") -> None:
+            before = len(bot.replies())
+            bot.comment(f"/optiml {words}", who)
+            if seconds:
+                house.until(lambda: len(bot.replies()) > before)
+            else:
+                bot.settled()
+            new = bot.replies()[before:]
+            spoken[bot].append(f"> {who}: /optiml {words}\n\n" + "\n\n---\n\n".join(new))
+
+        spoken[bot] = []
+        yield bot, say
+
+
+spoken: dict[house.Bot, list[str]] = {}
+
+
+def told(bot: house.Bot) -> str:
+    """Return a conversation and all check runs of it."""
+    closings = sorted(
+        f"{one['conclusion']}: {one['title']}\n\n{one['summary']}" for one in bot.checks()
+    )
+    return "\n\n=====\n\n".join([*spoken.pop(bot), *closings])
+
+
 def steady(text: str) -> str:
-    """Take out what differs from run to run: addresses, ids, hashes of commits."""
+    """Take out what differs from run to run: addresses, ids, times, hashes of commits."""
+    text = re.sub(r"\b[0-9a-f]{32}\b", "0" * 32, text)
+    text = re.sub(r"20\d\d-\d\d-\d\d \d\d:\d\d UTC", "2026-01-02 03:04 UTC", text)
     text = re.sub(r"http://127\.0\.0\.1:\d+", "https://github.example", text)
     text = re.sub(r"#issuecomment-\d+", "#issuecomment-1", text)
     text = re.sub(r"`[0-9a-f]{12}`", "`000000000000`", text)
@@ -194,8 +271,20 @@ def test_what_is_posted_is_as_it_was(world: World) -> None:
         assert steady(text) == (FOLDER / f"{name}.md").read_text(encoding="utf-8"), name
 
 
-def test_every_text_is_kept_and_none_is_left_over(world: World) -> None:
-    known = {*PLAIN, *(name for name, _ in posted(world))}
+@pytest.fixture(scope="module")
+def answers_given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return dict(answered(tmp_path_factory.mktemp("answered")))
+
+
+def test_what_is_answered_is_as_it_was(answers_given: dict[str, str]) -> None:
+    for name, text in answers_given.items():
+        assert steady(text) == (FOLDER / f"{name}.md").read_text(encoding="utf-8"), name
+
+
+def test_every_text_is_kept_and_none_is_left_over(
+    world: World, answers_given: dict[str, str]
+) -> None:
+    known = {*PLAIN, *answers_given, *(name for name, _ in posted(world))}
     assert {file.stem for file in FOLDER.glob("*.md")} == known
 
 
@@ -218,7 +307,8 @@ def main() -> None:
         old.unlink()
     with tempfile.TemporaryDirectory() as folder:
         world = World(Path(folder))
-        texts = {**{name: make() for name, make in PLAIN.items()}, **dict(posted(world))}
+        texts = {name: make() for name, make in PLAIN.items()}
+        texts |= {**dict(posted(world)), **dict(answered(Path(folder) / "answered"))}
         world.close()
     for name, text in texts.items():
         (FOLDER / f"{name}.md").write_text(steady(text), encoding="utf-8")
