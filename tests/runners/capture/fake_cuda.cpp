@@ -56,9 +56,10 @@ template <typename Call>
 Result traced(unsigned id, const char *name, const void *params, const char *symbol, Call call) {
   using Report = void (*)(int, unsigned, const char *, const void *, int *, const char *,
                           uint64_t *);
-  Report report = nullptr;
-  if (void *cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD))
-    report = reinterpret_cast<Report>(dlsym(cupti, "fakeReport"));
+  static const Report report = [] {  // loaded, if at all, before the first launch
+    void *cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+    return cupti ? reinterpret_cast<Report>(dlsym(cupti, "fakeReport")) : nullptr;
+  }();
   uint64_t correlation = 0;
   int result = 0;
   if (report) report(0, id, name, params, &result, symbol, &correlation);
