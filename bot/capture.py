@@ -15,7 +15,8 @@ from optimizer.source import Source
 from runners.capture import manifest, record, sources, spool, store
 from runners.capture.names import demangled, parsed
 from runners.capture.record import Wanted
-from runners.capture.workload import Found, build, numbers, renamed
+from runners.capture.shapes import numbers
+from runners.capture.workload import Found, build, renamed
 from runners.cuda_types import CudaType, parse
 from runners.fault import Fault
 from runners.wire import unwrap
