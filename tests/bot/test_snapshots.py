@@ -229,10 +229,9 @@ def conversation(
         def say(words: str, who: str = "maintainer") -> None:
             before = len(bot.replies())
             bot.comment(f"/optiml {words}", who)
-            if seconds:
+            if seconds:  # what runs is ended by what is asked, so there is an answer first
                 house.until(lambda: len(bot.replies()) > before)
-            else:
-                bot.settled()
+            bot.settled()
             new = bot.replies()[before:]
             spoken[bot].append(f"> {who}: /optiml {words}\n\n" + "\n\n---\n\n".join(new))
 
