@@ -116,7 +116,7 @@ class _Server:
         limits = {name: Limit(*pair) for name, pair in request["limits"].items()}
         if operation == "burning":
             self._burning = self._session.burning(combination, limits, float(request["seconds"]))
-            return {"in_place": self._burning.in_place}
+            return {"ready": True}
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
@@ -279,7 +279,7 @@ class EntryProcess:
             # A fault would end the whole run. The oracle has met the same job, data and device in
             # a process of its own before: what only this process complains of is its candidate's.
             raise LaunchError(f"the entry function's process gave up: {response['fault']}"[:1000])
-        if "unmeasured" in response:
+        if "unmeasured" in response and request["op"] in {"burning", "burn", "quench"}:
             raise Unmeasured(str(response["unmeasured"])[:300])
         if "error" in response:
             raise _remote(response, self)
@@ -363,7 +363,7 @@ def _understood() -> Iterator[None]:
     """Whatever an answer lacks or has of another type is the candidate's crash, not ours."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise LaunchError(_NONSENSE) from error
 
 
@@ -491,9 +491,10 @@ class RemoteSession:
             "limits": {name: [limit.scaled, limit.floor] for name, limit in limits.items()},
             "seconds": seconds,
         }
-        said = self._ask("burning", combination, asked, 4 * seconds + 12.0)
-        with _understood():
-            return RemoteBurning(self._process, combination, seconds, in_place=said["in_place"])
+        self._ask("burning", combination, asked, 4 * seconds + 12.0)
+        # What a refill takes is taken off: whether there is one is not for the child to say.
+        in_place = any(a.type.pointer and a.role == "inout" for a in self._job.work.arguments)
+        return RemoteBurning(self._process, combination, seconds, in_place=in_place)
 
     def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
         item = _item(combination)

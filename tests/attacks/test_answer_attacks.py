@@ -17,6 +17,7 @@ from runners import entry_process, spec
 from runners.contents import Combination
 from runners.entry_process import EntryProcess, RemoteSession
 from runners.gpu import DeviceError, HungError, LaunchError
+from runners.nvml import Unmeasured
 from runners.sandbox import Sandbox
 from runners.timing import Rule
 from tests.attacks.test_sandbox_attacks import RECOVERY_SECONDS
@@ -188,6 +189,51 @@ def test_times_that_are_none_are_the_candidates_crash(start: Start, change: Json
     said = {**HONEST_TIMES, "samples": {**HONEST_TIMES["samples"], **change}}
     with pytest.raises(LaunchError):
         timed(start(said))
+
+
+NOW = """
+if json.loads(line)["op"] == "burn":
+    SAYS = SAYS.replace('"NOW"', repr(time.monotonic()))
+"""
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        [],
+        [[0.0, 0], [1.0, 5]],
+        [["NOW", 0], [1e18, 5]],
+        [["NOW", 5], ["NOW", 0]],
+        [["NOW", 0], ["NOW", "many"]],
+        {"now": 1},
+        None,
+    ],
+)
+def test_launches_that_ended_before_or_never_are_the_candidates_crash(
+    start: Start, marks: object
+) -> None:
+    """When launches ended decides what one is said to take: it has to have been just now."""
+    burning = start({"marks": marks}, NOW).burning(CASE, {}, 2.0)
+    with pytest.raises(LaunchError):
+        burning.burn(0, 0.1, second_of_pair=False)
+
+
+def test_launches_that_ended_just_now_are_counted(start: Start) -> None:
+    """Whether buffers are refilled between them is no matter of the child's."""
+    burning = start({"marks": [["NOW", 0], ["NOW", 7]], "in_place": True}, NOW)
+    ready = burning.burning(CASE, {}, 2.0)
+    assert not ready.in_place
+    assert [count for _, count in ready.burn(0, 0.1, second_of_pair=False)] == [0, 7]
+
+
+def test_only_an_energy_can_be_left_unmeasured(start: Start) -> None:
+    """Said of a run or a time it is one more crash of the candidate's."""
+    session = start({"unmeasured": "the kernel remembers"})
+    with pytest.raises(Unmeasured, match="remembers"):
+        session.burning(CASE, {}, 2.0)
+    for asked in (run, timed):
+        with pytest.raises(LaunchError):
+            asked(start({"unmeasured": "no wish to"}))
 
 
 def test_a_fault_cannot_be_claimed_to_end_the_run(start: Start) -> None:
