@@ -51,6 +51,8 @@ def tile_broadcast(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit
             continue
         if original.shared or original.barriers or original.warp_calls or original.unknown_calls:
             continue
+        if not _worth_a_look(source, original):
+            continue
         flat = Source(_early(source, original))
         fn = flat.kernels[number]
         for loop in fn.loops:
@@ -67,6 +69,19 @@ def tile_broadcast(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit
                 _NAME,
                 1.15,
             )
+
+
+def _worth_a_look(source: Source, fn: Function) -> bool:
+    """Return whether a loop reads `x[j]` by its own number, before anything is parsed anew."""
+    return any(
+        not loop.depth
+        and loop.counted
+        and any(
+            len(a.indices) == 1 and source.plain(a.indices[0]) == loop.name
+            for a in fn.accesses_in(loop.body)
+        )
+        for loop in fn.loops
+    )
 
 
 def _early(source: Source, fn: Function) -> str:
