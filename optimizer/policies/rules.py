@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from optimizer.memory import bottleneck
 from optimizer.model import Edit, Proposal, Severity
 from optimizer.plugins import Guarded
+from optimizer.policies.gates import GATED, pointless
 
 if TYPE_CHECKING:
     from optimizer.interfaces import RewriteRule
@@ -115,7 +116,7 @@ class RulePolicy:
         """Return at most `limit` edits not returned before for this step, best first."""
         returned = self._returned_for(step.kernel)
         fresh = []
-        for edit in self._edits_of(step.kernel, findings):
+        for edit in _worthwhile(step, self._edits_of(step.kernel, findings)):
             digest = edit.apply(step.kernel).digest
             if digest not in returned:
                 fresh.append((digest, edit))
@@ -130,6 +131,7 @@ class RulePolicy:
             edits = self._all(step.kernel, [rule.unguarded for rule in self._rules], findings)
         except Exception:  # noqa: BLE001 - a stranger's rule; `propose` will say so
             return ()
+        edits = _worthwhile(step, edits)
         scored = self._scored(step, findings, edits)
         order = sorted(range(len(edits)), key=lambda i: (-scored[i], i))[:limit]
         return [Proposal(edits[i], scored[i]) for i in order]
@@ -197,6 +199,18 @@ class RulePolicy:
                 prior *= self._memory.factor(edit.kind, where)
             scores.append(max(LEAST_PRIOR, min(1.0, prior * ORDER_DECAY**place)))
         return scores
+
+
+def _worthwhile(step: Step, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Return the edits that nothing known of the compiled candidate speaks against."""
+    spans = _bodies(step.kernel.source)
+    source, verdict = step.kernel.source, step.verdict
+    return tuple(
+        edit
+        for edit in edits
+        if edit.kind not in GATED
+        or not pointless(edit, edited(source, edit.source, spans), source, verdict)
+    )
 
 
 def strengths(findings: Sequence[Finding], shares: Mapping[str, float]) -> dict[str, float]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from optimizer.accesses import Access
 from optimizer.aliasing import apart
 from optimizer.definitions import Parameter, declarations_of
 from optimizer.functions import Function
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
 from optimizer.spans import Replacement
+from optimizer.syntax import contains
 
 _NAME = "restrict"
 
@@ -20,12 +22,13 @@ def restrict(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
     Loads may then move above stores and go through the read-only path. Legal when no launch in
     the file passes one buffer twice where one of the two is written; a pointer that is stored or
-    handed on keeps the function as it is.
+    handed on keeps the function as it is. Proposed where a load may come after a store: elsewhere
+    it made no kernel faster by 1 % (27 tries on an H200).
     """
     del findings
     source = Source(kernel.source)
     for fn in source.kernels:
-        if fn.broken or fn.has_asm:
+        if fn.broken or fn.has_asm or not _held_up(fn):
             continue
         edits = _promises(source, fn)
         if edits:
@@ -66,6 +69,25 @@ def _apart(source: Source, fn: Function, pointers: list[Parameter]) -> bool:
         if not apart(source, fn, a, b):
             return False
     return True
+
+
+def _held_up(fn: Function) -> bool:
+    """Return whether a load may come after a store to what could be the same memory."""
+    touched = [a for a in fn.accesses if a.space not in ("shared", "local", "constant")]
+    stores = [a for a in touched if a.writes]
+    return any(
+        load.root != store.root
+        and (_behind(store, load) or any(contains(lp.body, store.node) for lp in load.loops))
+        for store in stores
+        for load in touched
+        if load.reads
+    )
+
+
+def _behind(store: Access, load: Access) -> bool:
+    """Return whether a load stands behind the statement of a store."""
+    end = store.statement if store.statement is not None else store.node
+    return load.node.start_byte >= end.end_byte
 
 
 def _only_read(fn: Function, parameter: Parameter) -> bool:

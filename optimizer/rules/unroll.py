@@ -21,7 +21,8 @@ def unroll(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Put `#pragma unroll` in front of innermost loops, by 4, by 8, or whole where it is short.
 
     More loads are then in flight and the loop's own arithmetic is shared. Always legal; barriers
-    in a loop keep it as it is, because registers would grow without a gain.
+    in a loop keep it as it is, because registers would grow without a gain, and a loop that only
+    stores has nothing to wait for.
     """
     del findings
     source = Source(kernel.source)
@@ -54,5 +55,5 @@ def _worth(source: Source, fn: Function, loop: Loop) -> bool:
     if any(contains(loop.node, c.node) for c in (*fn.barriers, *fn.atomics)):
         return False
     short = loop.trips is not None and loop.trips <= _SEEN_BY_COMPILER
-    touches = any(contains(loop.body, a.node) for a in fn.accesses)
-    return touches and not short and len(source.of(loop.body)) < _LONGEST_BODY
+    loads = any(a.reads and contains(loop.body, a.node) for a in fn.accesses)
+    return loads and not short and len(source.of(loop.body)) < _LONGEST_BODY

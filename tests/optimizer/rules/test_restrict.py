@@ -7,7 +7,7 @@ import pytest
 from optimizer.model import Kernel
 from optimizer.rules.restrict import restrict
 
-KERNEL = "__global__ void k(float *x, const float* y, int *o, int n) { int i = threadIdx.x; if (i < n) o[i] = x[i] + y[i]; }\n"
+KERNEL = "__global__ void k(float *x, const float* y, int *o, int n) { int i = threadIdx.x; if (i < n) o[i] = x[i] + y[i]; if (i < n) o[i + n] = x[i]; }\n"
 
 
 def edits(text: str) -> list[str]:
@@ -50,3 +50,18 @@ def test_overlaps_and_promises_that_stand_already_are_left_alone(text: str) -> N
 def test_a_pointer_that_is_written_does_not_become_const() -> None:
     (text,) = edits(KERNEL.replace("o[i] = x[i]", "x[i] = 1.f; o[i] = x[i]"))
     assert "(float *__restrict__ x," in text
+
+
+@pytest.mark.parametrize(
+    ("body", "proposed"),
+    [
+        ("o[i] = x[i] + y[i];", False),
+        ("float s = 0.f; for (int k = 0; k < n; k++) s += x[k] * y[k]; o[i] = s;", False),
+        ("for (int k = i; k < n; k += 32) o[k] = x[k] + y[k];", True),
+        ("o[i] = x[i]; o[i] += y[i];", True),
+        ("__shared__ float t[32]; t[i] = x[i]; o[i] = t[31 - i] + y[i];", False),
+    ],
+)
+def test_it_is_proposed_where_a_load_may_come_after_a_store(body: str, proposed: bool) -> None:
+    text = f"__global__ void k(float *x, float *y, float *o, int n) {{ int i = threadIdx.x; {body} }}\n"
+    assert bool(edits(text)) == proposed
