@@ -137,7 +137,8 @@ def rules() -> str:
 def workload_words(scene: Scene, level: Level = Level.FULL) -> str:
     """Return how the file is run, and on what."""
     one = scene.workload
-    parts = [f"# How it is run\nA {one.kind.value} workload: {one.symbol or one.name}"]
+    # A program is called what its file is called, which is anybody's text.
+    parts = [f"# How it is run\nA {one.kind.value} workload:\n|{_line(one.symbol or one.name)}"]
     for argument in one.arguments:
         if argument.shape is not None:
             words = f"{argument.shape} elements, {_ROLE[argument.role]}"
@@ -153,7 +154,9 @@ def workload_words(scene: Scene, level: Level = Level.FULL) -> str:
         for case in timed[: 3 if few else MOST_CASES]
     ]
     if one.program is not None:
-        parts += [f"|run with arguments {' '.join(run)}" for run in one.program.runs[:3] if run]
+        parts += [
+            f"|run with arguments {_line(' '.join(run))}" for run in one.program.runs[:3] if run
+        ]
     near = one.tolerance
     parts.append(f"Right means |got - want| <= {near.atol:g} + {near.rtol:g} * |want|.")
     parts.append(f"Compiled with {' '.join(one.build.flags)}.")

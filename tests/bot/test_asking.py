@@ -409,7 +409,7 @@ def test_a_file_that_is_no_recording_is_told_of(tmp_path: Path) -> None:
 
 
 def test_while_a_model_thinks_rules_and_constants_are_measured(tmp_path: Path) -> None:
-    slow = ScriptedModel(lambda asked: replace(helpful(asked), delay=0.4))
+    slow = ScriptedModel(lambda asked: replace(helpful(asked), delay=1.0))
     with serving(slow) as url:
         found = searched(
             settings(url, tmp_path), tmp_path / "out", machine=Dispatching(seconds=0.05)
@@ -417,7 +417,7 @@ def test_while_a_model_thinks_rules_and_constants_are_measured(tmp_path: Path) -
     first = next(
         n for n, s in enumerate(found.steps) if s.edit and s.edit.author.startswith("llm:")
     )
-    assert first > 8
+    assert first > 4  # the first batch, at least, however busy this machine is
     authors = {s.edit.author for s in found.steps[1:first] if s.edit}
     assert authors
     assert all(author.startswith(("rule:", "tune")) for author in authors)
