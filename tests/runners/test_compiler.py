@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from runners import cubin
 from runners.compiler import Artifact, Compiler, Failure, Options
 from runners.fault import Fault
+from runners.launchable import local_bytes
 from runners.sandbox import Sandbox
 from runners.toolchain import Toolchain, find_toolchain
 
@@ -165,6 +166,25 @@ def test_headers_beside_the_file_and_in_include_folders_are_found(compile_: Comp
     source = '#include "local.h"\n#include "shared.h"\n__global__ void k(float* p) { *p = LOCAL + SHARED; }'
     assert "shared.h" in failed(compile_(source)).log
     made(compile_(source, options=Options(include=("inc",))))
+
+
+@needs_nvcc
+def test_memory_of_a_cubin_is_code_constants_and_variables(compile_: Compile) -> None:
+    """Shared memory is none; a stack above a context's first KiB is a store for every thread."""
+    plain = "__global__ void k(float* p) { *p += 1; }"
+    small = Path(made(compile_(plain)).path).read_bytes()
+    table = "__device__ float t[5000]; __global__ void k(float* p) { *p += t[int(*p)]; t[1] = *p; }"
+    large = Path(made(compile_(table)).path).read_bytes()
+    assert 20_000 <= cubin.loaded_bytes(large) - cubin.loaded_bytes(small) < 21_000
+    shared = (
+        "__global__ void k(float* p) { __shared__ float s[9000]; s[1] = *p; *p += s[int(*p)]; }"
+    )
+    tile = Path(made(compile_(shared)).path).read_bytes()
+    assert cubin.loaded_bytes(tile) - cubin.loaded_bytes(small) < 2_000
+    assert cubin.loaded_bytes(b"no cubin") == cubin.loaded_bytes(small[:70]) == 0
+    used = {"resources": {"k": {"stack_bytes": 1536}, "j": {"stack_bytes": 8}}}
+    assert local_bytes(used, {"sms": 132}) == 512 * 2048 * 132
+    assert local_bytes({"resources": {"k": {"stack_bytes": 1024}}}, {"sms": 132}) == 0
 
 
 @needs_nvcc
