@@ -116,17 +116,19 @@ class ReviewJob:
         refused = self._refused(job, state, explicit=wanted is not None)
         if refused is not None:
             return refused
+        order = self._order(job, state, wanted or Optimize())
+        # A push ends older reviews whether or not a new one is affordable; who asks for another
+        # one of the same head and cannot have it should not lose the one that runs.
+        denied = self._booked(job, order) if wanted is not None else None
+        if denied is not None:
+            return denied
         turn = self._store.begin_review(job.id, state.head, explicit=wanted is not None)
         if not turn.goes:
+            self._ledger.settle(order.id, 0.0)
             return End(JobState.CANCELLED, f"Not begun: {turn.words}")
-        order = self._order(job, state, wanted or Optimize())
-        spender = Spender(job.repository, number, job.actor)
-        over = self._ledger.book(order.id, spender, order.minutes, self._terms.allowance)
-        if over:
-            words = f"The budget is used up: {prose(over)}. It is counted over 24 hours."
-            return End(
-                JobState.CANCELLED, "The budget is used up", words, "neutral", state.head, words
-            )
+        denied = self._booked(job, order)
+        if denied is not None:
+            return denied
         self._store.note(
             job.id,
             order=orders.to_json(order),
@@ -136,6 +138,15 @@ class ReviewJob:
             progress=_written(Progress(BenchState.QUEUED)),
         )
         return None
+
+    def _booked(self, job: Job, order: Order) -> End | None:
+        """Book a review's minutes once, or say whose allowance they exceed."""
+        spender = Spender(job.repository, job.number or 0, job.actor)
+        over = self._ledger.book(order.id, spender, order.minutes, self._terms.allowance)
+        if not over:
+            return None
+        words = f"The budget is used up: {prose(over)}. It is counted over 24 hours."
+        return End(JobState.CANCELLED, "The budget is used up", words, "neutral", order.head, words)
 
     def open(self, job: Job) -> End | None:
         """Open the check run."""

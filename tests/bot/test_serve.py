@@ -313,6 +313,7 @@ def test_a_budget_that_is_used_up_is_said_and_nothing_more_runs(tmp_path: Path) 
         house.until(lambda: bool(bot.replies()))
         assert "this pull request has used 10 of 15 GPU minutes" in bot.replies()[0]
         assert len(bot.world.rows("SELECT * FROM orders")) == 1
+        assert bot.reviews()[0].state == "running", "what runs is not ended for what cannot begin"
 
 
 def test_the_kill_switch_ends_what_runs_and_denies_what_is_asked(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from bot import answers, checks, commands, commit_words, ending
 from bot import github_errors as errors
 from bot.comment import LIMIT, Door, compose, identity
 from bot.interfaces import Change, Report, Reviewed
+from bot.job import Job
 from bot.ledger import Allowance
 from bot.markdown import fenced, length
 from bot.orders import BundleError
@@ -216,6 +217,7 @@ def answered(folder: Path) -> Iterator[tuple[str, str]]:
         bot.pull("labeled", labels=("optiml:skip",))
         bot.settled()
         say("optimize")
+        bot.settled()
         yield "answers-limits", told(bot)
 
 
@@ -229,14 +231,20 @@ def conversation(
         def say(words: str, who: str = "maintainer") -> None:
             before = len(bot.replies())
             bot.comment(f"/optiml {words}", who)
-            if seconds:  # what runs is ended by what is asked, so there is an answer first
+            if seconds:  # a review runs all the time
                 house.until(lambda: len(bot.replies()) > before)
-            bot.settled()
+                house.until(lambda: len(active(bot)) <= 1)
+            else:
+                bot.settled()
             new = bot.replies()[before:]
             spoken[bot].append(f"> {who}: /optiml {words}\n\n" + "\n\n---\n\n".join(new))
 
         spoken[bot] = []
         yield bot, say
+
+
+def active(bot: house.Bot) -> list[Job]:
+    return [job for job in bot.jobs() if job.state in {"waiting", "running"}]
 
 
 spoken: dict[house.Bot, list[str]] = {}
