@@ -283,8 +283,15 @@ def main_resources(verdict: Verdict) -> tuple[str, Resources] | None:
 
 
 def worst_error(checks: Sequence[Check]) -> Check | None:
-    """Return the check whose error came closest to its bound."""
-    bounded = [check for check in checks if check.error is not None and check.bound]
+    """Return the check whose error came closest to its bound.
+
+    Plausibility is left out: what it compares are times and counters, not results.
+    """
+    bounded = [
+        check
+        for check in checks
+        if check.error is not None and check.bound and check.layer != "plausibility"
+    ]
     return max(bounded, key=lambda one: (one.error or 0.0) / (one.bound or 1.0), default=None)
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from bot import wording
 from bot.comment import compose
 from bot.interfaces import Change, Reviewed
-from bot.outcome import Outcome, summarize
+from bot.outcome import Outcome, summarize, worst_error
 from bot.reasons import prices, reasons
 from optimizer import counters
-from optimizer.model import Status, Step, Trajectory, Verdict
+from optimizer.model import Check, Status, Step, Trajectory, Verdict
 from tests.bot import synthetic
 
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
@@ -100,3 +100,13 @@ def test_candidates_that_a_recording_has_not_are_not_counted_as_tried() -> None:
     replayed = dataclasses.replace(found, steps=steps)
     assert (summarize(replayed).tried, summarize(replayed).unrecorded) == (8, 1)
     assert "Search tree: 8 candidates, 1 more that the recording has not" in composed(replayed)
+
+
+def test_the_largest_error_is_of_a_result_and_not_of_a_time() -> None:
+    checks = (
+        Check("families", "normal", passed=True, error=1e-6, bound=1e-5),
+        Check("plausibility", "n=7: cycles fell with the time", passed=True, error=19.0, bound=20),
+    )
+    worst = worst_error(checks)
+    assert worst is not None
+    assert worst.what == "normal"
