@@ -3,8 +3,9 @@
 An arm runs one of the two back to back for seconds. The counter moves in steps, so an arm's energy
 is read from one step to a later one, and its launches are counted between the same two moments:
 what is left of the step is the jitter of looking at it (`POLL_SECONDS`). The first part of an arm
-is not read, since power follows a change of load late. Arms alternate in ABBA order, which cancels
-what drifts linearly, as temperature nearly does.
+is not read: on an H200 (benchmarks/energy.py watches it) the counter follows a load within its step
+of 100 ms, but the clocks take half a second to settle where the power limit binds. Arms alternate
+in ABBA order, which cancels what drifts linearly, as temperature nearly does.
 
 The length of an arm, the number of pairs and the pause for cooling follow what is known of on-board
 sensors: they look at a part of the time and average (Yang, Adamek and Armour, "Part-time Power
@@ -27,7 +28,7 @@ from runners.nvml import Unmeasured
 from runners.timing import BASELINE, CANDIDATE, half_width
 
 EMPTY = 2  # an arm that only refills the buffers, whose energy is taken off
-POLL_SECONDS = 0.004
+POLL_SECONDS = 0.002
 # A window has this many steps of the counter at least.
 FEWEST_STEPS = 4
 # Net energy below this share of an arm's is the difference of two large figures.
@@ -57,7 +58,7 @@ class Rule:
     idles: bool = False
 
 
-WEIGH = Rule(0.6, 0.6, 2, 2, 0.0, rests=False)
+WEIGH = Rule(0.3, 1.0, 2, 2, 0.0, rests=False)
 FULL = Rule(1.0, 5.0, 3, 6, 0.01, rests=True, idles=True)
 # An arm of several cases is shared among them, down to this for each.
 LEAST_SECONDS = 2.0
@@ -138,7 +139,7 @@ class Sampler:
         self._thread = threading.Thread(target=self._look, name="energy", daemon=True)
 
     def __enter__(self) -> Self:
-        self.steps.append((self._clock.now(), self._meter.energy_mj()))
+        self.steps.append(self._reading())
         self._thread.start()
         return self
 
@@ -153,15 +154,23 @@ class Sampler:
             raise self._trouble
 
     def _look(self) -> None:
+        last = self.steps[-1][0]
         while not self._stop.is_set():
             try:
-                value = self._meter.energy_mj()
+                moment, value = self._reading()
             except Unmeasured as trouble:
                 self._trouble = trouble
                 return
             if value != self.steps[-1][1]:
-                self.steps.append((self._clock.now(), value))
+                self.steps.append(((last + moment) / 2, value))  # it moved since the last look
+            last = moment
             self._stop.wait(POLL_SECONDS)
+
+    def _reading(self) -> tuple[float, float]:
+        """Return the counter and the middle of the time that reading it took: 4 ms on an H200."""
+        begun = self._clock.now()
+        value = self._meter.energy_mj()
+        return (begun + self._clock.now()) / 2, value
 
 
 def measure(burning: Burning, meter: Meter, rule: Rule, clock: Clock | None = None) -> Reading:
