@@ -44,6 +44,57 @@ def allocated(source: Source, fn: Function, variable: Variable) -> int | None:
     return None if total is None or total % size else total // size
 
 
+def is_allocated(source: Source, fn: Function, variable: Variable) -> bool:
+    """Return whether all launches pass the start of an allocation of the file for a parameter.
+
+    Each must pass a plain name that the file allocates and that nothing moves along.
+    """
+    names = [p.name for p in fn.parameters]
+    launches = source.launches_of(fn.name)
+    if variable.name not in names or not launches or not source.only_launched(fn.name):
+        return False
+    at = names.index(variable.name)
+    for launch in launches:
+        given = stripped(launch.arguments[at]) if at < len(launch.arguments) else None
+        if given is None or given.type != "identifier" or _moved(source, source.of(given)):
+            return False
+        caller = source.function(launch.function)
+        if caller is not None and caller.parameter(source.of(given)) is not None:
+            return False
+        if not _asked_for(source, source.of(given)):
+            return False
+    return True
+
+
+def _asked_for(source: Source, name: str) -> bool:
+    return any(
+        (listed := field(call, "arguments")) is not None
+        and len(listed.named_children) > 1
+        and _pointer(source, listed.named_children[0]) == name
+        for call in walk(source.syntax.root, "call_expression")
+        if source.plain(field(call, "function")).partition("<")[0] in _ALLOCATORS
+    )
+
+
+def _moved(source: Source, name: str) -> bool:
+    """Return whether a pointer of this name is set to anything but another plain name."""
+    for node in walk(source.syntax.root, "assignment_expression", "update_expression"):
+        target = field(node, "left") or field(node, "argument")
+        if source.plain(target) != name:
+            continue
+        value = stripped(field(node, "right"))
+        if node.type == "update_expression" or operator(node) != "=" or value is None:
+            return True
+        if value.type not in ("identifier", "null", "number_literal"):
+            return True
+    for node in walk(source.syntax.root, "init_declarator"):
+        value = stripped(field(node, "value"))
+        named = source.plain(field(node, "declarator")).lstrip("* ") == name
+        if named and value is not None and value.type not in ("null", "number_literal"):
+            return True
+    return False
+
+
 def _bytes(source: Source, name: str) -> set[int | None]:
     """Return the sizes that a pointer of this name is allocated with, None among them if unseen."""
     found: set[int | None] = set()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+
+from tree_sitter import Node
 
 from optimizer import launches
 from optimizer.functions import Function
 from optimizer.model import Kernel, Launch
 from optimizer.source import Source
 from optimizer.spans import Replacement
+from optimizer.syntax import contains, field
 
 # A name, a call-free group, or such divided by a name: binds at least as tightly as a product.
 _PRODUCT = re.compile(r"(?:[\w.]+|\([^()]*\))(?:\s*/\s*[\w.]+)?")
@@ -94,13 +97,7 @@ def regrid(
     for launch in found:
         if launch.grid is None:
             return None
-        shared = any(
-            other.kernel != fn.name
-            and launch.grid_variable
-            and other.grid_variable == launch.grid_variable
-            and other.function == launch.function
-            for other in source.launches
-        )
+        shared = _used_elsewhere(source, launch, found)
         named = bool(launch.grid_variable)
         if named and not shared and _axes(launch) >= set(changes):
             for axis, change in changes.items():
@@ -115,6 +112,34 @@ def regrid(
     if beside is None:
         return None
     return Geometry(tuple((*at, new) for at, new in edits.items()), beside.launch)
+
+
+def _used_elsewhere(
+    source: Source, launch: launches.Launch, own: Sequence[launches.Launch]
+) -> bool:
+    """Return whether more than these launches would see a change of a launch's dim3 variable."""
+    caller = source.function(launch.function)
+    if not launch.grid_variable or caller is None:
+        return bool(launch.grid_variable)
+    variable = caller.variables.named(launch.grid_variable, launch.node)
+    if variable is None:
+        return True
+    places: list[Node | tuple[int, int]] = [variable.declaration, *(lc.grid_span for lc in own)]
+    return any(
+        not any(contains(place, use.node) for place in places) and not _sets_an_axis(use.place)
+        for use in variable.uses
+    )
+
+
+def _sets_an_axis(place: Node) -> bool:
+    """Return whether a place is the `grid.y` of `grid.y = 4;`."""
+    outer = place.parent
+    return (
+        place.type == "field_expression"
+        and outer is not None
+        and outer.type == "assignment_expression"
+        and field(outer, "left") == place
+    )
 
 
 def _axes(launch: launches.Launch) -> set[str]:

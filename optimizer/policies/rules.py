@@ -29,6 +29,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "tile-matmul": 0.80,
     "swap-axes": 0.80,
     "share-loop": 0.80,
+    "pack-access": 0.45,
     "column-blocks": 0.75,
     "stage-transpose": 0.75,
     "register-accumulator": 0.65,
