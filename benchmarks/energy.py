@@ -60,7 +60,7 @@ EXAMPLES = (
 AS_FAST = 1.02
 RIVALS = 3
 # An example is begun only with so much left: verified, rested, six arms with their pauses.
-EACH_SECONDS = 60.0
+EACH_SECONDS = 50.0
 CONFIDENCE = 0.99
 
 
