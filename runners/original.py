@@ -43,6 +43,7 @@ RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
 DOUBLE_SHARE = 1e-4
 MOST_APART, FEW_APART = 0.5, 1e-3
 WAIT_SECONDS = 60.0
+PATIENCE = 20.0  # for one run: what takes longer is nothing to search on
 
 Marks = npt.NDArray[np.bool_]
 
@@ -171,7 +172,7 @@ class Original:
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
         run = self._bench.run(
-            self._original, combination, nan=nan, beside=beside, seconds=60.0, poison=poison
+            self._original, combination, nan=nan, beside=beside, seconds=PATIENCE, poison=poison
         )
         if run.damage:
             raise BaselineFailure(
@@ -186,7 +187,7 @@ class Original:
             return None
         bench, twin = self._twin
         try:
-            run = bench.run(twin, combination, seconds=60.0, poison=first.poison)
+            run = bench.run(twin, combination, seconds=PATIENCE, poison=first.poison)
         except (LaunchError, OutOfMemoryError):
             return None
         return None if run.damage else run

@@ -95,8 +95,10 @@ def plan(gpus: Sequence[str]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
             (
                 "--ignore=tests/gpu/test_redteam.py",
                 "--ignore=tests/gpu/test_attacks.py",
+                "--ignore=tests/gpu/test_bad_input.py",
             ),
         ),
+        Part("bad input", ("tests/gpu/test_bad_input.py",), BESIDE, second),
     )
     return beside, (Part("alone", ("tests/gpu",), ALONE, all_of_them[:1]),)
 

@@ -13,6 +13,9 @@ from tests.gpu.attack_cases import KERNEL, Attack, Stand, attacks, places, plant
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 RECOVERY_SECONDS = 5.0
+# Device code that keeps the whole GPU busy or takes its memory, and host code that does.
+GREEDY = {"never ends", "prints without end", "the device heap", "a stack beyond all memory"}
+HOARDER = "all device memory"
 ATTACKS = tuple(attacks(**places()))
 
 
@@ -30,7 +33,7 @@ def stand() -> Iterator[Stand]:
 
 def _marked(attack: Attack) -> object:
     """Mark those that leave the GPU to others."""
-    harmless = attack.kind is not Kind.KERNEL and attack.name != "all device memory"
+    harmless = attack.name not in GREEDY if attack.kind is Kind.KERNEL else attack.name != HOARDER
     marks = [pytest.mark.beside] if harmless else []
     return pytest.param(attack, id=f"{attack.kind.value}: {attack.name}", marks=marks)
 

@@ -17,6 +17,7 @@ from runners.capture.record import Wanted
 
 pytestmark = [
     pytest.mark.gpu,
+    pytest.mark.beside,
     pytest.mark.skipif(
         not Path("/dev/nvidiactl").exists() or shutil.which("nvcc") is None,
         reason="needs an NVIDIA GPU and nvcc",

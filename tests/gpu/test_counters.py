@@ -32,32 +32,36 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("counters") / "bottlenecks"
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    """Profile all of them in one session."""
+    program = tmp_path_factory.mktemp("counters") / "bottlenecks"
     flags = ["-arch=native", "-O3", "-std=c++17", "-lineinfo"]
-    subprocess.run(["nvcc", *flags, "-o", str(found), str(SOURCE)], check=True)
-    return found
-
-
-def _profile(program: Path, name: str) -> Profile:
-    (found,) = NcuProfiler().session([str(program), name], source=SOURCE.name)
+    subprocess.run(["nvcc", *flags, "-o", str(program), str(SOURCE)], check=True)
+    names = [*EXPECTED, "saxpy"]
+    (found,) = NcuProfiler().session([str(program)], kernels=names, source=SOURCE.name)
     if not found.counters:
         pytest.skip(found.note)
     return found
 
 
+def _verdict(profile: Profile, name: str) -> Verdict:
+    return Verdict(
+        Status.CORRECT,
+        counters={k: v for k, v in profile.counters.items() if k.startswith(f"{name}/")},
+        lines={k: v for k, v in profile.lines.items() if k.startswith(f"{name}:")},
+    )
+
+
 @pytest.mark.parametrize(("name", "detector"), EXPECTED.items())
 def test_the_built_in_bottleneck_is_among_the_findings(
-    program: Path, name: str, detector: str
+    profile: Profile, name: str, detector: str
 ) -> None:
-    profile = _profile(program, name)
-    verdict = Verdict(Status.CORRECT, counters=profile.counters, lines=profile.lines)
     kernel = Kernel("bottlenecks", SOURCE.read_text(), SOURCE.name)
-    assert detector in {finding.detector for finding in diagnose(kernel, verdict, {})}
+    found = diagnose(kernel, _verdict(profile, name), {})
+    assert detector in {finding.detector for finding in found}
 
 
-def test_lines_point_into_the_kernel(program: Path) -> None:
-    profile = _profile(program, "saxpy")
-    (seen,) = evidence(Verdict(Status.CORRECT, counters=profile.counters, lines=profile.lines))
+def test_lines_point_into_the_kernel(profile: Profile) -> None:
+    (seen,) = evidence(_verdict(profile, "saxpy"))
     text = SOURCE.read_text().splitlines()
     assert "y[i]" in text[(seen.hottest() or 1) - 1]

@@ -125,16 +125,17 @@ class Team:
     """Judges candidates, those of several bases at once: one worker screens, one confirms."""
 
     def __init__(
-        self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 6, gpus: int = 1
+        self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 0, gpus: int = 1
     ) -> None:
         self._building = Building(sm, scratch)
+        lanes = lanes or min(8, max(3, (os.cpu_count() or 8) // 2 // gpus))
         self._beyond, self._lanes = beyond, lanes * gpus
         # A lane's GPU, handed back when its bases are judged.
         self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
         for lane in range(self._lanes):
             self._gpus.put(lane % gpus)
 
-    def judge(self, candidates: Sequence[Candidate], cores: int = 8) -> Iterator[Outcome]:
+    def judge(self, candidates: Sequence[Candidate], cores: int = 6) -> Iterator[Outcome]:
         """Yield an outcome for each as it is known; those of one base come in their order."""
         names = dict.fromkeys(c.base.name for c in candidates)
         bases = [
