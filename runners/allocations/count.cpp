@@ -42,7 +42,7 @@ constexpr int kNotSupported = 801;  // cudaErrorNotSupported
 template <typename Function, typename... Arguments>
 int call(const char *name, Arguments... arguments) {
   void *const library = runtime();
-  void *const found = library ? dlsym(library, name) : nullptr;
+  void *const found = dlsym(library ? library : RTLD_NEXT, name);
   return found ? reinterpret_cast<Function>(found)(arguments...) : kNotSupported;
 }
 
