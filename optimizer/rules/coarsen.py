@@ -113,7 +113,7 @@ def _edit(
             f"Outputs of line {fn.line} that are neighbours along {plan.output.axis} read some of"
             f" the same elements; a thread with {count} of them reads those once.",
             _NAME,
-            1.3,
+            1.2 if plan.output.axis == "y" else 1.05,
             geometry.launch,
         )
     first = ", their operands read first" if ahead else ""
@@ -124,7 +124,7 @@ def _edit(
         f"A thread of line {fn.line} has one output and waits for its own loads; {count} outputs"
         " share the index arithmetic and keep more loads in flight.",
         _NAME,
-        1.15 if ahead else 1.05,
+        1.12 if ahead else 1.04,
         geometry.launch,
     )
 
