@@ -15,7 +15,15 @@ import pytest
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
-from tests.gpu.worker_cases import CHAIN, FAMILIES, SAXPY, SOFTMAX, TRANSPOSE, Family
+from tests.gpu.worker_cases import (
+    ALLOCATING,
+    CHAIN,
+    FAMILIES,
+    SAXPY,
+    SOFTMAX,
+    TRANSPOSE,
+    Family,
+)
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 Json = dict[str, Any]
@@ -185,3 +193,15 @@ def test_energy_is_read_beside_the_times_or_a_reason_given(
     assert statistics.median(b / c for b, c in pairs) == pytest.approx(1.0, abs=0.1)
     for mj, us in zip(case["candidate_mj"], case["candidate_us"], strict=True):
         assert 10 < 1e3 * mj / us < 2000  # W
+
+
+def test_memory_that_an_entry_function_allocates_is_counted(
+    served: Served, building: Building
+) -> None:
+    """A temporary of 16 MiB more than the original's, in a candidate that is right."""
+    verdict = _verdict(served, building, CHAIN, "allocates", ALLOCATING)
+    assert verdict["status"] == "correct", verdict["log"]
+    measured = verdict["measurement"]
+    more = measured["peak_memory_bytes"] - measured["baseline_memory_bytes"]
+    assert (1 << 24) <= more < (1 << 24) + (1 << 20)
+    assert measured["baseline_memory_bytes"] >= 2 * (1 << 24)

@@ -485,4 +485,12 @@ CHAIN = Family(
     kind="entry",
 )
 
+ALLOCATING = _ENTRY.replace(
+    "    work<<<(n + 255) / 256, 256>>>(x, y, n);",
+    "    float *t; if (cudaMalloc(&t, n * sizeof(float))) return;\n"
+    "    work<<<(n + 255) / 256, 256>>>(x, t, n);\n"
+    "    cudaMemcpyAsync(y, t, n * sizeof(float), cudaMemcpyDeviceToDevice);\n"
+    "    cudaFree(t);",
+)
+
 FAMILIES = (SAXPY, ROWSUM, TOTAL, SOFTMAX, TRANSPOSE, COMPACT, MATMUL, CHAIN)
