@@ -5,9 +5,9 @@
 
 Edits a person wrote are served by a scripted server that takes so long for each answer; there is
 no model. A question is open from when the server hears it until it answers. Reported are the
-seconds with a question open, in how much of that a batch of candidates was compiled, verified or
-timed, and how many verdicts came meanwhile. With `--replay` no GPU is touched and a batch takes as
-long as is said.
+seconds with a question open, in how much of that a candidate was compiled, verified or timed, or
+stood in line for it, and how many verdicts came meanwhile. With `--replay` no GPU is touched and a
+batch takes as long as is said.
 """
 
 from __future__ import annotations
@@ -26,32 +26,43 @@ from bot import projects, run
 from bot.outcome import speedup_of
 from bot.settings import Settings
 from bot.wiring import Workshop
+from optimizer.interfaces import Underway
 from optimizer.model import Trajectory, Verdict
 from runners.interfaces import Dispatcher, Job
 from tests.scripted_model import AUTHOR, Asked, Reply, ScriptedModel, by_hand, serving
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 Span = tuple[float, float]
+# How often it is looked whether a verdict is in, and how long a candidate may take at most, s.
+TICK = 0.005
+LONGEST = 120.0
 
 
 @dataclass(slots=True)
 class Timed:
-    """A dispatcher with a clock: when it was at work, and when verdicts were there."""
+    """A dispatcher with a clock: from when to when each candidate was under way."""
 
     inner: Dispatcher
     batch: float = 0.0
     spans: list[Span] = field(default_factory=list[Span])
-    verdicts: list[float] = field(default_factory=list[float])
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         begun = time.monotonic()
         time.sleep(self.batch)
-        try:
-            return self.inner.dispatch(jobs)
-        finally:
-            now = time.monotonic()
-            self.spans.append((begun, now))
-            self.verdicts += [now] * len(jobs)
+        found = self.inner.dispatch(jobs)
+        if isinstance(found, Underway):
+            # Verdicts come one after the other, and nobody looks at one before it is wanted.
+            for place in range(len(jobs)):
+                threading.Thread(target=self._watch, args=(found, place, begun)).start()
+        else:
+            self.spans += [(begun, time.monotonic())] * len(jobs)
+        return found
+
+    def _watch(self, found: Underway, place: int, begun: float) -> None:
+        deadline = begun + LONGEST
+        while not found.ready(place) and time.monotonic() < deadline:
+            time.sleep(TICK)
+        self.spans.append((begun, time.monotonic()))
 
 
 class Slow:
@@ -125,7 +136,7 @@ def measured(folder: Path, delay: float, arguments: argparse.Namespace) -> dict[
         "questions": len(slow.spans),
         "open_s": round(seconds, 2),
         "busy_share": round(overlap(open_, timed.spans) / seconds, 3) if seconds else None,
-        "verdicts_meanwhile": sum(any(a <= at <= b for a, b in open_) for at in timed.verdicts),
+        "verdicts_meanwhile": sum(any(a <= at <= b for a, b in open_) for _, at in timed.spans),
         "candidates": len(found.steps) - 1,
         "search_s": round(ended - begun, 1),
         "first_of_the_model": first_of_the_model(found),
