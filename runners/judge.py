@@ -191,9 +191,11 @@ class Judge:
             report.add("static gate", f"{what}, run more", passed=fine, error=None, bound=None)
         if static_gate.CLOCK in more:
             raise Wrong("rejected", f"its device code {static_gate.CLOCK}; the original's does not")
-        if more:
-            pauses = verify.PAUSES if static_gate.knows_time(more) else ()
-            verify.repeated(session, answers, job, report, verify.GATE_SECONDS, pauses)
+        if static_gate.knows_time(more):
+            terms = (verify.GATE_SECONDS, verify.PAUSES)
+            verify.repeated(session, answers, job, report, *terms)
+        elif more - {static_gate.KEEPS}:
+            verify.repeated(session, answers, job, report, verify.GATE_SECONDS / 4)
 
     def _abilities(self, text: str, request: Json, which: str) -> frozenset[str]:
         found = static_gate.device(self._device_code(text, request["job"]) or "")

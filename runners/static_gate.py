@@ -19,6 +19,7 @@ import re
 from runners.linkage import imports
 
 CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
+KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
     (CLOCK, r"%(?:clock|clock64|clock_hi|globaltimer(?:_lo|_hi)?)\b"),
@@ -33,7 +34,7 @@ _PTX = (
     ),
     # Not texts, nor what CUDA's own headers declare.
     (
-        "keeps variables between launches",
+        KEEPS,
         r"^\s*(?:\.visible\s+)?\.global\s+\.align\s+\d+\s+\.\w+\s+" + _UNCOUNTED,
     ),
     ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid|gridid|pm\d)\b"),
