@@ -20,6 +20,7 @@ _TAKEN = frozenset(
     {"weight", "time", captured.LAUNCH, "min", "max", "ceil", "floor", "log2", "abs"}
 )
 _MOST_FACTORS = 3
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _GRAIN, _SLACK = 256, 512  # what allocators round a size up to
 _SEGMENT = 2 << 20  # and large ones in PyTorch's pool
 # Wider whole numbers may be indices, of which nobody knows what they must be.
@@ -113,24 +114,41 @@ class Plan:
             for slot in arrays
             if self.roles[slot.name] is not Role.OUTPUT and not _free(slot.type)
         ]
-        loose = [name for name, shape in linked.items() if shape is None]
-        if not fixed and not loose:
-            shapes = {name: shape for name, shape in linked.items() if shape is not None}
-            for text in shapes.values():
-                for word in re.findall(r"[A-Za-z_]\w*", text):
-                    self.variables[word] = tuple(map(float, self._sizes[word]))
-            self.notes.append(f"arrays follow {', '.join(sorted(self.variables))}: other sizes are")
-            self.notes[-1] += " tried, too"
-            return shapes
-        if fixed:
-            self.notes.append(
-                f"{', '.join(fixed)} may hold indices: whole numbers and sizes stay as captured"
+        exact = {name: shape for name, shape in linked.items() if shape is not None}
+        if fixed or not exact:
+            said = (
+                f"{', '.join(fixed)} may hold indices: whole numbers and"
+                if fixed
+                else (f"the sizes of {', '.join(linked)} follow from no argument: values vary,")
             )
-        else:
-            self.notes.append(
-                f"the sizes of {', '.join(loose)} follow from no argument: sizes stay as captured"
+            self.notes.append(f"{said} sizes stay as captured")
+            return {slot.name: self._count(slot) for slot in arrays}
+        moving = sorted({word for text in exact.values() for word in _WORD.findall(text)})
+        self.variables |= {word: tuple(map(float, self._sizes[word])) for word in moving}
+        self.notes.append(f"arrays follow {', '.join(moving)}: other sizes are tried, too")
+        return {slot.name: exact.get(slot.name) or self._roomy(slot, moving) for slot in arrays}
+
+    def _roomy(self, slot: Slot, moving: Sequence[str]) -> str:
+        """Return the largest product of sizes that lies in an array, and how much more there is.
+
+        Nothing says how long the array is, in a pool for instance. This way it is as long as it
+        was in each launch, and longer where the sizes are larger.
+        """
+        counts = [one.size // slot.type.size for one in slot.pointers]
+        within = [
+            (products, text)
+            for text, products in _products({name: self._sizes[name] for name in moving})
+            if all(
+                _holds(one, number * slot.type.size)
+                for one, number in zip(slot.pointers, products, strict=True)
             )
-        return {slot.name: self._count(slot) for slot in arrays}
+        ]
+        if not within:
+            return self._count(slot)
+        products, text = max(within)
+        rest = [count - number for count, number in zip(counts, products, strict=True)]
+        more = self._number(f"more_{slot.name}", rest)
+        return text if more == "0" else f"{text}+{more}"
 
     def _product(self, slot: Slot) -> str | None:
         """Return a product of sizes that is the array's in the largest launch, rounding up aside.

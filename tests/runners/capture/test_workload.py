@@ -15,7 +15,7 @@ from runners.capture import manifest
 from runners.capture.names import demangled, parsed
 from runners.capture.workload import Found, build
 from runners.interfaces import Job
-from runners.spec import parse
+from runners.spec import Work, parse
 from runners.wire import job_to_dict
 
 ZERO = "0" * 64
@@ -142,8 +142,8 @@ def _copy(size: int, n: int, changed: int = 0, whole: int = 0) -> Any:
         (4096, 1000, "n"),  # rounded up
         (2 << 20, 400_000, "n"),  # a segment of PyTorch's pool
         (8000, 1000, "2*n"),
-        (4004, 1000, "1001"),  # one more: nobody rounds like that
-        (40_000, 1000, "10000"),
+        (4004, 1000, "n+1"),  # one more: nobody rounds like that
+        (40_000, 1000, "n+9000"),  # room of unknown use stays room
     ],
 )
 def test_an_array_is_as_long_as_its_size_says_or_as_it_is(size: int, n: int, shape: str) -> None:
@@ -155,15 +155,27 @@ def test_an_array_is_as_long_as_its_size_says_or_as_it_is(size: int, n: int, sha
         assert workload.arguments[0].shape == shape
 
 
-def test_launches_of_unlike_sizes_keep_their_own_numbers() -> None:
-    told = capture(
-        "k(float const*, float*, int)", _copy(4004, 7), _copy(12_004, 9), places=[0, 8, 16]
-    )
+def _sized(told: manifest.Capture) -> tuple[Found, Work]:
     one = found(told, COPY)
-    x = one.workload.arguments[0]
-    assert x.shape == "elements_x"
+    return one, parse(job_to_dict(Job(one.kernel, one.kernel, one.workload))).work
+
+
+def test_room_behind_an_array_is_kept_as_it_was_in_each_launch() -> None:
+    """As in a pool: what lies there may be used, and no other number of it is tried."""
+    launches = (_copy(4004, 9), _copy(12_004, 7))
+    one, work = _sized(capture("k(float const*, float*, int)", *launches, places=[0, 8, 16]))
+    x = work.arguments[0]
+    assert [x.elements(case.values) for case in work.cases] == [1001, 3001]
+    assert work.variables == {"n"}
+    assert x.elements({**work.cases[0].values, "n": 10.0}) > 1001
+    assert "other sizes are tried" in one.notes[0]
+
+
+def test_launches_whose_sizes_follow_from_nothing_keep_their_own_numbers() -> None:
+    launches = (_copy(4004, 900, changed=8), _copy(12_004, 7, changed=8))
+    one, work = _sized(capture("k(float const*, float*, int)", *launches, places=[0, 8, 16]))
+    assert one.workload.arguments[0].shape == "elements_x"
     assert [case.values["elements_x"] for case in one.workload.cases] == [1001, 3001]
-    work = parse(job_to_dict(Job(one.kernel, one.kernel, one.workload))).work
     assert not work.variables  # none of them is a size that may be tried at other values
 
 
