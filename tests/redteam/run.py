@@ -27,8 +27,8 @@ from tests.redteam.table import Candidate, load
 
 Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
-# A program's confirmation takes processes by the dozen, and its limit is for all of them.
-SECONDS, PROGRAM_SECONDS = 45, 150
+# A confirmation waits for sanitizers, and a program's for processes by the dozen.
+SECONDS, CONFIRM_SECONDS = 45, 150
 MOST_IN_A_LANE, MOST_PROGRAMS = 14, 5
 
 
@@ -238,14 +238,14 @@ class Team:
     def _asked(
         self, worker: Served, candidate: Candidate, pair: tuple[Json, Json], effort: str, seed: int
     ) -> Json:
-        program = candidate.base.kind == "program"
+        quick = effort == "screen" and candidate.base.kind != "program"
         request = {
             "id": candidate.label,
             "nonce": "n",
             "job": candidate.job(effort, seed),
             "candidate": pair[0],
             "baseline": pair[1],
-            "limits": {"seconds": PROGRAM_SECONDS if program else SECONDS},
+            "limits": {"seconds": SECONDS if quick else CONFIRM_SECONDS},
             "exhibit": True,
         }
         answer = worker.ask(request)
