@@ -24,6 +24,7 @@ from runners.workload import PROJECT_FILE, read_project
 from runners.workload_yaml import to_yaml
 
 SUMMARY, WORKLOAD = "summary.txt", "workload.yml"
+_LONGEST = 60  # characters of a kernel's name in a list
 _WAYS: tuple[record.Through, ...] = ("cupti", "preload")
 
 
@@ -306,9 +307,7 @@ def _summary(done: Done) -> Iterator[str]:
         yield from (f"  {trouble}" for trouble in done.troubles)
     if made.others:
         total = sum(one.launches for one in made.others)
-        named = ", ".join(
-            f"{demangled(one.name).instance} ({one.launches})" for one in made.others[:8]
-        )
+        named = ", ".join(f"{_short(one.name)} ({one.launches})" for one in made.others[:8])
         more = ", ..." if len(made.others) > 8 else ""
         yield ""
         yield f"not chosen: {total} launches of {len(made.others)} kernels: {named}{more}"
@@ -316,6 +315,12 @@ def _summary(done: Done) -> Iterator[str]:
 
 
 _THROUGH = {"cupti": "seen through CUPTI", "preload": "seen in front of the driver"}
+
+
+def _short(name: str) -> str:
+    """Return a kernel's instance, without template arguments that fill a screen."""
+    said = demangled(name)
+    return said.instance if len(said.instance) <= _LONGEST else f"{said.plain}<...>"
 
 
 def _demangled(made: manifest.Capture, symbol: str) -> str:

@@ -96,7 +96,6 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         typer.Option(
             help="Run on captured launches; FILE is needed where it does not know the source.",
             metavar="DIR",
-            hidden=True,
         ),
     ] = None,
     policy: Policy = None,
@@ -140,6 +139,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         optiml run kernels/softmax.cu --record softmax.jsonl.gz
         optiml run kernels/softmax.cu --replay softmax.jsonl.gz
         optiml run kernels/softmax.cu --policy mixed --model gpt-5-mini
+        optiml run --capture optiml-capture --kernel softmax
         optiml run kernels/softmax.cu --scheduler tls://gpus.example:8786
     """
     if file is None and capture is None:
@@ -197,7 +197,7 @@ def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finis
     return finished
 
 
-@app.command("capture", hidden=True, context_settings={"allow_interspersed_args": False})
+@app.command("capture", context_settings={"allow_interspersed_args": False})
 def capture_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
     command: Annotated[
         list[str],
