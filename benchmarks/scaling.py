@@ -83,7 +83,7 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
     tools = shop.tools(kernel, workload)
     evaluator = tools.evaluator
     evaluator._dispatcher = counting  # type: ignore[attr-defined]  # noqa: SLF001 - to count
-    made = SearchSettings(seed=given.seed, batch=given.batch, profile=False)
+    made = SearchSettings(seed=given.seed, window=given.window, profile=False)
     if not given.finals:
         made = replace(made, finalists=0, confirmations=0, shorten=False)
 
@@ -106,21 +106,22 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
     last = min(len(found.steps), given.evaluations - reserve) - 1
     seconds = marks[last] - marks[0]
     width = tools.width if isinstance(tools.width, int) else tools.width()
-    gpu_seconds = [
-        one.verdict.seconds.get("verify", 0.0) + one.verdict.seconds.get("time", 0.0)
-        for one in counted
-    ]
+    parts = {
+        part: round(statistics.fmean(one.verdict.seconds.get(part, 0.0) for one in counted), 3)
+        for part in ("compile", "verify", "time")
+        if counted
+    }
     told = summarize(found)
     return {
         "example": name,
         "width": width,
-        "batch": given.batch,
+        "window": given.window,
         "evaluations": last,
         "sent": counting.jobs,
         "seconds": round(seconds, 2),
         "per_minute": round(60 * last / seconds, 1),
         "whole_seconds": round(time.monotonic() - begun, 2),
-        "gpu_seconds": round(statistics.fmean(gpu_seconds), 3) if gpu_seconds else None,
+        "mean_seconds": parts,
         "fastest_screened": round(max(_speedups(found.steps), default=1.0), 4),
         "headline": told.headline if given.finals else "",
         "stopped": found.stopped,
@@ -160,17 +161,17 @@ def table(given: argparse.Namespace) -> int:
     """Print measured rows as a table, each beside the one GPU of the same kind of run."""
     rows = [row for file in given.files for row in json.loads(file.read_text())["rows"]]
     one = {
-        (row["example"], row["through"], row["batch"]): row["per_minute"]
+        (row["example"], row["through"], row["window"]): row["per_minute"]
         for row in rows
         if row["gpus"] == 1
     }
-    print("| example | through | batch | GPUs | evaluations/min | × 1 GPU / N | sent/used |")
+    print("| example | through | window | GPUs | evaluations/min | × 1 GPU / N | sent/used |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    for row in sorted(rows, key=lambda r: (r["example"], r["through"], r["batch"], r["gpus"])):
-        first = one.get((row["example"], row["through"], row["batch"]))
+    for row in sorted(rows, key=lambda r: (r["example"], r["through"], r["window"], r["gpus"])):
+        first = one.get((row["example"], row["through"], row["window"]))
         share = f"{row['per_minute'] / first / row['gpus']:.2f}" if first else ""
         print(
-            f"| {row['example']} | {row['through']} | {row['batch']} | {row['gpus']} "
+            f"| {row['example']} | {row['through']} | {row['window']} | {row['gpus']} "
             f"| {row['per_minute']:.0f} | {share} | {row['sent']}/{row['evaluations']} |"
         )
     return 0
@@ -303,8 +304,8 @@ def simulate(given: argparse.Namespace) -> int:
         with fleet_of(workers, given.example, given.seconds) as (fleet, scheduler):
             rows.append(_loaded(fleet, scheduler, workers, given))
             print(json.dumps(rows[-1]), flush=True)
-            for batch in given.batches:
-                rows.append(_simulated(fleet, scheduler, workers, batch, given))
+            for window in given.windows:
+                rows.append(_simulated(fleet, scheduler, workers, window, given))
                 print(json.dumps(rows[-1]), flush=True)
     return _kept(given, {"host": _host(), "example": given.example, "rows": rows})
 
@@ -336,12 +337,12 @@ def _simulated(
     fleet: DaskDispatcher,
     scheduler: psutil.Process,
     workers: int,
-    batch: int,
+    window: int,
     given: argparse.Namespace,
 ) -> dict[str, object]:
     """Search with the real rules over made-up progress, for a while."""
     kernel, workload = example(given.example)
-    evaluations = min(2000, max(120, 6 * max(batch, workers)))
+    evaluations = min(2000, max(120, 4 * max(window, workers)))
     marks: list[float] = []
     counting = Counting(fleet)
     tools = Tools(
@@ -352,7 +353,7 @@ def _simulated(
         boundary=violations,
         width=lambda: fleet.width,
     )
-    made = SearchSettings(batch=batch, finalists=0, confirmations=0, shorten=False, profile=False)
+    made = SearchSettings(window=window, finalists=0, confirmations=0, shorten=False, profile=False)
     spent, mine = _cpu(scheduler), time.process_time()
     budget = Budget(evaluations, minutes=given.minutes)
     search(kernel, workload, tools, budget, lambda _: marks.append(time.monotonic()), settings=made)
@@ -360,7 +361,7 @@ def _simulated(
     return {
         "what": "search",
         "workers": workers,
-        "batch": batch,
+        "window": window,
         "evaluations": count,
         "sent": counting.jobs,
         "per_second": round(count / seconds, 1),
@@ -395,7 +396,7 @@ def main() -> int:
     one.add_argument("--scheduler")
     one.add_argument("--gpus", type=int, default=0, help="wait for so many; noted in the rows")
     one.add_argument("--evaluations", type=int, default=64)
-    one.add_argument("--batch", type=int, default=16)
+    one.add_argument("--window", type=int, default=8, help="0: by batches of four")
     one.add_argument("--seed", type=int, default=0)
     one.add_argument("--finals", action="store_true", help="race, shorten and confirm, too")
     one.add_argument("--out", type=Path)
@@ -412,7 +413,7 @@ def main() -> int:
     four = commands.add_parser("simulate")
     four.add_argument("--example", default="spmv")
     four.add_argument("--workers", type=int, nargs="+", default=[1, 8, 64, 512])
-    four.add_argument("--batches", type=int, nargs="*", default=[16, 64])
+    four.add_argument("--windows", type=int, nargs="*", default=[16, 128])
     four.add_argument("--seconds", type=float, default=1.0, help="what an evaluation takes")
     four.add_argument("--rounds", type=float, default=4.0, help="jobs for each worker")
     four.add_argument("--minutes", type=float, default=1.0)

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
     from runners.fleet import Patience
-    from runners.fleet_worker import Card
+    from runners.fleet_worker import Bench, Card
 
 REMEDY = "pip install 'optiml-bot[fleet]'"
 _PR_SET_PDEATHSIG = 1
@@ -134,29 +134,39 @@ def is_loopback(host: str) -> bool:
 def work(settings: Settings, device: str, replay: Path | None, say: Callable[[str], None]) -> None:
     """Join the settings' scheduler with the GPUs named, one process each, until interrupted."""
     security = security_of(settings, settings.scheduler)
-    watch: NvmlWatch | None = None
     if replay is None:
         gpus = chosen(present(), device)
         if len(gpus) > 1:
             supervise([f"cuda:{gpu.index}" for gpu in gpus], settings.scheduler, say)
             return
-        settings = replace(settings, device=f"cuda:{gpus[0].index}")
-        watch = NvmlWatch(gpus[0].uuid)
     fleet_worker = _extra("runners.fleet_worker")
+    host = "127.0.0.1" if is_loopback(str(urlsplit(settings.scheduler).hostname)) else None
+    with benched(settings, device, replay, say) as bench:
+        serving = fleet_worker.serve(
+            settings.scheduler, bench, security=security, host=host, say=say
+        )
+        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
+            asyncio.run(_until_told(serving))
+
+
+@contextlib.contextmanager
+def benched(
+    settings: Settings, device: str, replay: Path | None, say: Callable[[str], None]
+) -> Iterator[Bench]:
+    """Yield one GPU's bench, or one that answers from a recording."""
+    fleet_worker = _extra("runners.fleet_worker")
+    watch: NvmlWatch | None = None
     local = replace(settings, scheduler="")
+    if replay is None:
+        gpu = chosen(present(), device)[0]
+        local, watch = replace(local, device=f"cuda:{gpu.index}"), NvmlWatch(gpu.uuid)
     with Workshop(local, replay=replay, say=say) as workshop:
         seen = workshop.source.environment
         card = fleet_worker.Card(
             seen.gpu, seen.driver, seen.toolkit, seen.optiml, platform.node(),
             workshop.source.profile, seen.peaks, seen.facts, seen.recorded,
         )  # fmt: skip
-        bench = fleet_worker.Bench(workshop.dispatcher, card, watch)
-        host = "127.0.0.1" if is_loopback(str(urlsplit(settings.scheduler).hostname)) else None
-        serving = fleet_worker.serve(
-            settings.scheduler, bench, security=security, host=host, say=say
-        )
-        with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
-            asyncio.run(_until_told(serving))
+        yield fleet_worker.Bench(workshop.dispatcher, card, watch)
 
 
 async def _until_told(serving: object) -> None:

@@ -47,9 +47,10 @@ _FOREIGN = {
 class Settings:
     """How a run is made.
 
-    `minutes`, `evaluations` and `usd` bound one kernel's search, which chooses `batch` candidates
-    before the first of them is known. `device` is `cuda:N` or `all`; with a `scheduler` of
-    dask.distributed, whose connection the `tls` files secure, a name such as `H200`.
+    `minutes`, `evaluations` and `usd` bound one kernel's search, which has `window` candidates
+    under evaluation at any time (0: it goes by batches of four). `device` is `cuda:N` or `all`;
+    with a `scheduler` of dask.distributed, whose connection the `tls` files secure, a name such as
+    `H200`.
     `sandbox` off runs the compiler and the kernels unconfined, for code that is one's own.
     `nvcc` and `ncu` name the programs; empty means to look for them. `cache` keeps what outlives
     a run: peaks of each device and the search memory, which `memory` switches off and `memory_url`
@@ -70,7 +71,7 @@ class Settings:
     evaluations: int = 80
     usd: float = 2.0
     seed: int = 0
-    batch: int = 4
+    window: int = 0
     device: str = "cuda:0"
     scheduler: str = ""
     tls: str = "required"
@@ -201,8 +202,8 @@ def _fitting(name: str, value: object, source: str) -> object:
         raise ConfigError(f"{name} is {value!r} in {source}", f"it must be {kind}") from error
     if isinstance(value, int | float) and value < 0:
         raise ConfigError(f"{name} is {value} in {source}", "it cannot be negative")
-    if name in {"evaluations", "batch"} and value == 0:
-        raise ConfigError(f"{name} is 0 in {source}", "give at least 1")
+    if name == "evaluations" and value == 0:
+        raise ConfigError(f"evaluations is 0 in {source}", "give at least 1")
     choices = _CHOICES.get(name)
     if choices and value not in choices:
         raise ConfigError(

@@ -132,7 +132,7 @@ class Workshop:
         return SearchSettings(
             strategy=Strategy(self.settings.strategy),
             seed=self.settings.seed,
-            batch=self.settings.batch,
+            window=self.settings.window,
             objective=Objective(self.settings.objective),
         )
 

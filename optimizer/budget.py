@@ -138,11 +138,12 @@ class SearchSettings:
     """Constants of the search; the switches exist for ablation. docs/search.md has their effect.
 
     `batch` candidates are chosen before the first of them is known, and alone decide the tree:
-    `Tools.width` only says how many the machines take at once. The first `exploit` of a batch
-    edit the best candidate until `chase` tries brought nothing, then the first `hold`. The others
-    follow PUCT: `exploration` (raised by `stall_boost` from then on), `best_weight` (a subtree's
-    best against its mean), and progressive widening to `widen` x visits^`alpha` children, less by
-    `depth_decay` a level, more by `payoff` below kinds that paid. `transfer` is how strongly
+    `Tools.width` only says how many the machines take at once. With a `window` they are chosen one
+    by one instead, so many always under evaluation, and that decides the tree. The first `exploit`
+    of a batch edit the best candidate until `chase` tries brought nothing, then the first `hold`.
+    The others follow PUCT: `exploration` (raised by `stall_boost` from then on), `best_weight` (a
+    subtree's best against its mean), and progressive widening to `widen` x visits^`alpha` children,
+    less by `depth_decay` a level, more by `payoff` below kinds that paid. `transfer` is how much
     gains seen anywhere change priors. `patience` tries without progress close a subtree.
     `tune_share` of the budget is kept for constants, which get `tune_prior` and before wait until
     the policy has no more to say. A candidate is profiled when it is `profile_step` times as fast
@@ -153,6 +154,7 @@ class SearchSettings:
     strategy: Strategy = Strategy.MCTS
     seed: int = 0
     batch: int = 4
+    window: int = 0
     limit: int = 64
     exploit: int = 3
     chase: int = 28

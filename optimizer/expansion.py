@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,29 @@ class Expansion:
         for candidate in batch:
             self.tree.expect(candidate.parent, -1)
         return batch
+
+    def one(
+        self,
+        choose: Choose,
+        siblings: Mapping[int, Counter[str]],
+        *,
+        tuning: bool,
+        late: bool,
+    ) -> Candidate | None:
+        """Choose the next candidate; `siblings` counts the kinds under evaluation, by parent."""
+        self._look_again()
+        found = self._arrived(1) if late else []
+        if tuning and not found:
+            found = self.tuned(1)
+        while not found and (node := choose(self.tree)) is not None:
+            candidate = self._next(node, siblings[node.step.number])
+            found = [candidate] if candidate is not None else []
+        return found[0] if found else None
+
+    def sent(self, candidate: Candidate) -> Asked | Verdict:
+        """Send a candidate to the evaluator without waiting, or return why it may not run."""
+        refused = self._refused(candidate.digest, candidate.kernel)
+        return refused or Asked(self._screen([candidate.kernel]), 0)
 
     def _arrived(self, size: int) -> list[Candidate]:
         """Return up to `size` of the proposals that came late and still wait, in their order."""

@@ -34,6 +34,7 @@ from optimizer.model import (
     Workload,
 )
 from optimizer.reward import CompositeReward, changed_lines, judged, reading
+from optimizer.rolling import Rolling
 from optimizer.shortening import Shortening
 from optimizer.significance import speedup
 from optimizer.strategies import chooser
@@ -163,6 +164,8 @@ class Run:
     def loop(self) -> Stopped:
         """Select, propose, evaluate, back up until a rule says stop."""
         choose = chooser(self.settings.strategy, self.settings.seed)
+        if self.settings.window:
+            return self.roll(Rolling(self.tree, self.expansion, choose))
         while (stopped := self.stop()) is None:
             self.expansion.deliver()
             self.revise()
@@ -174,6 +177,26 @@ class Run:
             if batch:
                 self.evaluate(batch)
             elif not self.expansion.deliver(self.meter.seconds_left):
+                return Stopped.MONEY if self.tools.broke() else Stopped.EXHAUSTED
+        return stopped
+
+    def roll(self, window: Rolling) -> Stopped:
+        """Keep a window full: judge the oldest candidate, back up, choose the next one."""
+        settings, meter = self.settings, self.meter
+        while (stopped := self.stop()) is None:
+            while len(window) < min(settings.window, meter.left):
+                self.expansion.deliver()
+                self.revise()
+                rest = (meter.left - len(window)) / max(1, meter.budget.evaluations)
+                tuning = settings.tune and min(meter.share_left, rest) <= settings.tune_share
+                stage = Stage.TUNING if tuning else Stage.SEARCHING
+                if not window.add(tuning=tuning):
+                    break
+                self.on_event(Event(stage, (), meter.left))
+            if window:
+                candidate, verdict = window.next()
+                self.judge(candidate, candidate.parent.step, verdict)
+            elif not self.expansion.deliver(meter.seconds_left):
                 return Stopped.MONEY if self.tools.broke() else Stopped.EXHAUSTED
         return stopped
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # Constants are tuned on this many of the best candidates, the best of them first.
 TUNED_LEADERS = 3
+# What `exploit` and `hold` are shares of in a window, which may be of any size.
+WHOLE_BATCH = 4
 
 Choose = Callable[["Tree"], "Node | None"]
 
@@ -37,13 +39,20 @@ def mcts(tree: Tree) -> Node | None:
     (`hold`) after: edits that pay mostly pay together, and a chain of them is found only as deep
     as it is built.
     """
-    top = tree.top
-    if tree.root.pending < share_of_top(tree) and top.expandable:
-        return top
+    if wants_top(tree) and tree.top.expandable:
+        return tree.top
     found = tree.select()
     if found is None and tree.root.pending == 0 and tree.reopen():
         return tree.select()
     return found
+
+
+def wants_top(tree: Tree) -> bool:
+    """Tell whether the next of a batch, or of a window, is to edit the best candidate itself."""
+    settings, share = tree.settings, share_of_top(tree)
+    if settings.window:
+        return tree.top.budding * WHOLE_BATCH < share * settings.window
+    return tree.root.pending < share
 
 
 def share_of_top(tree: Tree) -> int:

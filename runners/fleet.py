@@ -28,7 +28,7 @@ from optimizer.model import Effort, Status, Verdict
 from runners import fleet_worker, wire
 from runners.awaited import Awaited
 from runners.dispatch import JOB_SECONDS
-from runners.fleet_worker import DEPTH, QUIET, Card, card_from_json
+from runners.fleet_worker import DEPTH, QUIET, SHARE, Card, card_from_json
 from runners.interfaces import Job
 from runners.parcel import Parcel, parcel
 
@@ -359,7 +359,7 @@ class Fleet:
             fleet_worker.judge, text, data,
             key=f"optiml-{self._name(attempt.ticket)}-{secrets.token_hex(4)}",
             workers=[place.address], allow_other_workers=False,
-            resources={"GPU": 1.0 / DEPTH}, pure=False, retries=0,
+            resources={"GPU": SHARE}, pure=False, retries=0,
         )  # fmt: skip
         try:
             return str(await attempt.sent)
@@ -539,7 +539,7 @@ class DaskDispatcher:
     def width(self) -> int:
         """Return how many candidates are worked on at once: those GPUs' that are there now."""
         count = len(self._fleet.places)
-        return count if count == 1 else max(1, DEPTH * count)
+        return count if count == 1 else max(1, 2 * count)
 
     @property
     def gpus(self) -> int:

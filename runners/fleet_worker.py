@@ -32,8 +32,10 @@ from runners.interfaces import Dispatcher, Job
 from runners.parcel import Parcel, projects_folder, unpack
 
 PLUGIN = "optiml-bench"
-# Of one GPU: a job that is timed, and the next one, which is compiled meanwhile.
-DEPTH = 2
+# Of one GPU: a job that is timed, and the next ones, which are compiled meanwhile.
+DEPTH = 3
+# What a job takes of a worker's `GPU=1`: less than its part, since sums of thirds are not exact.
+SHARE = 0.9 / DEPTH
 # Answers kept for a question that comes again: its first answer may have been lost on the way.
 KEPT = 256
 JOIN_SECONDS = 10.0

@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 from bot import fleet_door, projects
 from bot.settings import Settings
 from bot.wiring import Source, Workshop, replayed
-from optimizer.budget import Budget, SearchSettings
+from optimizer.budget import Budget
 from optimizer.errors import ConfigError, NoDeviceError
 from optimizer.model import Trajectory
 from optimizer.search import search
@@ -192,27 +192,27 @@ def test_a_worker_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 # -- width ---------------------------------------------------------------------------------------
 
 
-def tree(source: Source, batch: int) -> Trajectory:
+def tree(source: Source, window: int) -> Trajectory:
     (file,) = (EXAMPLES / "spmv").glob("*.cu")
     kernel, workload = projects.of_file(file).kernels[0]
-    settings = Settings(policy="rules", memory="off", batch=batch)
+    settings = Settings(policy="rules", memory="off", window=window)
     with Workshop(settings, source=source) as shop:
         return search(
             kernel,
             workload,
             replace(shop.tools(kernel, workload), clock=lambda: 0.0),
             Budget(40),
-            settings=SearchSettings(batch=batch),
+            settings=shop.search_settings,
             environment=shop.environment,
         )
 
 
-@pytest.mark.parametrize("batch", [4, 16])
+@pytest.mark.parametrize("window", [0, 16])
 def test_a_recording_gives_the_same_tree_on_one_two_four_and_eight_workers(
-    batch: int, tmp_path: Path
+    window: int, tmp_path: Path
 ) -> None:
     recording = EXAMPLES / "spmv" / "recording.jsonl.gz"
-    alone = tree(replayed(recording), batch)
+    alone = tree(replayed(recording), window)
     assert len(alone.steps) > 20
     for count in (1, 2, 4, 8):
         source = replayed(recording)
@@ -224,6 +224,6 @@ def test_a_recording_gives_the_same_tree_on_one_two_four_and_eight_workers(
             while fleet.gpus < count:
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
-            found = tree(Source(fleet, seen, source.profile, lambda f=fleet: f.width), batch)  # type: ignore[misc]
+            found = tree(Source(fleet, seen, source.profile, lambda f=fleet: f.width), window)  # type: ignore[misc]
         assert found.steps == alone.steps
         assert found == alone

@@ -97,9 +97,9 @@ def run(
 
 
 @pytest.mark.parametrize("strategy", list(Strategy))
-@pytest.mark.parametrize("batch", [4, 16])
-def test_the_tree_is_the_same_at_any_width(strategy: Strategy, batch: int) -> None:
-    settings = SearchSettings(seed=1, strategy=strategy, batch=batch)
+@pytest.mark.parametrize(("batch", "window"), [(4, 0), (16, 0), (4, 8)])
+def test_the_tree_is_the_same_at_any_width(strategy: Strategy, batch: int, window: int) -> None:
+    settings = SearchSettings(seed=1, strategy=strategy, batch=batch, window=window)
     narrow = run(settings=settings)
     for width in (1, 2, 4, 8, 32):
         for policy in (Foreseeing(SCENE), LandscapePolicy(SCENE)):
@@ -147,3 +147,16 @@ def test_machines_may_join_while_the_search_goes_on() -> None:
     found = search(landscape.kernel(), landscape.workload(), tools, Budget(60), settings=settings)
     assert found == replace(run(), environment=found.environment)
     assert machines.most > 6
+
+
+def test_a_window_is_kept_full_and_its_verdicts_are_taken_in_order() -> None:
+    machines = Machines()
+    settings = SearchSettings(seed=1, window=8)
+    found = run(machines, settings=settings)
+    assert machines.most == 8
+    # What a candidate was chosen by are the verdicts of all but the seven before it.
+    assert all(step.parent is None or step.parent <= step.number - 1 for step in found.steps)
+    for step in found.steps[9:50]:
+        assert step.parent is not None
+        assert step.parent <= step.number - 8 or step.parent == 0
+    assert len(found.steps) >= 56

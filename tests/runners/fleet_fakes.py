@@ -25,7 +25,7 @@ from distributed import Scheduler, Worker
 
 from optimizer.errors import BaselineError
 from optimizer.model import CaseTimes, Kernel, Kind, Measurement, Status, Verdict, Workload
-from runners.fleet_worker import Bench, BenchPlugin, Card, serve
+from runners.fleet_worker import DEPTH, Bench, BenchPlugin, Card, serve
 from runners.health import Sick
 from runners.interfaces import Dispatcher, Job
 
@@ -125,7 +125,7 @@ class Here:
 
     async def _join(self, bench: Bench) -> None:
         worker = Worker(
-            self._scheduler.address, nthreads=2, resources={"GPU": 1.0}, memory_limit=0,
+            self._scheduler.address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0,
             host="127.0.0.1", plugins=(BenchPlugin(bench),), dashboard=False,
             security=self._security,
             local_directory=tempfile.gettempdir(),
