@@ -74,7 +74,9 @@ def energy(saving: float, pairs: int) -> Energy:
 
 def speedup_of_text(text: str) -> float:
     """Return how fast a source is: each marker of a good idea counts, `SLOW` counts against."""
-    marks = {"__restrict__": 1.2, "__expf": 1.3, "__shfl": 1.8, "float4": 1.25, "SLOW": 0.5}
+    marks = {
+        "tile[": 1.5, "__restrict__": 1.2, "__expf": 1.3, "__shfl": 1.8, "float4": 1.25, "SLOW": 0.5,
+    }  # fmt: skip
     found = 1.0
     for mark, gain in marks.items():
         found *= gain if mark in text else 1.0
