@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +30,7 @@
 namespace {
 
 constexpr size_t kMostParameters = 512, kMostParameterBytes = 32 << 10, kMostSignatures = 256;
+constexpr int kMostTurns = 64;
 constexpr uint64_t kSmallest = 1ull << 32;  // 8-byte values below this are no addresses
 
 struct Driver {
@@ -488,8 +490,15 @@ bool configure() {
   }
   if (s.config.folder.empty()) return false;
   s.owner = getpid();
-  s.config.folder += "/" + std::to_string(s.owner);
-  if (mkdir(s.config.folder.c_str(), 0700) != 0) return false;
+  // A process may become another program: a script that ends in `exec`.
+  const std::string base = s.config.folder + "/" + std::to_string(s.owner);
+  bool made = false;
+  for (int turn = 0; turn < kMostTurns && !made; ++turn) {
+    s.config.folder = base + "-" + std::to_string(turn);
+    made = mkdir(s.config.folder.c_str(), 0700) == 0;
+    if (!made && errno != EEXIST) break;
+  }
+  if (!made) return false;
   s.active = true;
   atexit(summarize);
   return true;

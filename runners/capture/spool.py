@@ -110,7 +110,7 @@ class Process:
 def processes(spool: Path) -> tuple[Process, ...]:
     """Return what every process wrote that used the GPU."""
     found = []
-    for folder in sorted((p for p in spool.iterdir() if p.is_dir()), key=lambda p: int(p.name)):
+    for folder in sorted(p for p in spool.iterdir() if p.is_dir()):
         summary = folder / "summary.json"
         if not summary.is_file() and not (folder / "launches.jsonl").is_file():
             continue

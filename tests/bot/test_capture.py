@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -350,3 +351,12 @@ def test_the_library_is_built_once_and_shows_nothing_but_what_it_stands_for(cach
     names = {line.split()[-1] for line in listed.stdout.splitlines()}
     assert names >= {"InitializeInjection", "cuLaunchKernel", "cuGetProcAddress_v2", "dlsym"}
     assert all(name.startswith(("cu", "Init", "dlsym")) for name in names)
+
+
+@pytest.mark.parametrize("through", ["cupti", "preload"])
+def test_a_script_that_becomes_the_program_is_captured_too(
+    project: Path, parts: Program, cache: Path, through: record.Through
+) -> None:
+    script = shlex.join(["exec", *parts.command("asked")])
+    order = Order(("/bin/sh", "-c", script), Wanted(("gather",)), project / "cap", through=through)
+    assert [one.workload.name for one in capture.capture(order, project, cache).found] == ["gather"]
