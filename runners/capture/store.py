@@ -32,7 +32,7 @@ from runners.cuda_types import CudaType
 
 # What allocators round to: arrays in one allocation begin at multiples of it.
 GRAIN = 256
-_OURS = {captured.FILE, "chunks", "summary.txt", "workload.yml"}
+_OURS = {captured.FILE, "chunks", "summary.txt", "workload.yml", ".gitignore"}
 
 Types = Sequence[CudaType | None] | None
 TypesOf = Callable[[str, str], Types]
@@ -78,6 +78,9 @@ def write(
     where the symbol does not. Raise `ConfigError` when the folder holds something else.
     """
     _clear(folder, force=force)
+    # What a program computes on is nobody else's, and no commit takes it along unasked.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     writer = _Writer(Chunks(folder), types if random else None)
     kernels: dict[str, _Kernel] = {}
     left: Counter[tuple[str, str]] = Counter()
@@ -120,7 +123,6 @@ def write(
         others=[manifest.Seen(name=n[:4096], launches=c) for n, c in others.most_common(65536)],
         notes=sorted({note for process in processes for note in process.summary.notes}),
     )
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / captured.FILE).write_text(made.to_json(), encoding="utf-8")
     return Made(made, folder, writer.chunks.stored, writer.chunks.given)
 

@@ -360,3 +360,9 @@ def test_a_script_that_becomes_the_program_is_captured_too(
     script = shlex.join(["exec", *parts.command("asked")])
     order = Order(("/bin/sh", "-c", script), Wanted(("gather",)), project / "cap", through=through)
     assert [one.workload.name for one in capture.capture(order, project, cache).found] == ["gather"]
+
+
+def test_real_data_are_for_their_owner_and_for_no_commit(made: capture.Done) -> None:
+    folder = made.made.folder
+    assert folder.stat().st_mode & 0o077 == 0
+    assert (folder / ".gitignore").read_text() == "*\n"
