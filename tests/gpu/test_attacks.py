@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
@@ -10,6 +11,7 @@ from optimizer.errors import OptimlError
 from optimizer.model import Effort, Kind, Status
 from runners.fault import Fault
 from tests.gpu.attack_cases import KERNEL, Attack, Stand, attacks, places, planted
+from tests.gpu.keeping import keep
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 RECOVERY_SECONDS = 5.0
@@ -41,6 +43,8 @@ def _marked(attack: Attack) -> object:
 @pytest.mark.parametrize("attack", [_marked(attack) for attack in ATTACKS])
 def test_an_attack_is_its_candidates_verdict_and_nothing_else(stand: Stand, attack: Attack) -> None:
     outcome = stand.suffer(attack)
+    name = f"attack-{attack.kind.value}-{attack.name}".replace(" ", "-").replace("'", "")
+    keep(name, {**asdict(outcome), "isolation": stand.isolation.backend})
     assert outcome.contained, f"{outcome.status}: {outcome.log}"
     assert outcome.recovery < RECOVERY_SECONDS
     assert outcome.honest == Status.CORRECT.value

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 
 import pytest
 
+from tests.gpu.keeping import keep
 from tests.redteam.run import Outcome, Team, count, device, gpus
 from tests.redteam.table import load
 
@@ -24,6 +26,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
         found.append(outcome)
         sys.stdout.write(f"{outcome.line()}\n")
         sys.stdout.flush()
+    keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
     return found
 
 
