@@ -26,6 +26,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
         found.append(outcome)
         sys.stdout.write(f"{outcome.line()}\n")
         sys.stdout.flush()
+        if len(found) % 20 == 0:  # what a run saw that is cut short is worth something, too
+            keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
     keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
     return found
 
