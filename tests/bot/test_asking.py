@@ -113,7 +113,7 @@ def test_the_models_opinion_is_kept_with_the_step_and_repeated_from_a_recording(
         return helpful(asked)
 
     model = ScriptedModel(both)
-    slow = Dispatching(diagnosable, seconds=0.02)
+    slow = Dispatching(diagnosable, seconds=0.05)
     with serving(model) as url:
         chosen = settings(url, tmp_path, judge="auto", evaluations=40)
         first = searched(chosen, tmp_path / "one", machine=slow)
@@ -134,6 +134,7 @@ def diagnosable(job: Job, verdict: Verdict) -> Verdict:
         extra = {
             f"{name}/{counters.GLOBAL_SECTORS}": 32e6,
             f"{name}/{counters.GLOBAL_SECTORS_IDEAL}": 4e6,
+            f"{name}/{counters.DRAM_PCT}": 60.0,  # else the excess costs nothing
         }
         return replace(verdict, counters={**verdict.counters, **extra})
     return verdict
