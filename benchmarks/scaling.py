@@ -411,7 +411,7 @@ def main() -> int:
     three.add_argument("--out", type=Path)
     three.set_defaults(run=overhead)
     four = commands.add_parser("simulate")
-    four.add_argument("--example", default="spmv")
+    four.add_argument("--example", default="matmul")
     four.add_argument("--workers", type=int, nargs="+", default=[1, 8, 64, 512])
     four.add_argument("--windows", type=int, nargs="*", default=[16, 128])
     four.add_argument("--seconds", type=float, default=1.0, help="what an evaluation takes")
