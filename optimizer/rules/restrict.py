@@ -22,8 +22,9 @@ def restrict(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
     Loads may then move above stores and go through the read-only path. Legal when no launch in
     the file passes one buffer twice where one of the two is written; a pointer that is stored or
-    handed on keeps the function as it is. Proposed where a load may come after a store: elsewhere
-    it made no kernel faster by 1 % (27 tries on an H200).
+    handed on keeps the function as it is. Proposed where a load may come after a store: of
+    66 tries elsewhere on an H200 two paid, 1.01 and 1.18 times; the latter since the compiler
+    unrolled otherwise, which `unroll` gave as well.
     """
     del findings
     source = Source(kernel.source)
