@@ -258,7 +258,9 @@ async def serve(
         while not bench.broken:
             worker = Worker(
                 address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0, host=host,
-                security=security, plugins=(BenchPlugin(bench),), dashboard=False, name=name,
+                security=security, plugins=(BenchPlugin(bench),), name=name,
+                dashboard=False,
+            dashboard_address="127.0.0.1:0",
                 local_directory=folder, death_timeout=JOIN_SECONDS,
             )  # fmt: skip
             try:
@@ -299,7 +301,11 @@ async def schedule(
     with dask.config.set({**QUIET, "distributed.scheduler.worker-ttl": WORKER_SECONDS}):
         try:
             async with Scheduler(
-                host=host, port=port, security=security, dashboard=False
+                host=host,
+                port=port,
+                security=security,
+                dashboard=False,
+                dashboard_address="127.0.0.1:0",
             ) as scheduler:
                 say(f"scheduler at {scheduler.address}")
                 await scheduler.finished()

@@ -35,7 +35,7 @@ def test_the_page_that_registers_the_app_has_the_same_manifest() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["compose.yaml", "kubernetes.yaml", "example.env", "Containerfile"]
+    "name", ["compose.yaml", "kubernetes.yaml", "fleet.yaml", "example.env", "Containerfile"]
 )
 def test_every_setting_that_is_named_exists(name: str) -> None:
     named = set(re.findall(r"OPTIML_[A-Z_]+", (DEPLOY / name).read_text(encoding="utf-8")))
@@ -65,3 +65,19 @@ def test_the_kubernetes_example_runs_unprivileged_and_selects_its_own_pods() -> 
     mounts = {one["name"] for one in container["volumeMounts"]}
     assert mounts == {one["name"] for one in pod["spec"]["volumes"]}
     assert container["ports"][0]["name"] == found["Service"]["spec"]["ports"][0]["targetPort"]
+
+
+def test_the_fleet_runs_unprivileged_with_keys_and_one_gpu_a_worker() -> None:
+    text = (DEPLOY / "fleet.yaml").read_text(encoding="utf-8")
+    parts = list(yaml.safe_load_all(text))
+    pods = [one["spec"]["template"] for one in parts if one["kind"] == "Deployment"]
+    assert len(pods) == 2
+    for pod in pods:
+        (container,) = pod["spec"]["containers"]
+        assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+        assert container["securityContext"]["allowPrivilegeEscalation"] is False
+        assert container["envFrom"] == [{"configMapRef": {"name": "optiml-fleet"}}]
+        assert "tcp://" not in str(container)
+    assert pods[1]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == 1
+    (service,) = [one for one in parts if one["kind"] == "Service"]
+    assert service["spec"]["selector"].items() <= pods[0]["metadata"]["labels"].items()

@@ -117,7 +117,11 @@ class Here:
 
     async def _open(self) -> str:
         self._scheduler = await Scheduler(
-            host="127.0.0.1", port=0, dashboard=False, security=self._security
+            host="127.0.0.1",
+            port=0,
+            dashboard=False,
+            dashboard_address="127.0.0.1:0",
+            security=self._security,
         )
         for bench in self._benches:
             await self._join(bench)
@@ -127,6 +131,7 @@ class Here:
         worker = Worker(
             self._scheduler.address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0,
             host="127.0.0.1", plugins=(BenchPlugin(bench),), dashboard=False,
+            dashboard_address="127.0.0.1:0",
             security=self._security,
             local_directory=tempfile.gettempdir(),
         )  # fmt: skip
