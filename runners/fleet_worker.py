@@ -260,7 +260,7 @@ async def serve(
                 address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0, host=host,
                 security=security, plugins=(BenchPlugin(bench),), name=name,
                 dashboard=False,
-            dashboard_address="127.0.0.1:0",
+                dashboard_address="127.0.0.1:0",
                 local_directory=folder, death_timeout=JOIN_SECONDS,
             )  # fmt: skip
             try:
