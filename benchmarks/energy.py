@@ -157,6 +157,10 @@ def winner(bench: Bench, name: str) -> dict[str, Any]:
     """Read an example's winner against its original."""
     trajectory = recorded(name)
     workload = heaviest(trajectory)
+    if trajectory.winner is None:
+        log = "the recording leads to no winner: record it anew"
+        row = {"example": name, "kind": "winner against original", "status": "nothing held"}
+        return row | {"case": workload.cases[0].name, "log": log}
     kernel, before = trajectory.best.kernel, trajectory.baseline.kernel
     verdict = bench.against(kernel, before, workload, Effort.ENERGY)
     return {
