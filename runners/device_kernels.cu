@@ -275,13 +275,23 @@ extern "C" __global__ void optiml_gate(u64 duration_ns, u64* seen) {
     }
 }
 
+// A word of a pattern: of even values numbers of either sign from 2^-27 to 2^26, so that some are of
+// the size that a computation takes for its own; of odd ones words that share their first bits.
+__device__ u32 optiml_litter(u32 value, u32 i) {
+    u32 h = (i + 1) * 2654435761u ^ value * 0x9E3779B1u;
+    h = (h ^ h >> 15) * 0x85EBCA77u;
+    h ^= h >> 13;
+    if (value & 1) return value ^ h >> 9;
+    return (h & 0x807FFFFFu) | (100 + (h >> 8) % 54) << 23;
+}
+
 // Leaves shared and thread-local memory full of patterns, for whoever reads before writing.
 extern "C" __global__ void optiml_dirty(u32 bytes, u32 value, u32* sink) {
     extern __shared__ u32 shared_words[];
     volatile u32* words = shared_words;
-    for (u32 i = threadIdx.x; i < bytes / 4; i += blockDim.x) words[i] = value ^ (i * 2654435761u >> 9);
+    for (u32 i = threadIdx.x; i < bytes / 4; i += blockDim.x) words[i] = optiml_litter(value, i);
     volatile u32 stack[256];
-    for (u32 i = 0; i < 256; ++i) stack[i] = value + i;
+    for (u32 i = 0; i < 256; ++i) stack[i] = optiml_litter(value, i);
     __syncthreads();
     if (words[threadIdx.x] == 1 && stack[threadIdx.x & 255] == 2) *sink = 1;
 }

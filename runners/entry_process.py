@@ -9,6 +9,7 @@ descriptor is duplicated away first, so that what an entry function prints goes 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
 import json
 import os
@@ -62,6 +63,21 @@ def _write(folder: Path, name: str, data: Storage) -> Json:
     return {"file": path.name, "bytes": int(data.nbytes)}
 
 
+def _keep_pools(gpu: int) -> None:
+    """Have memory pools keep what is freed: else each synchronization gives it back for long.
+
+    That would be taken for work that goes on behind the stream.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL("libcuda.so.1")
+        pool, device, all_of_it = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64(2**64 - 1)
+        if not library.cuDeviceGet(ctypes.byref(device), gpu) and not (
+            library.cuDeviceGetDefaultMemPool(ctypes.byref(pool), device)
+        ):
+            threshold = 4  # CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+            library.cuMemPoolSetAttribute(pool, threshold, ctypes.byref(all_of_it))
+
+
 class _Server:
     """Answers requests about one loaded pair at a time."""
 
@@ -70,6 +86,7 @@ class _Server:
 
         self._folder = folder
         self._gpu = CudaGpu(gpu)
+        _keep_pools(gpu)
         allocations = None
         if counter is not None:
             with contextlib.suppress(OSError, AttributeError):

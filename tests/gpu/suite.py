@@ -1,8 +1,9 @@
-"""The whole GPU suite in a few minutes: `python -m tests.gpu.suite [--most SECONDS]`.
+"""The whole GPU suite: `python -m tests.gpu.suite [--most SECONDS]`.
 
-What is not timed runs side by side in processes of its own, on all GPUs there are; what is timed,
-takes all of a GPU's memory or hangs it comes behind that, alone. A test that may run beside others
-is marked `beside`; every other test of tests/gpu is alone, new files too. Lines come as they are
+With several GPUs, what is not timed runs side by side, each part on GPUs of its own; with one, part
+by part, for processes that take turns on a GPU take much longer than one after the other. What is
+timed, takes all of a GPU's memory or hangs it comes behind that, alone. A test that may run beside
+others is marked `beside`; every other test of tests/gpu is alone, new files too. Lines come as they are
 printed, in front of each the part it belongs to; at the end stands a table and whatever failed.
 
 Exit status: 0 when all that ran passed and something ran, 1 when anything failed, did not end in
@@ -26,7 +27,7 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).parents[2]
 BESIDE, ALONE = "gpu and beside", "gpu and not beside"
 # Where one test hangs, pytest-timeout ends it; where that is not installed, its part ends.
-TEST_SECONDS, MOST_SECONDS = 300, 900
+TEST_SECONDS, MOST_SECONDS = 300, 2400
 NOTHING_CHOSEN = 5  # pytest's exit status
 Say = Callable[[str], None]
 
@@ -257,8 +258,10 @@ def main(arguments: Sequence[str]) -> int:
     results: list[Result] = []
     try:
         with tempfile.TemporaryDirectory(prefix="gpu-test-") as name:
-            say(f"{len(gpus)} GPU, side by side: {', '.join(part.name for part in beside)}")
-            results += run(beside, Path(name), begun + most, say)
+            turns = [beside] if len(gpus) > 1 else [(part,) for part in beside]
+            for turn in turns:
+                say(f"{len(gpus)} GPU: {', '.join(part.name for part in turn)}")
+                results += run(turn, Path(name), begun + most, say)
             say("alone: what is timed")
             results += run(alone, Path(name), begun + most, say)
     except KeyboardInterrupt:

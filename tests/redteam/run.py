@@ -128,7 +128,7 @@ class Team:
         self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 0, gpus: int = 1
     ) -> None:
         self._building = Building(sm, scratch)
-        lanes = lanes or min(8, max(3, (os.cpu_count() or 8) // 2 // gpus))
+        lanes = lanes or min(5, max(3, (os.cpu_count() or 8) // 2 // gpus))
         self._beyond, self._lanes = beyond, lanes * gpus
         # A lane's GPU, handed back when its bases are judged.
         self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()

@@ -122,8 +122,26 @@ def test_the_exit_status_tells_whether_all_is_well(
         return [Result(parts[0], left.pop(0), 1.0, passed)]
 
     monkeypatch.setattr(suite, "run", fake)
+    monkeypatch.setattr(suite, "visible", lambda _: ("0", "1"))
     assert main([]) == code
     assert "passed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("gpus", "turns"), [(("0",), 5), (("0", "1"), 2)])
+def test_on_one_gpu_parts_take_turns(
+    monkeypatch: pytest.MonkeyPatch, gpus: tuple[str, ...], turns: int
+) -> None:
+    seen: list[int] = []
+
+    def fake(parts: tuple[Part, ...], *_: object) -> list[Result]:
+        seen.append(len(parts))
+        return [Result(part, 0, 1.0, 1) for part in parts]
+
+    monkeypatch.setattr(suite, "run", fake)
+    monkeypatch.setattr(suite, "visible", lambda _: gpus)
+    assert main([]) == 0
+    assert len(seen) == turns
+    assert sum(seen) == 5
 
 
 def test_arguments_it_does_not_know_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
