@@ -98,10 +98,14 @@ def discover(command: str = "nvidia-smi") -> tuple[Gpu, ...]:
 
 
 class _Line:
-    """Jobs that wait for a GPU: the first that is compiled goes first, the urgent before others."""
+    """Jobs that wait for a GPU: the first that is compiled goes first, the urgent before others.
+
+    One whose machine code runs on another GPU now waits for that verdict.
+    """
 
     def __init__(self) -> None:
         self._waiting: list[_Ticket] = []
+        self._running: set[tuple[str, ...]] = set()
         self._changed = threading.Condition()
         self._count = itertools.count()
         self._closed = False
@@ -118,13 +122,24 @@ class _Line:
         """Wait for the next job and take it; None once the line is closed."""
         with self._changed:
             while not self._closed:
-                able = [ticket for ticket in self._waiting if ticket.built.done()]
+                able = [
+                    ticket
+                    for ticket in self._waiting
+                    if ticket.built.done() and ticket.key not in self._running
+                ]
                 if able:
                     first = min(able, key=lambda ticket: (not ticket.urgent, ticket.number))
                     self._waiting.remove(first)
+                    self._running.add(first.key)
                     return first
                 self._changed.wait()
             return None
+
+    def done(self, ticket: _Ticket) -> None:
+        """Let those go on that waited for a job's verdict."""
+        with self._changed:
+            self._running.discard(ticket.key)
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Let nobody wait any longer."""
@@ -170,6 +185,13 @@ class _Ticket:
     number: int
     urgent: bool = True
     verdict: Future[Verdict] = field(default_factory=Future)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Identify what would be judged; only known once it is compiled."""
+        if self.built.cancelled() or self.built.exception() is not None:
+            return (str(self.number),)
+        return _key(self.job, self.built.result()[0])
 
 
 class LocalDispatcher:
@@ -306,11 +328,14 @@ class LocalDispatcher:
         """Judge one job after the other: one thread a GPU, until the line is closed."""
         while (ticket := self._line.next()) is not None:
             if not ticket.verdict.set_running_or_notify_cancel():
+                self._line.done(ticket)
                 continue
             try:
                 ticket.verdict.set_result(self._judge(ticket.job, *ticket.built.result()))
             except BaseException as error:  # noqa: BLE001 - raised where the verdict is looked at
                 ticket.verdict.set_exception(error)
+            finally:
+                self._line.done(ticket)
 
     def _judge(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
         verdict = self._unrun(candidate, baseline)

@@ -71,6 +71,18 @@ def test_equal_machine_code_is_run_once(gpu: LocalDispatcher) -> None:
     assert gpu.dispatch([job("same#2")])[0] == first
 
 
+def test_equal_machine_code_is_not_run_on_two_gpus_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Words(), [0, 1], scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as two:
+        found = list(two.dispatch([job(f"same#{i}") for i in range(6)] + [job("other")]))
+    assert len({process(verdict) for verdict in found[:6]}) == 1
+    assert all(verdict.status is Status.CORRECT for verdict in found)
+
+
 def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDispatcher) -> None:
     before = process(gpu.dispatch([job("a")])[0])
     crashed, after = gpu.dispatch([job("die"), job("b")])
