@@ -167,6 +167,12 @@ def call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     try:
         if len(parameters) == 1 and next(iter(parameters)) not in arguments:
             return function(arguments)
+        strange = [name for name in parameters if name not in arguments]
+        if strange:
+            raise SpecError(
+                f"the reference function asks for {', '.join(strange)}; a reference is given what "
+                f"the kernel reads: {', '.join(arguments)}"
+            )
         return function(**{name: arguments[name] for name in parameters})
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise SpecError(f"the reference function fails: {type(error).__name__}: {error}") from error

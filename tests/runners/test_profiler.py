@@ -139,7 +139,7 @@ class Sessions(NcuProfiler):
         self, command: Sequence[str], folder: Path, seconds: float, readable: Sequence[str]
     ) -> tuple[int, str]:
         if "--import" in command:
-            return 0, self.table()
+            return 0, self.page()
         self.commands.append(list(command))
         if "--launch" in command:
             file = Path(command[command.index("--launch") + 1])
@@ -152,7 +152,7 @@ class Sessions(NcuProfiler):
         (folder / "report.ncu-rep").touch()
         return 0, ""
 
-    def table(self) -> str:
+    def page(self) -> str:
         shared = "--launch" in self.commands[-1] and len(self.requests[-1]) > 1
         contexts = self.contexts if shared else [7]
         rows = [f'"ID","Kernel Name","Context","{counters.TIME_NS}"', '"","","",""']

@@ -146,7 +146,8 @@ def _first_chunk(folder: Path) -> Path:
     digest = json.loads((folder / captured.FILE).read_text())["kernels"][0]["launches"][0][
         "arguments"
     ][0]["before"][0]
-    return next((folder / "chunks" / digest[:2]).glob(f"{digest}*"))
+    path: Path = next((folder / "chunks" / digest[:2]).glob(f"{digest}*"))
+    return path
 
 
 def _raw(data: bytes) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -15,7 +17,7 @@ from runners.cuda_types import parse
 RNG = np.random.default_rng(1)
 
 
-def _of(data: npt.NDArray[np.generic], kind: str) -> npt.NDArray[np.generic]:
+def _of(data: npt.NDArray[Any], kind: str) -> npt.NDArray[Any]:
     raw = np.ascontiguousarray(data).view(np.uint8).reshape(-1)
     return randomized(raw, parse(kind), RNG).view(data.dtype)
 
