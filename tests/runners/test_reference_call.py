@@ -23,5 +23,5 @@ def test_a_reference_that_asks_for_an_output_is_told_what_there_is() -> None:
     def reference(x: Any, y: Any) -> Any:
         return {"y": x + y}
 
-    with pytest.raises(SpecError, match="asks for y; a reference is given .* x, n"):
+    with pytest.raises(SpecError, match=r"asks for y; a reference is given .* x, n"):
         call(reference, {"x": np.ones(3), "n": 3})
