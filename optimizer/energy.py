@@ -49,7 +49,7 @@ def saving(energy: Energy | None) -> float | None:
     """Return baseline over candidate energy, 2 for half of it; None where it was not measured.
 
     >>> from optimizer.model import CaseEnergy, Energy
-    >>> saving(Energy((CaseEnergy("n=1", (2.0, 2.0), (3.0, 3.0)),)))
+    >>> round(saving(Energy((CaseEnergy("n=1", (2.0, 2.0), (3.0, 3.0)),))), 6)
     1.5
     """
     found = _summed(energy)

@@ -42,12 +42,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_search_of_its_own_recording_reaches_what_was_measured(folder: Path) -> None:
-    (run,) = strategies.recorded(folder, range(1), 12)
+    (run,) = strategies.recorded(folder, range(1), 12)["matmul/matmul"]
     reached = run(SearchSettings())
     assert reached > 0.0
-    assert math.isfinite(run(SearchSettings(strategy=Strategy.RANDOM)))
     assert run(SearchSettings()) == reached
 
 
+def test_a_seed_that_one_strategy_could_not_finish_counts_for_none(folder: Path) -> None:
+    """Else whoever keeps to what the recording has would be the better one."""
+    (run,) = strategies.recorded(folder, range(1), 12)["matmul/matmul"]
+    assert math.isnan(run(SearchSettings(strategy=Strategy.RANDOM)))
+    both = {"mcts": {}, "random": {"strategy": Strategy.RANDOM}}
+    assert strategies.compare(both, [run]) == {"mcts": [], "random": []}
+    assert len(strategies.compare({"mcts": {}}, [run])["mcts"]) == 1
+
+
 def test_every_seed_of_every_recorded_example_is_one_search(folder: Path) -> None:
-    assert len(strategies.recorded(folder, range(5), 12)) == 5
+    assert {
+        name: len(runs) for name, runs in strategies.recorded(folder, range(5), 12).items()
+    } == {"matmul/matmul": 5}
