@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 _SHIM = r"""
@@ -26,8 +29,9 @@ using std::min; using std::max;
 struct dim3 { unsigned x, y, z; dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {} };
 static thread_local dim3 threadIdx, blockIdx;
 static dim3 blockDim, gridDim;
-static std::unique_ptr<std::barrier<>> block_gate;
-static std::vector<std::unique_ptr<std::barrier<>>> warp_gates;
+using Gate = std::unique_ptr<std::barrier<>>;
+static thread_local std::barrier<>* block_gate;
+static thread_local Gate* warp_gates;
 static double lanes[64][32];
 inline unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
 inline void __syncthreads() { block_gate->arrive_and_wait(); }
@@ -41,27 +45,48 @@ template <typename T> T __shfl_xor_sync(unsigned, T v, int mask) {
 }
 template <typename F> void launch(dim3 grid, dim3 block, F body) {
   gridDim = grid; blockDim = block;
-  unsigned count = block.x * block.y * block.z;
-  for (unsigned b = 0; b < grid.x * grid.y * grid.z; ++b) {
-    block_gate = std::make_unique<std::barrier<>>(count);
-    warp_gates.clear();
-    for (unsigned w = 0; w < count; w += 32) warp_gates.push_back(std::make_unique<std::barrier<>>(min(32u, count - w)));
-    std::vector<std::thread> threads;
-    for (unsigned t = 0; t < count; ++t) threads.emplace_back([=, &body] {
-      threadIdx = dim3(t % block.x, t / block.x % block.y, t / block.x / block.y);
+  unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
+  // A gate of its own for each block, since threads that have ended leave theirs; the threads stay.
+  std::vector<Gate> block_gates(blocks);
+  std::vector<std::vector<Gate>> all_warp_gates(blocks);
+  for (unsigned b = 0; b < blocks; ++b) {
+    block_gates[b] = std::make_unique<std::barrier<>>(count);
+    for (unsigned w = 0; w < count; w += 32) all_warp_gates[b].push_back(std::make_unique<std::barrier<>>(min(32u, count - w)));
+  }
+  std::barrier<> between(count);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t) threads.emplace_back([&, t] {
+    threadIdx = dim3(t % block.x, t / block.x % block.y, t / block.x / block.y);
+    for (unsigned b = 0; b < blocks; ++b) {
       blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
+      block_gate = block_gates[b].get();
+      warp_gates = all_warp_gates[b].data();
       body();
       warp_gates[t / 32]->arrive_and_drop();
       block_gate->arrive_and_drop();
-    });
-    for (auto& t : threads) t.join();
-  }
+      between.arrive_and_wait();
+    }
+  });
+  for (auto& t : threads) t.join();
 }
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 """
 _LAUNCH = re.compile(r"(\w+)\s*<<<(.*?),\s*([^,]*?|dim3\([^()]*\))>>>\s*\((.*?)\);", re.DOTALL)
 
+_COMMAND = ("g++", "-std=c++20", "-w", "-fsanitize=address", "-pthread")
+
 AVAILABLE = shutil.which("g++") is not None
+
+
+@functools.cache
+def _headers() -> Path:
+    """Compile the library's headers once for all programs: they take longer than what is tested."""
+    folder = Path(tempfile.mkdtemp(prefix="optiml-emulator-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    header = folder / "headers.hpp"
+    header.write_text("".join(f"{line}\n" for line in _SHIM.splitlines() if "#include" in line))
+    subprocess.run([*_COMMAND, "-x", "c++-header", str(header)], check=True, timeout=120)
+    return header
 
 
 def run(source: str, main: str, folder: Path) -> str:
@@ -72,10 +97,8 @@ def run(source: str, main: str, folder: Path) -> str:
     text = _LAUNCH.sub(r"launch(\2, \3, [&] { \1(\4); });", source)
     file, program = folder / "program.cpp", folder / "program"
     file.write_text(f"{_SHIM}\n{text}\nint main() {{\n{main}\n}}\n")
-    command = ["g++", "-std=c++20", "-w", "-fsanitize=address", "-pthread", "-o", str(program)]
-    built = subprocess.run(
-        [*command, str(file)], capture_output=True, text=True, check=False, timeout=120
-    )
+    command = [*_COMMAND, "-include", str(_headers()), "-o", str(program), str(file)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert not built.returncode, built.stderr
     done = subprocess.run(
         [str(program)],
