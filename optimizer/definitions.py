@@ -95,20 +95,6 @@ class Signature:
         """Return whether it is a `__global__` function."""
         return "__global__" in self.qualifiers
 
-    @property
-    def is_device(self) -> bool:
-        """Return whether it runs on the device only: `__global__`, or `__device__` alone."""
-        return self.is_kernel or (
-            "__device__" in self.qualifiers and "__host__" not in self.qualifiers
-        )
-
-    @property
-    def is_host(self) -> bool:
-        """Return whether the host can call it as a plain function."""
-        return not self.is_kernel and (
-            "__host__" in self.qualifiers or "__device__" not in self.qualifiers
-        )
-
 
 def signatures(syntax: Syntax) -> Iterator[Signature]:
     """Yield every function definition of a file, methods included, in order."""

@@ -47,10 +47,6 @@ class Diagnosis:
             return
         yield from self._ranked(kernel, verdict)
 
-    def classes(self, verdict: Verdict) -> dict[str, Bottleneck]:
-        """Return what bounds each kernel of a verdict, by name."""
-        return {seen.name: bottleneck_of(seen, self.peaks) for seen in evidence(verdict)}
-
     def _ranked(self, kernel: Kernel, verdict: Verdict) -> list[Finding]:
         found: list[tuple[float, Finding]] = []
         for seen in evidence(verdict):

@@ -28,7 +28,7 @@ from optimizer.syntax import (
     walk,
 )
 from optimizer.tokens import code_tokens, integer
-from optimizer.variables import Use, Variable, Variables
+from optimizer.variables import Variable, Variables
 
 
 class File(Protocol):
@@ -363,11 +363,6 @@ class Function:
         return tuple(c for c in self.calls if c.name in ATOMICS)
 
     @cached_property
-    def math_calls(self) -> tuple[Call, ...]:
-        """Return calls of the math library."""
-        return tuple(c for c in self.calls if c.name.removeprefix("std::") in MATH)
-
-    @cached_property
     def unknown_calls(self) -> tuple[Call, ...]:
         """Return calls of functions of which nothing is known; they may do anything.
 
@@ -597,10 +592,6 @@ class Function:
         """Return names of variables that a node may change, or an element of which it may."""
         found = {u.name for u in self.variables.within(node) if u.writes}
         return frozenset(found)
-
-    def written_uses(self, variable: Variable, within: Node) -> list[Use]:
-        """Return the uses in a node that may change a variable or an element of it."""
-        return [u for u in variable.uses if u.writes and contains(within, u.node)]
 
     def is_pure(self, node: Node) -> bool:
         """Return whether evaluating an expression changes nothing and calls only CUDA math."""

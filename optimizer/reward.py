@@ -56,21 +56,6 @@ def no_headroom(verdict: Verdict) -> float | None:
     return None
 
 
-def log_speedup(verdict: Verdict, baseline: Verdict) -> float:
-    """Return log2 of the speedup over the baseline that was timed beside it; `FAILED` without one.
-
-    >>> from optimizer.model import CaseTimes, Measurement
-    >>> ran = Verdict(Status.CORRECT, Measurement((CaseTimes("", (2.0,), (4.0,)),), "H200"))
-    >>> log_speedup(ran, ran)
-    1.0
-    >>> log_speedup(Verdict(Status.CRASHED), ran)
-    -1.0
-    """
-    del baseline
-    gain = speedup(verdict.measurement) if verdict.status is Status.CORRECT else None
-    return FAILED if gain is None else math.log2(gain)
-
-
 @dataclass(frozen=True, slots=True)
 class CompositeReward:
     """The reward of search.md: 0 for the baseline, 1 for what the roofline allows.

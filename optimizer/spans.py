@@ -86,19 +86,3 @@ def insert_after(text: str, at: int, code: str) -> Replacement:
     """Return the edit that puts lines of code behind the statement that ends at `at`."""
     lead = indentation(text, at)
     return (at, at, "".join(f"\n{lead}{line}" for line in code.splitlines()))
-
-
-def reindented(code: str, lead: str, skip_first: bool = True) -> str:
-    r"""Move a block of code so that its least indented line stands at `lead`.
-
-    The first line is taken to stand in place already (as text cut from a node does).
-
-    >>> reindented("if (a) {\n    b;\n}", "  ")
-    'if (a) {\n      b;\n  }'
-    """
-    lines = code.splitlines()
-    rest = [ln for ln in lines[1 if skip_first else 0 :] if ln.strip()]
-    least = min((len(ln) - len(ln.lstrip(" \t")) for ln in rest), default=0)
-    first = lines[:1] if skip_first else []
-    moved = [lead + ln[least:] if ln.strip() else "" for ln in lines[len(first) :]]
-    return "\n".join([*first, *moved])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,12 +29,4 @@ class Dispatcher(Protocol):
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order. Raise `NoDeviceError` when none can run."""
-        ...
-
-
-class Profiler(Protocol):
-    """Reads hardware counters of one launch."""
-
-    def profile(self, command: Sequence[str]) -> Mapping[str, float]:
-        """Run a command under the profiler and return its counters by `KERNEL/metric`."""
         ...
