@@ -11,10 +11,9 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from bot import charts, comment, consumption, difference, pareto, roofline, tree, wording
+from bot import charts, comment, consumption, difference, pareto, reasons, roofline, tree, wording
 from bot.model_use import model_use
 from bot.outcome import (
-    Moved,
     Outcome,
     main_resources,
     outcome_words,
@@ -101,7 +100,7 @@ def render(trajectory: Trajectory) -> str:
         bandwidth=roofline.bandwidth(trajectory),
         bounds=roofline.bounds(trajectory),
         points=placed,
-        moved=_told(outcome.moved),
+        moved=[*reasons.reasons(outcome), *reasons.prices(outcome)],
         resources=_resources(trajectory),
         findings=_findings(trajectory),
         checks=layers_checked(outcome),
@@ -229,10 +228,6 @@ def _failed(views: Sequence[StepView]) -> list[FailedGroup]:
         FailedGroup(status, len(members), tuple(members[:share]), max(0, len(members) - share))
         for status, members in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
-
-
-def _told(moved: Sequence[Moved]) -> list[Moved]:
-    return [one for one in moved if one.importance > 0.02][:14]
 
 
 def _resources(trajectory: Trajectory) -> list[ResourceRow]:
