@@ -156,7 +156,7 @@ def test_a_worker_that_ended_is_started_again_but_not_where_there_is_no_gpu(
             if log.exists() and log.read_text().split().count("cuda:1") == 2:
                 break
             time.sleep(0.05)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)  # SIGINT is ignored in a shell's background jobs
 
     watcher = threading.Thread(target=stop)
     watcher.start()
