@@ -176,9 +176,9 @@ def test_a_command_is_found_only_at_the_start_of_a_line_of_its_own(text: str) ->
 
 @pytest.mark.parametrize("part", ["> ", "- ", "[", "```\n", "*a", "> a\n", "\t", "1. ", "<a>\n"])
 def test_a_comment_made_to_be_slow_is_read_in_a_moment(part: str) -> None:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     parse((part * 65_536)[:65_536] + "\n\n/optiml help")
-    assert time.perf_counter() - begun < 3
+    assert time.thread_time() - begun < 3
 
 
 def test_help_tells_of_every_command() -> None:

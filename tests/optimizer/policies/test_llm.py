@@ -143,15 +143,16 @@ def test_it_is_a_policy_that_answers_late(made: Make) -> None:
 
 
 def test_proposing_does_not_wait_for_the_model(made: Make) -> None:
+    proposed = threading.Event()
+
     def slowly(_: Sequence[Message]) -> str:
-        time.sleep(0.3)
+        assert proposed.wait(20), "the answer was waited for"
         return answer()
 
     policy, _ = made(slowly)
-    began = time.monotonic()
     policy.propose(root(), FINDINGS, 9)
     assert policy.arrived(0.0) == []
-    assert time.monotonic() - began < 0.2
+    proposed.set()
     assert all_of(policy)
 
 
@@ -504,7 +505,7 @@ def test_closing_gives_up_what_is_under_way(made: Make) -> None:
     gate = threading.Event()
 
     def wait(_: Sequence[Message]) -> str:
-        gate.wait(5)
+        gate.wait(20)
         return answer()
 
     policy, _ = made(wait)
@@ -512,7 +513,7 @@ def test_closing_gives_up_what_is_under_way(made: Make) -> None:
     policy.close()
     began = time.monotonic()
     policy.propose(root(), (), 9)
-    assert time.monotonic() - began < 0.5
+    assert time.monotonic() - began < 10
     gate.set()
 
 

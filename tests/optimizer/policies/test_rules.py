@@ -178,7 +178,7 @@ def test_a_promised_gain_raises_a_prior() -> None:
 def test_the_built_in_rules_cost_little_a_kernel() -> None:
     policy = RulePolicy(plugins.rules())
     policy.propose(at(SAMPLES[0]), (), 50)
-    began = time.perf_counter()
+    began = time.thread_time()
     for kernel in SAMPLES:
         policy.propose(at(kernel), (), 50)
-    assert (time.perf_counter() - began) / len(SAMPLES) < 0.25
+    assert (time.thread_time() - began) / len(SAMPLES) < 0.25
