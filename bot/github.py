@@ -13,7 +13,7 @@ from typing import Any
 from bot.check_runs import CheckRuns
 from bot.comment import MARKER, Door
 from bot.commits import Committer
-from bot.github_errors import Missing, Refused
+from bot.github_errors import Denied, Missing, Refused
 from bot.github_files import Library
 from bot.github_forge import GithubForge
 from bot.github_session import GithubSession, at
@@ -164,6 +164,11 @@ class GithubHub:
     ) -> str:
         """Commit a measured winner; see `bot.commits`."""
         state = self.pull(repository, number)
+        if state.fork and state.head_repository and not self._lets_in(state, by):
+            raise Denied(
+                f"{state.head_repository} is somebody else's and does not let maintainers edit",
+                "commit the suggestions, or `git apply` the diff of the comment",
+            )
         return self._committer.apply(repository, state, reviewed, head=head, squash=squash, by=by)
 
     # -- deliveries --------------------------------------------------------------------------------
@@ -185,6 +190,22 @@ class GithubHub:
     def redeliver(self, delivery_id: int) -> None:
         """Ask GitHub to send a delivery again; twice does no harm, for the GUID is the same."""
         self._session.request("POST", f"/app/hook/deliveries/{delivery_id}/attempts", repeat=True)
+
+    def _lets_in(self, state: PullState, by: str) -> bool:
+        """Tell whether who asked may push to a fork's branch, whatever the App may do there.
+
+        The App may be installed on a repository whose owners never heard of this pull request:
+        anybody can open one from its branch onto a fork of their own. So its right counts for
+        nothing; GitHub lets an author hand theirs on ("Allow edits from maintainers"), or who asks
+        has one.
+        """
+        if state.is_editable:
+            return True
+        try:
+            held = self.permission(state.head_repository, by) if by else "none"
+        except Denied:
+            return False  # the App is not there, so there is nothing to push with
+        return RANKS.index(held) >= RANKS.index("write")
 
     def _talk(self, repository: str, number: int) -> Conversation:
         return Conversation(self._session, repository, number, self._sleep)

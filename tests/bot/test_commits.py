@@ -15,7 +15,7 @@ from bot.interfaces import Reviewed
 from tests.bot import synthetic
 from tests.bot import world as worlds
 from tests.bot.world import NAME, PATH, World, report_for
-from tests.fake_github.state import Pull
+from tests.fake_github.state import ALL, Pull
 
 
 def measured(world: World, one: Pull) -> Reviewed:
@@ -152,6 +152,44 @@ def test_a_fork_that_takes_no_push_says_what_to_do(world: World) -> None:
         apply(world, one, result)
     assert "git apply" in told.value.remedy
     assert set(world.fake.state.pulls) == {(NAME, one.number)}
+
+
+def installed_on(world: World, one: Pull) -> None:
+    """Install the App on the repository that a pull request comes from, too."""
+    assert one.source is not None
+    one.source.installation = next(world.fake.state.numbers)
+    world.fake.state.permissions[one.source.installation] = dict(ALL)
+
+
+def test_an_app_that_is_installed_on_a_fork_pushes_there_for_nobody_who_may_not(
+    world: World,
+) -> None:
+    one = worlds.forked(world)
+    installed_on(world, one)
+    assert one.source is not None
+    head, result = one.head, measured(world, one)
+    one.source.rights["reader"] = "read"
+    world.fake.state.user("reader")
+    world.fake.state.user("attacker")
+    world.repository.rights["attacker"] = "admin"  # of the base, which is a fork of their own
+    for by in ("attacker", "reader", ""):
+        with pytest.raises(errors.Denied, match="somebody else's") as told:
+            apply(world, one, result, by=by)
+        assert "git apply" in told.value.remedy
+    assert one.head == head
+
+
+@pytest.mark.parametrize("is_editable", [True, False])
+def test_a_fork_is_committed_to_where_its_author_lets_maintainers_or_who_asks_may_push(
+    world: World, is_editable: bool
+) -> None:
+    one = worlds.forked(world)
+    installed_on(world, one)
+    result = measured(world, one)
+    one.is_editable = is_editable
+    apply(world, one, result, by="dev" if is_editable else "stranger")
+    assert result.trajectory is not None
+    assert file_at(world, one.head) == result.trajectory.best.kernel.source
 
 
 def test_without_the_permission_it_is_named(world: World) -> None:

@@ -92,7 +92,7 @@ class Shapes:
             "draft": one.draft,
             "user": self.user(one.author),
             "labels": [{"id": 1, "name": name, "color": "ededed"} for name in one.labels],
-            "maintainer_can_modify": False,
+            "maintainer_can_modify": one.is_editable,
             "head": {
                 "label": f"{owner}:{one.head_ref}",
                 "ref": one.head_ref,

@@ -60,6 +60,7 @@ class Pull:
     draft: bool = False
     state: str = "open"
     locked: bool = False
+    is_editable: bool = False
 
     @property
     def head(self) -> str:
