@@ -16,6 +16,7 @@ from bot.orders import BundleError, Order
 from bot.vouching import vouched
 from optimizer.errors import RunnerError
 
+_WORKFLOWS = ".github/"
 TAKE_IT = "The patch is among this run's artifacts; take it with `git apply`."
 
 
@@ -28,6 +29,10 @@ class Desk(Protocol):
 
     def pulls_of(self, repository: str, sha: str) -> tuple[int, ...]:
         """Return open pull requests whose head is a commit, those of forks too."""
+        ...
+
+    def paths_of(self, repository: str, number: int) -> tuple[str, ...] | None:
+        """Return all paths a pull request touches, None where GitHub does not list them all."""
         ...
 
     def forge(self, repository: str, number: int) -> Forge:
@@ -114,9 +119,26 @@ def _expected(inputs: Inputs, run: int, data: bytes, hub: Desk) -> Order:
         head = str(inputs.event["workflow_run"].get("head_sha", ""))
         known = hub.pulls_of(inputs.repository, head)
         fits = claimed.head == head and (claimed.number in known or claimed.number is None)
+        if fits and claimed.number is not None:
+            _check_workflow(inputs.repository, claimed.number, hub)
     else:
         own = action_inputs.order_of(inputs)
         fits = (claimed.head, claimed.number) == (own.head, own.number)
     if not fits:
         raise BundleError("the bundle is about another commit or pull request than this run")
     return claimed
+
+
+def _check_workflow(repository: str, number: int, hub: Desk) -> None:
+    """Raise `BundleError` when a fork's run may have been of a workflow of its own.
+
+    Such a run is of the workflow as the pull request has it, and is known to us by its name alone.
+    One that was changed need not have searched or measured anything: its figures are the author's.
+    """
+    paths = hub.paths_of(repository, number)
+    if paths is None or any(path.startswith(_WORKFLOWS) for path in paths):
+        raise BundleError(
+            "the pull request may change the workflow that measured it, so its figures are not "
+            "posted",
+            "propose workflows and kernels in different pull requests",
+        )

@@ -14,7 +14,7 @@ from bot.check_runs import CheckRuns
 from bot.comment import MARKER, Door
 from bot.commits import Committer
 from bot.github_errors import Denied, Missing, Refused
-from bot.github_files import Library
+from bot.github_files import MOST_FILES, Library, files_of
 from bot.github_forge import GithubForge
 from bot.github_session import GithubSession, at
 from bot.interfaces import Closing, Delivery, PullState, Reviewed
@@ -78,6 +78,14 @@ class GithubHub:
             limit=_OPEN_PAGES,
         )
         return _headed(every, sha)
+
+    def paths_of(self, repository: str, number: int) -> tuple[str, ...] | None:
+        """Return all paths a pull request touches, None where GitHub does not list them all."""
+        files = list(files_of(self._session, repository, number))
+        if len(files) >= MOST_FILES:
+            return None
+        names = ("filename", "previous_filename")
+        return tuple(str(one[name]) for one in files for name in names if one.get(name))
 
     def permission(self, repository: str, login: str) -> str:
         """Return admin, maintain, write, triage, read or none."""

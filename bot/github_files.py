@@ -18,6 +18,7 @@ from bot.github_session import GithubSession, at
 from bot.suggestion import Hunk, hunks
 
 REGULAR = frozenset({"100644", "100755"})
+MOST_FILES = 3000  # of a pull request that GitHub lists
 _KEPT_BYTES = 48 << 20
 _KEPT_TREES = 8
 _MOST_SOURCES = 200  # unchanged sources read to see whether they include a changed header

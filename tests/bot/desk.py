@@ -21,6 +21,7 @@ class Desk:
         self.reactions: list[tuple[int, str]] = []
         self.replies: dict[str, str] = {}
         self.published: list[Report] = []
+        self.paths: tuple[str, ...] | None = ("transpose.cu",)
         self.changes: tuple[Change, ...] = (change_at_head(),)
 
     def pull(self, repository: str, number: int) -> PullState:
@@ -29,6 +30,9 @@ class Desk:
 
     def pulls_of(self, repository: str, sha: str) -> tuple[int, ...]:
         return (7,) if sha == self.state.head else ()
+
+    def paths_of(self, repository: str, number: int) -> tuple[str, ...] | None:
+        return self.paths
 
     def permission(self, repository: str, login: str) -> str:
         return self.permissions.get(login, "none")

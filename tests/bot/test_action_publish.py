@@ -84,6 +84,19 @@ def test_a_run_that_follows_a_forks_run_posts_what_that_one_found(tmp_path: Path
     assert desk.published
 
 
+@pytest.mark.parametrize("paths", [("k.cu", ".github/workflows/new.yml"), None], ids=str)
+def test_what_a_forks_own_workflow_may_have_made_up_is_not_posted(
+    tmp_path: Path, paths: tuple[str, ...] | None
+) -> None:
+    desk = Desk(fork=True)
+    desk.paths = paths
+    given = inputs(tmp_path, "workflow_run", event={"workflow_run": {"id": RUN, "head_sha": HEAD}})
+    with pytest.raises(BundleError, match="may change the workflow"):
+        posted(tmp_path, OWN, given, desk)
+    assert not desk.published
+    assert not (tmp_path / "summary.md").exists()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

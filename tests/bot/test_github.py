@@ -189,3 +189,18 @@ def test_whatever_fails_once_a_reply_and_a_reaction_are_there_once(world: World)
             assert all(fault.times == 0 for fault in world.fake.faults)
             assert len(world.fake.comments(one)) == 1
             assert len(comment.reactions) == 1
+
+
+def test_every_path_a_pull_request_touches_is_known_or_that_some_are_not(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: dict[str, str | bytes | None] = {
+        "kernels/new.cu": "// new\n",
+        ".github/workflows/x.yml": "on: push\n",
+    }
+    one = world.change("more", files)
+    found = world.hub().paths_of(NAME, one.number)
+    assert found is not None
+    assert set(files) <= set(found)
+    monkeypatch.setattr("bot.github.MOST_FILES", len(files))
+    assert world.hub().paths_of(NAME, one.number) is None
