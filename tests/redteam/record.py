@@ -1,4 +1,10 @@
-"""Keep a run's verdicts for CI: `python -m tests.redteam.record redteam.json`."""
+"""Keep a run's verdicts for CI: `python -m tests.redteam.record redteam.json [--mended LABEL...]`.
+
+What the run judged replaces what was recorded of the same candidates; what it did not judge stays as
+long as the candidate is still the same. Candidates that the run judged wrongly are written, too, and
+the tests then fail, unless they are named behind `--mended`: what was mended since, and waits for its
+next run. The seconds that each took are what `tests.redteam.choice` plans with.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.redteam.choice import SECONDS
 from tests.redteam.table import load
 
 Json = dict[str, Any]
@@ -30,19 +37,49 @@ def kept(outcome: Json) -> Json:
     return record
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Reduce a run's file to the records."""
-    data = json.loads(Path(arguments[0]).read_text())
+def merged(outcomes: list[Json], before: list[Json]) -> list[Json]:
+    """Return the records of a run, and those of earlier runs that still hold beside them."""
     known = {c.label: c for c in load()}
-    outcomes = sorted((kept(o) for o in data["outcomes"]), key=lambda o: str(o["label"]))
-    for outcome in outcomes:
-        candidate = known[outcome["label"]]
-        outcome["digest"] = outcome["digest"] or candidate.digest
-        outcome["right"] = candidate.right(accepted=outcome["accepted"], speedup=outcome["speedup"])
-    RECORDS.parent.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Json] = {
+        str(one["label"]): one
+        for one in before
+        if one["label"] in known and one["digest"] == known[str(one["label"])].digest
+    }
+    for one in map(kept, outcomes):
+        candidate = known.get(str(one["label"]))
+        one["digest"] = one["digest"] or (candidate.digest if candidate else "")
+        if candidate is not None and one["digest"] == candidate.digest:
+            one["right"] = candidate.right(accepted=one["accepted"], speedup=one["speedup"])
+            found[str(one["label"])] = one
+    return [found[label] for label in sorted(found)]
+
+
+def main(arguments: Sequence[str], records: Path = RECORDS, seconds: Path = SECONDS) -> int:
+    """Reduce a run's file to the records; return 1 when there is something wrong in them."""
+    file, *more = arguments
+    data = json.loads(Path(file).read_text())
+    before = json.loads(records.read_text()) if records.is_file() else {"outcomes": []}
+    judged = {str(one["label"]) for one in data["outcomes"]}
+    outcomes = merged(data["outcomes"], before["outcomes"])
+    wrong = {str(one["label"]) for one in outcomes if not one["right"]}
+    named = {word for word in more if not word.startswith("--")}
+    mended = sorted(wrong & (named | (set(before.get("mended", ())) - judged)))
+    records.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(o, separators=(",", ":")) for o in outcomes)
-    RECORDS.write_text(f'{{"gpu":{json.dumps(data["gpu"])},"outcomes":[\n{lines}\n]}}\n')
-    return 0
+    head = f'"gpu":{json.dumps(data["gpu"])},"mended":{json.dumps(mended)}'
+    records.write_text(f'{{{head},"outcomes":[\n{lines}\n]}}\n')
+    _keep_seconds(data, seconds)
+    unsaid = sorted(wrong - set(mended))
+    if unsaid:
+        sys.stderr.write(f"judged wrongly: {' '.join(unsaid)}\n")
+    return 1 if unsaid else 0
+
+
+def _keep_seconds(data: Json, path: Path) -> None:
+    known = json.loads(path.read_text())["seconds"] if path.is_file() else {}
+    known |= {str(o["label"]): round(float(o["seconds"]), 2) for o in data["outcomes"]}
+    lines = ",\n".join(f"{json.dumps(label)}:{known[label]}" for label in sorted(known))
+    path.write_text(f'{{"gpu":{json.dumps(data["gpu"])},"seconds":{{\n{lines}\n}}}}\n')
 
 
 if __name__ == "__main__":

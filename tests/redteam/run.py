@@ -1,4 +1,9 @@
-"""Judge the whole red team on a GPU and print a table: `python -m tests.redteam.run [FOLDER]`.
+"""Judge the red team on a GPU and print a table: `python -m tests.redteam.run FOLDER [BASE...]`.
+
+All of it, or the bases that are named; with `--seconds=N` what fits into so many seconds, chosen by
+`--seed=N` (`tests.redteam.choice`). Outcomes are written to FOLDER/redteam.json as they come, so that
+a run that is stopped is worth what it saw. `--record` keeps them for CI (`tests.redteam.record`) when
+all are as they should be. `--beyond` also runs what the edit boundary refused.
 
 Each candidate goes the way it goes in a search: edit boundary, compiler, a screening in a warm
 worker and, if that finds nothing, a confirmation with other seeds in a fresh one.
@@ -13,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +29,7 @@ from typing import Any
 from optimizer.boundary import violations
 from runners.answers import module_command
 from runners.building import Building
+from tests.redteam import choice, record
 from tests.redteam.table import Candidate, load
 
 Json = dict[str, Any]
@@ -30,6 +37,8 @@ CONFIRM_SEED = 1_000_004
 # A confirmation waits for sanitizers, and a program's for processes by the dozen.
 SECONDS, CONFIRM_SECONDS = 45, 150
 MOST_IN_A_LANE, MOST_PROGRAMS = 14, 5
+# Cores that are left to the lanes, whose sanitizers and workers compute, too.
+LEFT_CORES = 4
 
 
 @dataclass
@@ -130,13 +139,20 @@ class Team:
         self._building = Building(sm, scratch)
         lanes = lanes or min(5, max(3, (os.cpu_count() or 8) // 2 // gpus))
         self._beyond, self._lanes = beyond, lanes * gpus
+        self._stopped = threading.Event()
         # A lane's GPU, handed back when its bases are judged.
         self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
         for lane in range(self._lanes):
             self._gpus.put(lane % gpus)
 
-    def judge(self, candidates: Sequence[Candidate], cores: int = 6) -> Iterator[Outcome]:
-        """Yield an outcome for each as it is known; those of one base come in their order."""
+    def judge(
+        self, candidates: Sequence[Candidate], cores: int = 0, until: float | None = None
+    ) -> Iterator[Outcome]:
+        """Yield an outcome for each as it is known; those of one base come in their order.
+
+        After `until` (`time.monotonic`) no further one is begun. All are compiled from the start,
+        while the GPU works.
+        """
         names = dict.fromkeys(c.base.name for c in candidates)
         bases = [
             part
@@ -145,36 +161,49 @@ class Team:
         ]
         # What takes longest first.
         bases.sort(key=lambda mine: (mine[0].base.kind != "program", -len(mine)))
-        known: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        cores = cores or max(4, (os.cpu_count() or 8) - LEFT_CORES)
+        known: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
+        self._stopped.clear()
         with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(self._lanes) as lanes:
             built = {
                 c.label: pool.submit(self._building.compiled, c.source, c.job("screen"))
                 for mine in bases
                 for c in mine
             }
-            running = [lanes.submit(self._of_base, mine, built, known) for mine in bases]
-            for _ in candidates:
-                while True:
-                    try:
-                        yield known.get(timeout=5.0)
-                        break
-                    except queue.Empty:
-                        for one in running:
-                            if one.done():
-                                one.result()  # an error of ours comes up here
+            running = [lanes.submit(self._of_base, mine, built, known, until) for mine in bases]
+            try:
+                for _ in candidates:
+                    outcome = _next(known, running)
+                    if outcome is not None:
+                        yield outcome
+            finally:
+                self._stopped.set()
+                for compiling in built.values():
+                    compiling.cancel()
 
     def _of_base(
         self,
         candidates: Sequence[Candidate],
         built: dict[str, Future[Json]],
-        known: queue.SimpleQueue[Outcome],
+        known: queue.SimpleQueue[Outcome | None],
+        until: float | None,
     ) -> None:
+        def over() -> bool:
+            return self._stopped.is_set() or (until is not None and time.monotonic() > until)
+
         first = candidates[0]
+        if over():
+            for _ in candidates:
+                known.put(None)
+            return
         baseline = self._building.compiled(first.base.source, first.job("screen"))
         gpu = self._gpus.get()
         screening, confirming = Served(gpu), Served(gpu)
         try:
             for candidate in candidates:
+                if over():
+                    known.put(None)
+                    continue
                 outcome = Outcome(
                     candidate.label, candidate.expect, candidate.what, candidate.digest
                 )
@@ -256,6 +285,19 @@ class Team:
         return found
 
 
+def _next(
+    known: queue.SimpleQueue[Outcome | None], running: Sequence[Future[None]]
+) -> Outcome | None:
+    """Wait for an outcome; None is one that was not begun. An error of ours comes up here."""
+    while True:
+        try:
+            return known.get(timeout=5.0)
+        except queue.Empty:
+            for one in running:
+                if one.done():
+                    one.result()
+
+
 def _parts(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
     """Cut what one lane would take too long for; a program's runs take seconds each."""
     most = MOST_PROGRAMS if candidates[0].base.kind == "program" else MOST_IN_A_LANE
@@ -290,31 +332,49 @@ def device() -> Json:
         worker.close()
 
 
+def _number(arguments: Sequence[str], name: str) -> float | None:
+    found = [a.partition("=")[2] for a in arguments if a.startswith(f"--{name}=")]
+    return float(found[-1]) if found else None
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Judge all, or the bases that are named behind the folder; return 0 when all is well."""
+    """Judge what is asked for; return 0 when all was judged and is well, 3 when time was over."""
     facts = device()
     if "error" in facts:
         sys.stderr.write(f"{facts['error']['message']}\n")
         return 2
-    folder = Path(arguments[0]) if arguments else Path()
-    wanted = [a for a in arguments[1:] if not a.startswith("--")]
-    chosen = [c for c in load() if not wanted or c.base.name in wanted]
+    words = [a for a in arguments if not a.startswith("--")]
+    folder, wanted = Path(words[0] if words else "."), words[1:]
+    seconds, seed = _number(arguments, "seconds"), int(_number(arguments, "seed") or 1)
+    every = [c for c in load() if not wanted or c.base.name in wanted]
+    known = choice.recorded()
+    if seconds is None:
+        chosen, until = choice.whole(every, known), None
+    else:
+        chosen, until = choice.choose(every, seed, seconds, known), time.monotonic() + seconds
+    sys.stdout.write(f"{chosen.words()} (an estimate), seed {seed}\n")
     outcomes: list[Outcome] = []
     begun = time.monotonic()
+    file = folder / "redteam.json"
     with tempfile.TemporaryDirectory(prefix="redteam-") as scratch:
         sm = int(facts["sm"])
         team = Team(Path(scratch), sm, beyond="--beyond" in arguments, gpus=gpus())
-        for outcome in team.judge(chosen):
+        for outcome in team.judge(chosen.candidates, until=until):
             outcomes.append(outcome)
             sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
             sys.stdout.flush()
             data = {"gpu": facts["gpu"], "outcomes": [asdict(o) for o in outcomes]}
-            (folder / "redteam.json").write_text(json.dumps(data, indent=1))
+            file.write_text(json.dumps(data, indent=1))
     wrong = [o for o in outcomes if not o.right]
+    left = len(chosen.candidates) - len(outcomes)
     sys.stdout.write(f"{count(outcomes)}; {time.monotonic() - begun:.0f} s on {facts['gpu']}\n")
     for outcome in wrong:
         sys.stdout.write(f"{outcome.line()}\n")
-    return 1 if wrong else 0
+    if left:
+        sys.stdout.write(f"{left} were not judged: the time was over\n")
+    if "--record" in arguments and not wrong:
+        record.main([str(file)])
+    return 1 if wrong else 3 if left else 0
 
 
 if __name__ == "__main__":

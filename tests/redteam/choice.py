@@ -1,0 +1,135 @@
+"""Which candidates a run of limited time judges, and what that is expected to cost.
+
+A refusal at the screening costs next to nothing; a good candidate costs 10 to 30 s of a lane, for
+the confirmation's sanitizers, answers and timing. What a candidate costs is known from a recorded
+run on one H200 (`tests/data/redteam/seconds.json`, rewritten by `tests.redteam.record`); one that
+was not in it is expected to take the median of its kind. All of it is an estimate.
+
+The choice is the same for the same seed. It holds, in this order and as far as the time goes: a bad
+one of every class (`what`), the bases taking turns; a good one of every base; whatever is cheap; all
+other good ones, the bases taking turns; the originals; the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.redteam.table import Candidate
+
+SECONDS = Path(__file__).parents[1] / "data" / "redteam" / "seconds.json"
+# Seconds of lanes per second of a run: what 5 lanes came to in the recorded run (1384 s in 292 s).
+LANES = 4.7
+CHEAP = 2.0
+# Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
+UNKNOWN = {"kernel": (16.0, 0.5), "entry": (20.0, 1.0), "program": (65.0, 5.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Candidates to be judged, in the table's order, and the seconds they are expected to take."""
+
+    candidates: tuple[Candidate, ...]
+    of: int
+    seconds: float
+
+    def words(self) -> str:
+        """Say it in a line."""
+        return f"{len(self.candidates)} of {self.of} candidates, about {self.seconds:.0f} s"
+
+
+def recorded(path: Path = SECONDS) -> dict[str, float]:
+    """Return the lane's seconds of each candidate of the recorded run; none without one."""
+    if not path.is_file():
+        return {}
+    return {label: float(s) for label, s in json.loads(path.read_text())["seconds"].items()}
+
+
+def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dict[str, float]:
+    """Return the seconds of a lane that each is expected to take."""
+    every = list(candidates)
+    alike: dict[tuple[str, bool], list[float]] = defaultdict(list)
+    for one in every:
+        if one.label in known:
+            alike[one.base.kind, one.expect == "accept"].append(known[one.label])
+    found = {}
+    for one in every:
+        good = one.expect == "accept"
+        same = alike[one.base.kind, good]
+        other = UNKNOWN[one.base.kind][0 if good else 1]
+        usual = max(other, statistics.median(same)) if same else other
+        found[one.label] = known.get(one.label, usual)
+    return found
+
+
+def choose(
+    candidates: Sequence[Candidate], seed: int, seconds: float, known: Mapping[str, float]
+) -> Choice:
+    """Choose what fits into so many seconds of a run; the first two groups whether they fit or not."""
+    costs = expected(candidates, known)
+    groups = _groups(candidates, seed, costs)
+    taken: dict[str, Candidate] = {}
+    left = seconds * LANES
+    for number, group in enumerate(groups):
+        for one in group:
+            cost = costs[one.label]
+            if one.label not in taken and (number < 2 or cost <= left):
+                taken[one.label] = one
+                left -= cost
+    mine = tuple(one for one in candidates if one.label in taken)
+    return Choice(mine, len(candidates), sum(costs[one.label] for one in mine) / LANES)
+
+
+def whole(candidates: Sequence[Candidate], known: Mapping[str, float]) -> Choice:
+    """Choose all."""
+    cost = sum(expected(candidates, known).values()) / LANES
+    return Choice(tuple(candidates), len(candidates), cost)
+
+
+def _groups(
+    candidates: Sequence[Candidate], seed: int, costs: Mapping[str, float]
+) -> list[list[Candidate]]:
+    mixed = list(candidates)
+    random.Random(seed).shuffle(mixed)  # noqa: S311 - to be the same again, not secret
+    bad = [one for one in mixed if one.expect != "accept"]
+    good = [one for one in mixed if one.expect == "accept" and one.name != "base"]
+    bases = [one for one in mixed if one.name == "base"]
+    by_class: dict[str, list[Candidate]] = defaultdict(list)
+    for one in bad:
+        by_class[one.what].append(one)
+    used: dict[str, int] = defaultdict(int)
+    representatives = []
+    for what in sorted(by_class):
+        # Cheap before dear, and of those the base that has had fewest turns.
+        first = min(by_class[what], key=lambda c: (costs[c.label] > 6 * CHEAP, used[c.base.name]))
+        used[first.base.name] += 1
+        representatives.append(first)
+    turns = _in_turns(good)
+    names = {one.base.name for one in candidates}
+    return [
+        representatives,
+        turns[: len({one.base.name for one in good} & names)],
+        [one for one in mixed if costs[one.label] <= CHEAP],
+        turns,
+        bases,
+        bad,
+    ]
+
+
+def _in_turns(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Order so that every base has had its turn before one has its next."""
+    by_base: dict[str, list[Candidate]] = defaultdict(list)
+    for one in candidates:
+        by_base[one.base.name].append(one)
+    rows = [sorted(by_base)] * max(map(len, by_base.values()), default=0)
+    return [
+        by_base[name][turn]
+        for turn, row in enumerate(rows)
+        for name in row
+        if turn < len(by_base[name])
+    ]

@@ -1,0 +1,152 @@
+"""What a run of limited time judges, how it stops, and how its verdicts are kept."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.redteam import run
+from tests.redteam.choice import choose, expected, recorded, whole
+from tests.redteam.record import main as record
+from tests.redteam.run import Outcome, Team
+from tests.redteam.table import Candidate, load
+
+CANDIDATES = load()
+KNOWN = recorded()
+SECONDS = 170.0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 77])
+def test_a_choice_holds_every_class_and_a_good_one_of_every_base(seed: int) -> None:
+    chosen = choose(CANDIDATES, seed, SECONDS, KNOWN).candidates
+    bad = {c.what for c in CANDIDATES if c.expect != "accept"}
+    assert {c.what for c in chosen if c.expect != "accept"} == bad
+    good = [c for c in chosen if c.expect == "accept" and c.name != "base"]
+    assert {c.base.name for c in good} == {c.base.name for c in CANDIDATES}
+
+
+def test_a_choice_fits_and_is_the_same_for_the_same_seed() -> None:
+    first = choose(CANDIDATES, 5, SECONDS, KNOWN)
+    assert first == choose(tuple(CANDIDATES), 5, SECONDS, KNOWN)
+    assert first.candidates != choose(CANDIDATES, 6, SECONDS, KNOWN).candidates
+    assert first.seconds <= SECONDS
+    assert whole(CANDIDATES, KNOWN).seconds > SECONDS
+    assert choose(CANDIDATES, 5, 1e6, KNOWN).candidates == CANDIDATES
+
+
+def test_over_many_seeds_every_good_candidate_has_its_turn() -> None:
+    seen = Counter(
+        c.label for seed in range(40) for c in choose(CANDIDATES, seed, SECONDS, KNOWN).candidates
+    )
+    assert {c.label for c in CANDIDATES if c.expect == "accept" and c.name != "base"} <= set(seen)
+
+
+def test_what_was_not_recorded_costs_what_is_alike() -> None:
+    costs = expected(CANDIDATES, {"saxpy/base": 3.0})
+    assert costs["saxpy/base"] == 3.0
+    assert costs["steps/base"] > costs["chain/fused"] > costs["rowsum/tree"] > 10
+    assert costs["rowsum/no_barriers"] < 1
+
+
+class _Idle(Team):
+    """Judges nothing; says that it did. With `few`, later ones wait until the run is given up."""
+
+    def __init__(self, few: int = 10**6) -> None:
+        super().__init__(Path("unused"), 90, lanes=2)
+        self.begun, self._few = 0, few
+
+        class Nothing:
+            def compiled(self, *_: object) -> dict[str, Any]:
+                return {}
+
+        self._building = Nothing()  # type: ignore[assignment]
+
+    def _one(self, _candidate: Candidate, outcome: Outcome, *_: object) -> None:
+        self.begun += 1
+        if self.begun > self._few:
+            assert self._stopped.wait(60)
+        outcome.accepted = outcome.expect == "accept"
+
+
+def test_every_candidate_gets_its_outcome_where_there_is_time() -> None:
+    assert {o.label for o in _Idle().judge(CANDIDATES)} == {c.label for c in CANDIDATES}
+
+
+def test_none_is_begun_when_the_time_is_over_and_those_judged_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks = itertools.count()
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    assert list(_Idle().judge(CANDIDATES[:9], until=-1.0)) == []
+    found = list(_Idle().judge(CANDIDATES, until=60.0))
+    assert 0 < len(found) < len(CANDIDATES)
+
+
+def test_a_run_that_is_given_up_begins_no_more() -> None:
+    team = _Idle(few=3)
+    outcomes = team.judge(CANDIDATES)
+    next(outcomes)
+    outcomes.close()  # type: ignore[attr-defined]
+    assert team.begun < 10
+
+
+def _outcome(candidate: Candidate, **changed: Any) -> dict[str, Any]:
+    accepted = candidate.expect == "accept"
+    plain = {
+        "label": candidate.label,
+        "expect": candidate.expect,
+        "digest": candidate.digest,
+        "accepted": accepted,
+        "status": "correct" if accepted else "wrong result",
+        "stage": "confirm",
+        "layer": "correct",
+        "speedup": None,
+        "seconds": 4.0,
+        "log": "",
+        "right": True,
+    }
+    return plain | changed
+
+
+def test_a_run_of_some_replaces_only_what_it_judged(tmp_path: Path) -> None:
+    file, records, seconds = (tmp_path / n for n in ("run.json", "records.json", "seconds.json"))
+    one, two, three = CANDIDATES[:3]
+
+    def kept(*outcomes: dict[str, Any], more: tuple[str, ...] = ()) -> int:
+        file.write_text(json.dumps({"gpu": "H", "outcomes": list(outcomes)}))
+        return record([str(file), *more], records, seconds)
+
+    def now() -> dict[str, Any]:
+        return {o["label"]: o for o in json.loads(records.read_text())["outcomes"]}
+
+    assert kept(_outcome(one), _outcome(two, digest="of another text")) == 0
+    assert set(now()) == {one.label}
+    assert kept(_outcome(two, accepted=two.expect != "accept"), _outcome(three)) == 1
+    assert set(now()) == {one.label, two.label, three.label}
+    assert json.loads(records.read_text())["mended"] == []
+    wrong = _outcome(two, accepted=two.expect != "accept")
+    assert kept(wrong, more=("--mended", two.label)) == 0
+    assert kept(_outcome(three)) == 0  # what was named stays named until it is judged again
+    assert json.loads(records.read_text())["mended"] == [two.label]
+    assert kept(_outcome(two)) == 0
+    assert json.loads(records.read_text())["mended"] == []
+    assert recorded(seconds)[one.label] == 4.0
+
+
+def test_a_run_says_what_it_chose_and_what_it_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "device", lambda: {"gpu": "H", "sm": 90})
+    monkeypatch.setattr(run, "Team", lambda *_, **__: _Idle())
+    monkeypatch.setattr(Candidate, "right", lambda *_, **__: True)
+    assert run.main([str(tmp_path), "saxpy", "rowsum"]) == 0
+    judged = json.loads((tmp_path / "redteam.json").read_text())["outcomes"]
+    assert {o["label"].partition("/")[0] for o in judged} == {"saxpy", "rowsum"}
+    assert run.main([str(tmp_path), "saxpy", "--seconds=0", "--seed=4"]) == 3
+    assert "were not judged: the time was over" in capsys.readouterr().out
