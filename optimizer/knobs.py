@@ -126,8 +126,10 @@ def pinned(
 
 
 def sizes_shared(node: Node) -> bool:
-    """Return whether a literal is the extent of an array."""
+    """Return whether a literal is the extent of an array, or a term of it: `[16 + 2]`."""
     at = node.parent
+    while at is not None and at.type == "binary_expression":
+        at = at.parent
     return at is not None and at.type == "array_declarator"
 
 

@@ -1,0 +1,343 @@
+"""What each thread reads around its own place, and which elements are sure to exist there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from optimizer.accesses import Access
+from optimizer.functions import Function
+from optimizer.polynomials import Monomial, Polynomial, number
+from optimizer.source import Source
+from optimizer.syntax import ancestors, contains, field, operator, stripped
+
+_JUMPS = ("return_statement", "continue_statement", "break_statement")
+_NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of threads: place `blockIdx.A * block + threadIdx.A` along it."""
+
+    name: str
+    block: Polynomial
+    place: Polynomial
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far from its thread's place an element lies along one axis.
+
+    `constant` plus each loop variable times its factor; between `low` and `high`.
+    """
+
+    constant: int
+    factors: tuple[tuple[str, int], ...]
+    low: int
+    high: int
+
+    @property
+    def polynomial(self) -> Polynomial:
+        """Return the shift as a sum."""
+        terms: dict[Monomial, int] = {(name,): factor for name, factor in self.factors}
+        return Polynomial(terms) + number(self.constant)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Places along an axis, both ends included; no end is what the grid covers."""
+
+    low: int
+    high: Polynomial
+
+
+class Path:
+    """The tests under which a node is reached, as sums that are at least zero there.
+
+    `loose` tells that there are others, not understood, which leave out some threads.
+    """
+
+    def __init__(self, source: Source, fn: Function, node: Node) -> None:
+        self._source, self._fn = source, fn
+        self.least: list[Polynomial] = []
+        self.never: list[Polynomial] = []
+        self.loose = False
+        inner = node
+        for outer in ancestors(node):
+            if inner == fn.body:
+                break
+            self._under(outer, inner)
+            inner = outer
+
+    def _under(self, outer: Node, inner: Node) -> None:
+        kind = outer.type
+        if kind in ("if_statement", "conditional_expression"):
+            condition = field(outer, "condition")
+            if condition is not None and not contains(condition, inner):
+                chosen = field(outer, "consequence")
+                self._test(condition, negated=chosen is None or not contains(chosen, inner))
+        elif kind == "binary_expression" and operator(outer) in ("&&", "||"):
+            left = field(outer, "left")
+            if left is not None and not contains(left, inner):
+                self._test(left, negated=operator(outer) == "||")
+        elif kind in ("while_statement", "do_statement", "switch_statement", "for_range_loop"):
+            self.loose = True
+        elif kind == "compound_statement":
+            for sibling in outer.named_children:
+                if sibling.start_byte >= inner.start_byte:
+                    break
+                self._behind(sibling)
+
+    def _behind(self, sibling: Node) -> None:
+        """Take a statement in front: `if (x >= n) return;` is a test of what follows."""
+        chosen = field(sibling, "consequence")
+        if sibling.type == "if_statement" and chosen is not None:
+            last = chosen
+            while last.type == "compound_statement" and last.named_children:
+                last = last.named_children[-1]
+            condition = field(sibling, "condition")
+            if last.type in _JUMPS and condition is not None:
+                self._test(condition, negated=True)
+                if field(sibling, "alternative") is None:
+                    return
+        if self._fn.leaves(sibling):
+            self.loose = True
+
+    def _test(self, node: Node | None, *, negated: bool) -> None:
+        node = stripped(node)
+        if node is None:
+            self.loose = True
+            return
+        sign = operator(node)
+        if node.type == "unary_expression" and sign == "!":
+            self._test(field(node, "argument"), negated=not negated)
+        elif node.type == "binary_expression" and sign == ("||" if negated else "&&"):
+            self._test(field(node, "left"), negated=negated)
+            self._test(field(node, "right"), negated=negated)
+        elif node.type == "binary_expression" and sign in _NEGATED:
+            self._compare(node, _NEGATED[sign] if negated else sign)
+        elif node.type == "identifier" and self._init(node) is not None:
+            self._test(self._init(node), negated=negated)
+        else:
+            self.loose = True
+
+    def _init(self, node: Node) -> Node | None:
+        variable = self._fn.variables.of(node)
+        settled = variable is not None and variable.settled and variable.is_scalar
+        return variable.init if variable is not None and settled else None
+
+    def _compare(self, node: Node, sign: str) -> None:
+        left = self._fn.affine(field(node, "left"))
+        right = self._fn.affine(field(node, "right"))
+        if left is None or right is None:
+            self.loose = True
+            return
+        above = left - right
+        if sign == "!=":
+            self.never.append(above)
+            return
+        if sign in (">", ">=", "=="):
+            self.least.append(above if sign != ">" else above - number(1))
+        if sign in ("<", "<=", "=="):
+            below = above.scaled(-1)
+            self.least.append(below if sign != "<" else below - number(1))
+
+
+def axis_of(index: Polynomial, name: str, pitch: Polynomial) -> Axis | None:
+    """Return the axis along which an index grows by `pitch` a thread."""
+    whole = index.coefficient(f"blockIdx.{name}")
+    if whole is None:
+        return None
+    block = divided(whole, pitch)
+    if block is None or len(block.terms) != 1:
+        return None
+    place = Polynomial({(f"threadIdx.{name}",): 1}) + block * Polynomial({(f"blockIdx.{name}",): 1})
+    return Axis(name, block, place)
+
+
+def divided(whole: Polynomial, pitch: Polynomial) -> Polynomial | None:
+    """Return a sum divided by a single product; None where it does not divide."""
+    ((monomial, factor),) = pitch.terms.items()
+    terms: dict[Monomial, int] = {}
+    for each, times in whole.terms.items():
+        rest = without(each, monomial)
+        if rest is None or times % factor:
+            return None
+        terms[rest] = times // factor
+    return Polynomial(terms, whole.opaque)
+
+
+def without(monomial: Monomial, part: Monomial) -> Monomial | None:
+    """Return a product without the factors of another; None when it has not all of them."""
+    rest = list(monomial)
+    for name in part:
+        if name not in rest:
+            return None
+        rest.remove(name)
+    return tuple(rest)
+
+
+def shift_of(
+    source: Source, fn: Function, access: Access, terms: Iterator[tuple[Monomial, int]]
+) -> Shift | None:
+    """Return a shift made of numbers and variables of loops with seen bounds; None for others."""
+    constant, factors = 0, dict[str, int]()
+    for monomial, factor in terms:
+        names: list[str] = []
+        scale = factor
+        for name in monomial:
+            value = source.constant(name) if fn.variable(name, access.node) is None else None
+            if value is None:
+                names.append(name)
+            else:
+                scale *= value
+        if not names:
+            constant += scale
+        elif len(names) == 1:
+            factors[names[0]] = factors.get(names[0], 0) + scale
+        else:
+            return None
+    low = high = constant
+    for name, factor in factors.items():
+        run = _run(fn, access, name)
+        if run is None:
+            return None
+        low += min(factor * end for end in run)
+        high += max(factor * end for end in run)
+    return Shift(constant, tuple(factors.items()), low, high)
+
+
+def _run(fn: Function, access: Access, name: str) -> tuple[int, int] | None:
+    """Return the first and last value of a loop's variable."""
+    for loop in access.loops:
+        if loop.name != name:
+            continue
+        first = fn.affine(loop.start, fold=True)
+        if first is None or first.constant is None or not loop.trips or loop.step is None:
+            return None
+        return first.constant, first.constant + (loop.trips - 1) * loop.step
+    return None
+
+
+def reach(path: Path, axis: Axis, other: str, shift: Shift) -> tuple[Span, bool]:
+    """Return the places along an axis that a read reaches at most, and whether it is just these.
+
+    `other` is what tells threads apart along the other axis.
+    """
+    ends = _Ends(axis, shift)
+    for test in (*path.least, *path.never):
+        if test.depends_on(other) and test.depends_on(f"threadIdx.{axis.name}"):
+            ends.exact = False
+    for test in path.least:
+        if test.depends_on(f"threadIdx.{axis.name}"):
+            ends.take(test)
+        elif not test.depends_on(other):
+            ends.exact = False
+    for test in path.never:
+        if test.depends_on(f"threadIdx.{axis.name}"):
+            ends.leave_out(test)
+        elif not test.depends_on(other):
+            ends.exact = False
+    return ends.span(), ends.exact and not path.loose
+
+
+class _Ends:
+    """How far threads, and what they read, reach along an axis; closer with each test taken."""
+
+    def __init__(self, axis: Axis, shift: Shift) -> None:
+        self._axis, self._shift = axis, shift
+        self._moving = {name for name, _ in shift.factors}
+        self._low, self._least = 0, shift.low
+        grid = Polynomial({(f"gridDim.{axis.name}",): 1})
+        self._high = axis.block * grid - number(1)
+        self._tested = False
+        self._most: Polynomial | None = None
+        self.exact = True
+
+    def _rest(self, test: Polynomial) -> tuple[int, Polynomial] | None:
+        """Return the sign of the thread's place in a test, and what is added to it."""
+        sign = test.stride(f"threadIdx.{self._axis.name}")
+        if sign not in (1, -1):
+            return None
+        rest = test - self._axis.place.scaled(sign)
+        own = any(rest.depends_on(f"{n}.{self._axis.name}") for n in ("threadIdx", "blockIdx"))
+        return None if own else (sign, rest)
+
+    def take(self, test: Polynomial) -> None:
+        """Take a sum that is at least zero."""
+        found = self._rest(test)
+        if found is None:
+            self.exact = False
+            return
+        sign, rest = found
+        if not rest.symbols & self._moving:
+            self._take_place(sign, rest)
+            return
+        # A test of the element's own place: `y + k >= 0` for an element `y + k`.
+        end = rest - self._shift.polynomial.scaled(sign)
+        if sign == -1 and not end.symbols & self._moving:
+            self._most = self._nearer(end, self._most)
+        elif sign == 1 and end.constant is not None:
+            self._least = max(self._least, -end.constant)
+        else:
+            self.exact = False
+
+    def _take_place(self, sign: int, rest: Polynomial) -> None:
+        if sign == -1:
+            self._high = self._nearer(rest, self._high if self._tested else None)
+            self._tested = True
+        elif rest.constant is not None:
+            self._low = max(self._low, -rest.constant)
+        else:
+            self.exact = False
+
+    def _nearer(self, one: Polynomial, other: Polynomial | None) -> Polynomial:
+        found = one if other is None else _ordered(one, other, larger=False)
+        self.exact = self.exact and found is not None
+        return found if found is not None else one
+
+    def leave_out(self, test: Polynomial) -> None:
+        """Take a sum that is never zero: it matters where that is the first or last place."""
+        found = self._rest(test)
+        if found is None:
+            self.exact = False
+            return
+        at = found[1].scaled(-found[0])
+        if at.constant is not None and at.constant == self._low:
+            self._low += 1
+        elif (self._high - at).constant == 0:
+            self._high = self._high - number(1)
+        else:
+            self.exact = False
+
+    def span(self) -> Span:
+        """Return the places that are read."""
+        highest = self._high + number(self._shift.high)
+        if self._most is not None and not self._tested:
+            highest = self._most  # of what the grid covers and what is tested, the test
+        elif self._most is not None:
+            highest = self._nearer(self._most, highest)
+        return Span(max(self._low + self._shift.low, self._least), highest)
+
+
+def joined(spans: Sequence[Span]) -> Span | None:
+    """Return the places of all; None when their ends cannot be compared."""
+    high: Polynomial | None = spans[0].high
+    for each in spans[1:]:
+        high = None if high is None else _ordered(high, each.high, larger=True)
+    return None if high is None else Span(min(s.low for s in spans), high)
+
+
+def within(inner: Span, outer: Span) -> bool:
+    """Return whether places are seen to be among others."""
+    apart = (outer.high - inner.high).constant
+    return inner.low >= outer.low and apart is not None and apart >= 0
+
+
+def _ordered(one: Polynomial, other: Polynomial, *, larger: bool) -> Polynomial | None:
+    apart = (one - other).constant
+    if apart is None:
+        return None
+    return one if (apart > 0) == larger else other
