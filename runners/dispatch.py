@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import secrets
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from optimizer.errors import NoDeviceError, RunnerError
 from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
 from runners import interposer, wire
-from runners.awaited import Awaited
 from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
+from runners.line import Compiled, Line, Rank, awaited, rehearsable
 from runners.profiler import NcuProfiler, profile_jobs, with_profile
 from runners.sandbox import Sandbox
 from runners.seat import START_SECONDS, Gone, Seat, facts_of
@@ -97,63 +96,6 @@ def discover(command: str = "nvidia-smi") -> tuple[Gpu, ...]:
     return tuple(found)
 
 
-class _Line:
-    """Jobs that wait for a GPU: the first that is compiled goes first, the urgent before others.
-
-    One whose machine code runs on another GPU now waits for that verdict.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: list[_Ticket] = []
-        self._running: set[tuple[str, ...]] = set()
-        self._changed = threading.Condition()
-        self._count = itertools.count()
-        self._closed = False
-
-    def join(self, job: Job, built: Future[tuple[Built, Built]]) -> _Ticket:
-        """Return the place in the line of a job that is being compiled."""
-        ticket = _Ticket(job, built, next(self._count))
-        with self._changed:
-            self._waiting.append(ticket)
-        built.add_done_callback(lambda _: self._tell())
-        return ticket
-
-    def next(self) -> _Ticket | None:
-        """Wait for the next job and take it; None once the line is closed."""
-        with self._changed:
-            while not self._closed:
-                able = [
-                    ticket
-                    for ticket in self._waiting
-                    if ticket.built.done() and ticket.key not in self._running
-                ]
-                if able:
-                    first = min(able, key=lambda ticket: (not ticket.urgent, ticket.number))
-                    self._waiting.remove(first)
-                    self._running.add(first.key)
-                    return first
-                self._changed.wait()
-            return None
-
-    def done(self, ticket: _Ticket) -> None:
-        """Let those go on that waited for a job's verdict."""
-        with self._changed:
-            self._running.discard(ticket.key)
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        """Let nobody wait any longer."""
-        with self._changed:
-            self._closed = True
-            for ticket in self._waiting:
-                ticket.verdict.cancel()
-            self._changed.notify_all()
-
-    def _tell(self) -> None:
-        with self._changed:
-            self._changed.notify()
-
-
 class _Free:
     """The seats that nobody uses now."""
 
@@ -169,29 +111,19 @@ class _Free:
             self._seats.remove(seat)
             return seat
 
+    def take_other(self, wanted: Callable[[Seat], bool]) -> Seat | None:
+        """Take a seat that is free now and wanted, if there is one."""
+        with self._changed:
+            seat = next((seat for seat in self._seats if wanted(seat)), None)
+            if seat is not None:
+                self._seats.remove(seat)
+            return seat
+
     def put(self, seat: Seat) -> None:
         """Give a seat back."""
         with self._changed:
             self._seats.append(seat)
             self._changed.notify_all()
-
-
-@dataclass(slots=True, eq=False)
-class _Ticket:
-    """A job's place in the line, and what its verdict will be in."""
-
-    job: Job
-    built: Future[tuple[Built, Built]]
-    number: int
-    urgent: bool = True
-    verdict: Future[Verdict] = field(default_factory=Future)
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Identify what would be judged; only known once it is compiled."""
-        if self.built.cancelled() or self.built.exception() is not None:
-            return (str(self.number),)
-        return _key(self.job, self.built.result()[0])
 
 
 class LocalDispatcher:
@@ -224,6 +156,8 @@ class LocalDispatcher:
         self._folder = tempfile.TemporaryDirectory(prefix="optiml-run-", dir=scratch)
         self.scratch = Path(self._folder.name)
         self._judged: dict[tuple[str, ...], Verdict] = {}
+        # Which GPUs have begun to judge for which workload: set before its first job there.
+        self._ready: set[tuple[int, str, str]] = set()
         self._lock = threading.Lock()
         self._interposer: Future[None] | None = None
         self._seats: list[Seat] = []
@@ -240,7 +174,7 @@ class LocalDispatcher:
         self._free = _Free(self._seats)
         count = compilers or COMPILERS * max(1, len(self._seats))
         self._compilers = ThreadPoolExecutor(count, thread_name_prefix="compile")
-        self._line = _Line()
+        self._line = Line(_key)
         for seat in self._seats:
             name = f"gpu {seat.index}"
             threading.Thread(target=self._serve, name=name, daemon=True).start()
@@ -260,17 +194,12 @@ class LocalDispatcher:
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
         tickets = [self._line.join(job, one) for job, one in zip(jobs, built, strict=True)]
-
-        def prefer(place: int, urgent: bool) -> None:
-            tickets[place].urgent = urgent
-
-        return Awaited(
-            len(tickets),
-            lambda place: tickets[place].verdict.result(),
-            lambda place: tickets[place].verdict.done(),
-            prefer,
-            lambda place: tickets[place].verdict.cancel(),
-        )
+        for job, one in zip(jobs, built, strict=True):
+            if rehearsable(job):
+                screened = replace(job, effort=Effort.SCREEN)
+                for _ in self._seats[1:]:
+                    self._line.join(screened, one, Rank.REHEARSAL)
+        return awaited(tickets, cancels=True)
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker says of the first device."""
@@ -331,11 +260,27 @@ class LocalDispatcher:
                 self._line.done(ticket)
                 continue
             try:
-                ticket.verdict.set_result(self._judge(ticket.job, *ticket.built.result()))
+                ticket.verdict.set_result(self._outcome(ticket))
             except BaseException as error:  # noqa: BLE001 - raised where the verdict is looked at
                 ticket.verdict.set_exception(error)
             finally:
                 self._line.done(ticket)
+
+    def _outcome(self, ticket: Compiled) -> Verdict:
+        candidate, baseline = ticket.built.result()
+        if ticket.rank is Rank.REHEARSAL:
+            return self._rehearsed(ticket.job, candidate, baseline)
+        return self._judge(ticket.job, candidate, baseline)
+
+    def _rehearsed(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
+        """Make a GPU that nobody uses ready for a workload; what it measures counts for nothing."""
+        ready = _readiness(job)
+        seat = None
+        if candidate.artifact is not None and baseline.artifact is not None:
+            seat = self._free.take_other(lambda seat: (seat.index, *ready) not in self._ready)
+        if seat is None:
+            return Verdict(Status.NOT_RECORDED, log="no GPU had to be made ready")
+        return self._run(job, candidate, baseline, seat)
 
     def _judge(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
         verdict = self._unrun(candidate, baseline)
@@ -358,9 +303,12 @@ class LocalDispatcher:
             raise RunnerError(f"the baseline does not compile beside its candidates:\n{log}")
         return None
 
-    def _run(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
-        seat = self._free.take()
+    def _run(
+        self, job: Job, candidate: Built, baseline: Built, seat: Seat | None = None
+    ) -> Verdict:
+        seat = seat or self._free.take()
         try:
+            self._ready.add((seat.index, *_readiness(job)))
             seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
                 seat.alone()
@@ -445,6 +393,11 @@ def _key(job: Job, built: Built) -> tuple[str, ...]:
     code = built.machine_code or job.kernel.digest
     launch = str(job.kernel.launch)
     return (code, launch, job.baseline.digest, job.effort.value, str(job.seed), repr(job.workload))
+
+
+def _readiness(job: Job) -> tuple[str, str]:
+    """Identify what a GPU has to be made ready for."""
+    return (job.baseline.digest, repr(job.workload))
 
 
 def _refused(built: Built, forged: wire.ForgedResponse) -> Verdict:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import queue
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
 from runners import dispatch, seat
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
+from runners.line import Compiled, Rank, first, rehearsable
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
 BASE = Kernel("k", "base")
@@ -81,6 +85,63 @@ def test_equal_machine_code_is_not_run_on_two_gpus_at_once(
         found = list(two.dispatch([job(f"same#{i}") for i in range(6)] + [job("other")]))
     assert len({process(verdict) for verdict in found[:6]}) == 1
     assert all(verdict.status is Status.CORRECT for verdict in found)
+
+
+def test_gpus_with_nothing_to_do_are_made_ready_while_the_unedited_kernel_is_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: queue.Queue[tuple[int, str]] = queue.Queue()
+    ask = seat.Seat.ask
+
+    def noted(self: seat.Seat, line: bytes, seconds: float) -> bytes:
+        asked.put((self.index, json.loads(line)["job"]["effort"]))
+        return ask(self, line, seconds)
+
+    monkeypatch.setattr(seat.Seat, "ask", noted)
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Words(), [0, 1, 2], scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as three:
+        verdict = three.dispatch([job(BASE.source, Effort.RACE)])[0]
+        seen = [asked.get(timeout=60) for _ in range(3)]
+        assert verdict.status is Status.CORRECT
+        assert {index for index, _ in seen} == {0, 1, 2}
+        assert sorted(effort for _, effort in seen) == ["race", "screen", "screen"]
+        list(three.dispatch([job(BASE.source, Effort.CONFIRM), job("a")]))
+        more = [asked.get(timeout=60) for _ in range(2)]
+        assert sorted(effort for _, effort in more) == ["confirm", "screen"]
+    assert asked.empty()
+
+
+def test_whole_programs_are_not_rehearsed_and_neither_are_candidates() -> None:
+    base = job(BASE.source)
+    assert rehearsable(base)
+    assert not rehearsable(job("a"))
+    assert not rehearsable(replace(base, workload=replace(WORKLOAD, kind=Kind.PROGRAM)))
+
+
+def test_what_was_foreseen_goes_behind_what_was_chosen_and_a_rehearsal_last() -> None:
+    def ticket(number: int, rank: Rank, code: str, *, done: bool = True) -> Compiled:
+        built: Future[tuple[Built, Built]] = Future()
+        if done:
+            made = Built({"machine_code": code}, None)
+            built.set_result((made, made))
+        key = lambda _, made: (made.machine_code,)  # noqa: E731
+        return Compiled(job(code), number, rank, built=built, key_of=key)
+
+    waiting = [
+        ticket(0, Rank.REHEARSAL, "r"),
+        ticket(1, Rank.FORESEEN, "f"),
+        ticket(2, Rank.CHOSEN, "slow", done=False),
+        ticket(3, Rank.CHOSEN, "twin"),
+        ticket(4, Rank.CHOSEN, "c"),
+    ]
+    order, running = [], {("twin",)}
+    while (one := first(waiting, running)) is not None:
+        order.append(one.number)
+        waiting.remove(one)
+    assert order == [4, 1, 0]
+    assert first(waiting, set()) is waiting[-1]
 
 
 def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDispatcher) -> None:
