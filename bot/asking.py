@@ -10,12 +10,11 @@ import datetime as dt
 import importlib.metadata
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.settings import Settings
-from optimizer.boundary import violations
 from optimizer.dialogue import NOTHING_USED, Usage
 from optimizer.errors import ConfigError
 from optimizer.exchange import (
@@ -31,12 +30,15 @@ from optimizer.judge import Judge, rule_judge
 from optimizer.model import Environment, Workload
 from optimizer.model_judge import ModelJudge
 from optimizer.policies.llm import Habits, LanguageModelPolicy
+from optimizer.policies.looking import Window
 from optimizer.prompting import Feedback, Scene
 from optimizer.spending import FREE, Limits, MeteredModel, PriceTable, Purse
+from optimizer.synthesis.fence import fence
 
 if TYPE_CHECKING:
     from optimizer.interfaces import Model
     from optimizer.memory import SearchMemory
+    from optimizer.synthesis.cutlass import Tree
 
 EXCHANGES = "exchanges.jsonl"
 NO_MODEL = "set OPTIML_MODEL, and OPENAI_API_KEY or OPENAI_BASE_URL for where it is"
@@ -110,11 +112,12 @@ def voice(
     answers: Recorded | None = None,
     file: Path | None = None,
     spent: Usage = NOTHING_USED,
+    library: str = "",
 ) -> Voice:
     """Return the model of the settings, metered; what is said is written to `file`.
 
-    With `answers` nobody is asked. `spent` is what was taken out of the purse already. Raise
-    `ConfigError` for an address that is none.
+    With `answers` nobody is asked. `spent` is what was taken out of the purse already, `library`
+    the version of CUTLASS that may be looked into. Raise `ConfigError` for an address that is none.
     """
     stack, notes = ExitStack(), list[str]()
     purse = Purse(
@@ -127,6 +130,7 @@ def voice(
         header = answers.header
     else:
         model, header = _asked(settings, purse, stack, notes)
+        header = replace(header, library=library)
     log = stack.enter_context(ExchangeLog(file, header)) if file else None
     return Voice(LoggedModel(model, log), purse, log, notes, stack.close)
 
@@ -140,15 +144,22 @@ def asking(
     memory: SearchMemory | None = None,
     folder: Path | None = None,
     spent: Usage = NOTHING_USED,
+    tree: Tree | None = None,
 ) -> Asking:
     """Return what asks a model about one kernel; exchanges are written to `folder`.
 
-    With `answers` nobody is asked. `spent` is what an earlier part of the same search took. Raise
-    `ConfigError` for an address that is none.
+    With `answers` nobody is asked. `spent` is what an earlier part of the same search took, `tree`
+    the CUTLASS that may be looked into and included. Raise `ConfigError` for an address that is
+    none.
     """
     said = voice(
-        settings, answers=answers, file=folder / EXCHANGES if folder else None, spent=spent
+        settings,
+        answers=answers,
+        file=folder / EXCHANGES if folder else None,
+        spent=spent,
+        library=tree.version or "unknown" if tree is not None else "",
     )
+    window = _window(tree, answers, said.notes)
     scene = Scene(
         workload,
         environment.gpu,
@@ -160,12 +171,13 @@ def asking(
     policy = LanguageModelPolicy(
         said.model,
         scene,
-        violations,
+        fence(tree),
         habits=Habits(prompt_tokens=settings.prompt_tokens, answer_tokens=settings.answer_tokens),
         memory=memory,
         log=said.log,
         schedule=answers.schedule if answers is not None else None,
         notes=said.notes,
+        window=window,
     )
     stack = ExitStack()
     stack.callback(said.close)
@@ -176,6 +188,21 @@ def asking(
         stack.callback(late.close)
         judge = late
     return Asking(policy, judge, said.model, said.purse, stack.close)
+
+
+def _window(tree: Tree | None, answers: Recorded | None, notes: list[str]) -> Window | None:
+    """Return what may be seen of CUTLASS: in a recording's place, what could be seen then."""
+    if answers is None:
+        return Window(tree) if tree is not None else None
+    then = answers.header.library
+    if tree is not None and then == (tree.version or "unknown"):
+        return Window(tree)
+    if then:
+        notes.append(
+            f"the recorded answers come from a search with CUTLASS {then}, which is not here: "
+            "questions about it have no answer"
+        )
+    return None
 
 
 def _asked(

@@ -150,6 +150,7 @@ def _reviewed(order: Order, plane: Plane, settings: Settings, talk: _Talk) -> li
             record=plane.record,
             command=talk.command,
             say=talk.say,
+            includes=False,  # a suggestion has to compile in the project as it is
         ) as shop:
 
             def look(change: Change) -> Reviewed:

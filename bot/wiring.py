@@ -19,7 +19,6 @@ from typing import Self
 from bot import asking, memory_store
 from bot.settings import Settings, surroundings
 from optimizer import bottleneck, plugins
-from optimizer.boundary import violations
 from optimizer.budget import Budget, SearchSettings, Strategy
 from optimizer.diagnosis import Diagnosis
 from optimizer.dialogue import NOTHING_USED, Usage
@@ -29,6 +28,7 @@ from optimizer.model import Environment, Kernel, Objective, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
 from optimizer.policies.rules import RulePolicy
 from optimizer.synthesis import cutlass
+from optimizer.synthesis.fence import fence
 from optimizer.tools import Tools
 from optimizer.tuning import tune
 from runners import gpu_nodes
@@ -63,8 +63,9 @@ class Workshop:
     """Machines and tools for runs, from settings. A context manager: it ends what it started.
 
     With `replay` no GPU is touched; with `record` verdicts are written down for a later replay.
-    `source` gives verdicts from anywhere else, such as a scheduler's queue. Raise
-    `NoDeviceError` when there is nothing to give verdicts.
+    `source` gives verdicts from anywhere else, such as a scheduler's queue. Edits may include
+    headers of CUTLASS, where it is found, unless `includes` is off. Raise `NoDeviceError` when
+    there is nothing to give verdicts.
     """
 
     def __init__(
@@ -76,10 +77,12 @@ class Workshop:
         source: Source | None = None,
         command: str = "",
         say: Callable[[str], None] = lambda _: None,
+        includes: bool = True,
     ) -> None:
         check(settings)
         self.settings = settings
         self.cutlass = cutlass_of(settings)
+        self._includable = self.cutlass if includes else None
         self.memory = memory_store.store_of(settings)
         self._stack = ExitStack()
         self._answers = asking.recorded(settings)
@@ -154,14 +157,15 @@ class Workshop:
             return bottleneck.headroom(verdict, peaks)
 
         device = self.settings.device if self.settings.device != "all" else "cuda:0"
+        boundary = fence(self._includable)
         tools = Tools(
             policy=RulePolicy(self._rules, workload.accept, self._memory(), self._notes),
             evaluator=DispatchedEvaluator(
-                self._source.dispatcher, kernel, device, self.settings.seed, violations
+                self._source.dispatcher, kernel, device, self.settings.seed, boundary
             ),
             detectors=(Diagnosis(peaks),),
             tune=tune,
-            boundary=violations,
+            boundary=boundary,
             headroom=headroom,
             profile=self._source.profile,
             width=self._source.width,
@@ -193,6 +197,7 @@ class Workshop:
             memory=self._memory(),
             folder=folder,
             spent=spent,
+            tree=self._includable,
         )
         self._stack.callback(asked.close)
         mixed = settings.policy == "mixed"

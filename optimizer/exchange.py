@@ -34,13 +34,14 @@ _DIGEST = re.compile(r"[0-9a-f]{24}")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeHeader:
-    """Who was asked, where and when."""
+    """Who was asked, where and when; `library` is the CUTLASS that answers could look into."""
 
     model: str = ""
     server: str = ""
     date: str = ""
     optiml: str = ""
     optiml_exchanges: int = FORMAT
+    library: str = ""
 
     @property
     def words(self) -> str:

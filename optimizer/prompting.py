@@ -95,14 +95,16 @@ def prompt(
     advice: Advice,
     level: Level = Level.FULL,
     limit: int = PROMPT_TOKENS,
+    offer: str = "",
 ) -> tuple[tuple[Message, ...], Level]:
     """Return the messages, at most `limit` tokens by our count if any level manages that.
 
-    The level says what was left out; it is at least the one given.
+    The level says what was left out; it is at least the one given. `offer` is what this sibling
+    may do besides.
     """
     for at in Level:
         if at >= level:
-            parts = _parts(scene, view, advice, at)
+            parts = [*_parts(scene, view, advice, at), *([offer] if offer else ())]
             # By parts, most of which were counted before; a line end between two is one more.
             count = sum(tokens_in(part) + 1 for part in (rules(), *parts)) + 2 * MESSAGE_TOKENS
             if count <= limit or at is Level.KERNELS_ALONE:

@@ -24,10 +24,12 @@ from optimizer.dialogue import NOTHING_USED, Answer, Message, Schema, Speaker, U
 from optimizer.errors import BudgetSpent, ModelError, NotRecorded, PromptTooLong, RunnerError
 from optimizer.memory import bottleneck
 from optimizer.model import Edit, Kernel, Launch, Proposal, Status, Step
+from optimizer.policies import looking
 from optimizer.policies.edits import SCHEMA, Refused, Wish, applied, arithmetic, read
 from optimizer.prompting import Level, Scene, View
 from optimizer.significance import speedup
 from optimizer.spending import tokens_of
+from optimizer.synthesis import fence
 
 if TYPE_CHECKING:
     from optimizer.exchange import ExchangeLog
@@ -66,12 +68,16 @@ MOST_REPORTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What one sibling is asked. `name` says where: step, round and sibling."""
+    """What one sibling is asked. `name` says where: step, round and sibling.
+
+    `window` is what it may see of CUTLASS, None where that is nothing.
+    """
 
     name: str
     view: View
     advice: Advice
     level: Level = Level.FULL
+    window: looking.Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,10 @@ class Habits:
 
 
 DEFAULT_HABITS = Habits()
+LIBRARY_NOTE = (
+    "an edit of the model includes headers of CUTLASS: a build needs them, too, and sm_90a in the "
+    "place of sm_90 where it uses WGMMA or TMA"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +136,8 @@ class LanguageModelPolicy:
     """Asks a model about candidates; fulfils `ProposalPolicy` and `LatePolicy`.
 
     `boundary` returns why a source may not be run (`boundary.violations`). With a `schedule`
-    (`exchange.Recorded`) answers are handed over at the turns it names and at no other. `close`
-    ends all that is under way.
+    (`exchange.Recorded`) answers are handed over at the turns it names and at no other. `window`
+    is what a model may see of CUTLASS where tensor cores count. `close` ends all that is under way.
     """
 
     def __init__(
@@ -141,10 +151,11 @@ class LanguageModelPolicy:
         log: ExchangeLog | None = None,
         schedule: Mapping[str, int] | None = None,
         notes: Sequence[str] = (),
+        window: looking.Window | None = None,
     ) -> None:
         self._model, self._scene, self._boundary = model, scene, boundary
         self._habits, self._memory = habits, memory
-        self._log, self._schedule = log, schedule
+        self._log, self._schedule, self._window = log, schedule, window
         self.ledger = AdviceLedger()
         self._notes = list(notes)
         self._steps: dict[int, Step] = {}
@@ -222,11 +233,13 @@ class LanguageModelPolicy:
             return
         count = self._rounds[step.number] = self._rounds.get(step.number, 0) + 1
         view = View(step, dict(self._steps), step.findings, self._waiting.get(step.number, ()))
-        for place, advice in enumerate(self._chosen(step), 1):
-            question = Question(f"{step.number}.{count}.{place}", view, advice, self._level)
+        offered = self._window is not None and looking.fits(self._scene, step)
+        for place, advice in enumerate(self._chosen(step, offered=offered), 1):
+            window = self._window if offered and looking.about(advice) else None
+            question = Question(f"{step.number}.{count}.{place}", view, advice, self._level, window)
             self._open.append(Open(question, self._pool.submit(self._ask, question)))
 
-    def _chosen(self, step: Step) -> list[Advice]:
+    def _chosen(self, step: Step, *, offered: bool) -> list[Advice]:
         """Return other advice for each sibling than this candidate's siblings had before."""
         told = self._told.setdefault(step.number, set())
         measured = step.verdict.measurement
@@ -240,7 +253,10 @@ class LanguageModelPolicy:
         informed = self._scene.feedback is prompting.Feedback.TOOLS and not self._scene.reactive
         findings = step.findings if informed else ()
         fresh = (a for a in advices(findings, self.ledger, shares, prefer) if a.key not in told)
-        chosen = list(islice(fresh, self._habits.width))
+        library = looking.ADVICE
+        fit = offered and library.key not in told
+        first = [library] if fit and self.ledger.weight(library.key) >= looking.LEAST_WEIGHT else []
+        chosen = [*first, *islice(fresh, self._habits.width - len(first))]
         told.update(advice.key for advice in chosen)
         return chosen
 
@@ -258,8 +274,14 @@ class LanguageModelPolicy:
         level, length, reason = question.level, math.inf, ""
         asked_for = level  # by the server; what our own limit asks for holds for this prompt alone
         while True:
-            said, level = prompting.prompt(
-                self._scene, question.view, question.advice, level, self._habits.prompt_tokens
+            window = question.window
+            said, shown = prompting.prompt(
+                self._scene,
+                question.view,
+                question.advice,
+                level,
+                self._habits.prompt_tokens,
+                window.offer() if window is not None else "",
             )
             try:
                 if tokens_of(said) < length:  # else there was nothing to leave out
@@ -271,16 +293,22 @@ class LanguageModelPolicy:
                 return Outcome(reason=error.message, broke=True)
             except ModelError as error:
                 return Outcome(reason=str(error), failed=True)
-            if level is Level.KERNELS_ALONE:
+            if window is not None:  # first of all it goes without looking
+                question, length = replace(question, window=None), math.inf
+                continue
+            if shown is Level.KERNELS_ALONE:
                 return Outcome(reason=reason, failed=True)
-            asked_for = level = Level(level + 1)
+            asked_for = level = Level(shown + 1)
 
     def _ask_again(self, question: Question, said: tuple[Message, ...]) -> Outcome:
         """Ask once more after the compiler's words; what is refused now is given up."""
         try:
-            return self._edit(question, said, self._asked(said), NOTHING_USED)
+            said, answer, used = self._heard(question, said)
+            return self._edit(question, said, answer, used)
         except BudgetSpent as error:
             return Outcome(reason=error.message, broke=True)
+        except PromptTooLong as error:  # no fault of the server's
+            return Outcome(reason=error.message)
         except ModelError as error:
             return Outcome(reason=str(error), failed=True)
 
@@ -289,13 +317,35 @@ class LanguageModelPolicy:
         used = NOTHING_USED
         if self._scene.reactive and question.view.findings:
             said, used = self._informed(question, said)
-        answer = self._asked(said)
+        said, answer, looked = self._heard(question, said)
+        used += looked
         outcome = self._edit(question, said, answer, used)
         if outcome.edit is not None:
             return outcome
         words = Message(Speaker.USER, prompting.refusal_words(outcome.reason))
         said = (*outcome.dialogue, words)
         return self._edit(question, said, self._asked(said), used + answer.usage)
+
+    def _heard(
+        self, question: Question, said: tuple[Message, ...]
+    ) -> tuple[tuple[Message, ...], Answer, Usage]:
+        """Get an answer, after as many looks into the library as it wishes and may.
+
+        Return what was said until then, and what the looks took, too.
+        """
+        used, window = NOTHING_USED, question.window
+        library = window.library() if window is not None else None
+        rounds = window.rounds if window is not None else 0
+        for left in reversed(range(rounds)):
+            answer = self._model.ask(said, looking.SCHEMA_LOOKING, self._habits.answer_tokens)
+            wished = looking.wishes(answer)
+            if library is None or not wished:
+                return said, answer, used
+            used += answer.usage
+            said = (*said, *looking.turns(wished, library, last=not left))
+            if self._stopped:
+                raise ModelError("cancelled")
+        return said, self._asked(said), used
 
     def _informed(
         self, question: Question, said: tuple[Message, ...]
@@ -408,6 +458,9 @@ class LanguageModelPolicy:
                 self.ledger.note(key, None, None)
             return []
         edit = outcome.edit
+        before = one.question.view.step.kernel.source
+        if fence.uses(edit.source) and not fence.uses(before):
+            self._notes.append(LIBRARY_NOTE)
         if edit.exchange:
             self._made[edit.exchange] = Made(
                 one.question.advice, one.question, outcome.dialogue, one.repair

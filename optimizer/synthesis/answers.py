@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,20 @@ MOST_PLAN = 4_000
 MOST_LOOKS = 4
 _BLOCK = re.compile(r"```(?:cuda|cpp|c\+\+|cu|c)?[ \t]*\r?\n(.*?)```", re.DOTALL)
 _EXPRESSION = re.compile(r"[\w\s+\-*/%(),.<>=]{1,200}")
+# The shape of `look` in an answer: searches and reads, or null.
+LOOKS_SHAPE: Mapping[str, Any] = {
+    "type": ["array", "null"],
+    "items": {
+        "type": "object",
+        "properties": {
+            "search": {"type": ["string", "null"]},
+            "read": {"type": ["string", "null"]},
+            "line": {"type": ["integer", "null"]},
+        },
+        "required": ["search", "read", "line"],
+        "additionalProperties": False,
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +63,7 @@ def schema(*, looking: bool) -> Schema:
         "shared": {"type": ["string", "null"]},
     }
     if looking:
-        look = {
-            "type": "object",
-            "properties": {
-                "search": {"type": ["string", "null"]},
-                "read": {"type": ["string", "null"]},
-                "line": {"type": ["integer", "null"]},
-            },
-            "required": ["search", "read", "line"],
-            "additionalProperties": False,
-        }
-        fields["look"] = {"type": ["array", "null"], "items": look}
+        fields["look"] = LOOKS_SHAPE
     body = {
         "type": "object",
         "properties": fields,
@@ -78,14 +83,14 @@ def read(text: str, *, tunable: bool, looking: bool = False) -> Draft:
     """
     found = json_in(text) or {}
     plan = str(found.get("plan") or "")[:MOST_PLAN]
-    looks = _looks(found.get("look")) if looking else ()
+    wished = looks(found.get("look")) if looking else ()
     source = found.get("source")
     if not isinstance(source, str) or not source.strip():
         blocks = _BLOCK.findall(text) if not found else []
         source = max(blocks, key=len, default="")
         plan = plan or text.split("```", 1)[0].strip()[:MOST_PLAN]
-    if looks and not source.strip():
-        return Draft(plan, looks=looks)
+    if wished and not source.strip():
+        return Draft(plan, looks=wished)
     if not source.strip():
         return Draft(
             plan,
@@ -95,7 +100,7 @@ def read(text: str, *, tunable: bool, looking: bool = False) -> Draft:
         return Draft(plan, trouble=f"a source of {len(source):,} characters is too long")
     source = source.replace("\r\n", "\n").strip("\n") + "\n"
     launch, trouble = _launch(found) if tunable else (None, "")
-    return Draft(plan, source, launch, looks, trouble)
+    return Draft(plan, source, launch, wished, trouble)
 
 
 def _launch(found: dict[str, Any]) -> tuple[Launch | None, str]:
@@ -112,7 +117,8 @@ def _launch(found: dict[str, Any]) -> tuple[Launch | None, str]:
     return Launch(tuple(map(str, grid)), tuple(map(str, block)), str(shared), tunable=True), ""
 
 
-def _looks(asked: object) -> tuple[Look, ...]:
+def looks(asked: object) -> tuple[Look, ...]:
+    """Return the wishes in the `look` of an answer, the first few, whatever shape it has."""
     found = []
     for one in asked if isinstance(asked, list) else ():
         if not isinstance(one, dict):

@@ -112,8 +112,9 @@ class Library:
             if one.search:
                 parts += [f"search {one.search!r}:", *_barred(self.search(one.search))]
             if one.read:
+                name = " ".join(one.read.split())  # a model's words; on their line they stay
                 parts += [
-                    f"{one.read} from line {one.line}:",
+                    f"{name} from line {one.line}:",
                     *_barred(self.read(one.read, one.line)),
                 ]
         return "\n".join(parts)
