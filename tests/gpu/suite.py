@@ -1,35 +1,49 @@
-"""The whole GPU suite: `python -m tests.gpu.suite [--most SECONDS]`.
+"""The GPU suite: `python -m tests.gpu.suite [--most SECONDS] [--seed N] [--all]`.
+
+In eight minutes, or those of `--most`: of what is alike, what the seed chooses (`tests.gpu.budget` says
+what, and what each part is expected to take). `--all`: everything, without a limit but the one given.
 
 With several GPUs, what is not timed runs side by side, each part on GPUs of its own; with one, part
 by part, for processes that take turns on a GPU take much longer than one after the other. What is
 timed, takes all of a GPU's memory or hangs it comes behind that, alone. A test that may run beside
 others is marked `beside`; every other test of tests/gpu is alone, new files too. Lines come as they are
-printed, in front of each the part it belongs to; at the end stands a table and whatever failed.
+printed, in front of each the part it belongs to; at the end stands a table and whatever failed, also
+after Ctrl-C or a SIGTERM: what was seen until then.
 
-Exit status: 0 when all that ran passed and something ran, 1 when anything failed, did not end in
-time or ran nothing, 2 for bad arguments, 130 after Ctrl-C.
+Exit status: 0 when all that was chosen ran and passed, 1 when anything failed, did not end or ran
+nothing, 3 when nothing failed but the time did not suffice, 2 for bad arguments, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import FrameType
 from xml.etree import ElementTree as ET
+
+from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, ends, forecast
 
 ROOT = Path(__file__).parents[2]
 BESIDE, ALONE = "gpu and beside", "gpu and not beside"
 # Where one test hangs, pytest-timeout ends it; where that is not installed, its part ends.
-TEST_SECONDS, MOST_SECONDS = 300, 2400
+TEST_SECONDS, ALL_SECONDS = 300, 3600
+# A part begins no test when its time is over, and is stopped when the last one takes this long. The
+# end of the whole is kept: what the last part has less is what a last test takes.
+LAST_TEST_SECONDS, KEPT_BACK = 45.0, 20.0
 NOTHING_CHOSEN = 5  # pytest's exit status
 Say = Callable[[str], None]
+_TOLD = re.compile(r"\b(PASSED|FAILED|ERROR|SKIPPED)\b|^ *[0-9.]+ (ok|BAD) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,18 @@ class Result:
     words: list[str] = field(default_factory=list)
     reasons: dict[str, int] = field(default_factory=dict)
     slowest: list[tuple[float, str]] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def left_out(self) -> int:
+        """Return how many tests were not begun, or not in full, for want of time."""
+        return sum(count for why, count in self.reasons.items() if LEFT_OUT in why)
+
+    def hear(self, line: str) -> None:
+        """Count what a line tells: all there is of a part that ends without a report."""
+        found = _TOLD.search(line)
+        if found:
+            self.told[found[1] or found[2]] += 1
 
     @property
     def fine(self) -> bool:
@@ -148,7 +174,17 @@ class Running:
             for text in printed:
                 line = text.rstrip()
                 if line:
+                    self.result.hear(line)
                     self._say(f"[{self.result.part.name}] {line}")
+
+    def stop(self) -> Result:
+        """End it now, and return what it did until then."""
+        self.kill()
+        self.result.words.append("it was stopped")
+        self._reader.join(5)
+        self.result.seconds = time.monotonic() - self._begun
+        read(self.result, self._results)
+        return self.result
 
     def wait(self, until: float) -> Result:
         """Wait for its end, end it when it is late, and return what became of it."""
@@ -177,8 +213,11 @@ class Running:
 
 
 def read(result: Result, file: Path) -> None:
-    """Count a part's tests from pytest's report; without one nothing is counted."""
+    """Count a part's tests from pytest's report; without one by what it printed."""
     if not file.is_file():
+        result.passed = result.told["PASSED"]
+        result.failed = result.told["FAILED"] + result.told["ERROR"]
+        result.skipped = result.told["SKIPPED"]
         if result.status == 0:
             result.status = 1
             result.words.append("pytest wrote no report")
@@ -199,14 +238,24 @@ def read(result: Result, file: Path) -> None:
             result.passed += 1
 
 
+class Stopped(Exception):  # noqa: N818 - not an error
+    """Ctrl-C, with what became of the parts until then."""
+
+    def __init__(self, results: list[Result]) -> None:
+        super().__init__()
+        self.results = results
+
+
 def run(parts: Sequence[Part], folder: Path, until: float, say: Say) -> list[Result]:
-    """Run parts side by side; end all of them on Ctrl-C."""
+    """Run parts side by side; on Ctrl-C end all of them and raise `Stopped`."""
     running: list[Running] = []
     try:
         for part in parts:
             results = folder / f"{part.name.replace(' ', '-')}.xml"
             running.append(Running(part, command(part, results), results, say))
         return [one.wait(until) for one in running]
+    except KeyboardInterrupt:
+        raise Stopped([one.stop() for one in running]) from None
     except BaseException:
         for one in running:
             one.kill()
@@ -220,6 +269,8 @@ def table(results: Sequence[Result], seconds: float) -> str:
     lines += [f"  slow: {seconds:5.1f} s {name}" for seconds, name in slow]
     for one in results:
         lines += [f"  skipped {n}: {why}" for why, n in one.reasons.items()]
+        if one.told["ok"] or one.told["BAD"]:
+            lines.append(f"  {one.part.name}: {one.told['ok']} as wanted, {one.told['BAD']} not")
     for one in results:
         lines += [f"  FAILED {one.part.name}: {words}" for words in one.words]
     counted = [
@@ -234,17 +285,41 @@ def table(results: Sequence[Result], seconds: float) -> str:
 def _row(one: Result) -> str:
     how = "" if one.fine else f"FAILED (exit {one.status})"
     counts = f"{one.passed:4} passed {one.failed:3} failed {one.skipped:3} skipped"
-    return f"{one.part.name:10} {counts} {one.seconds:6.0f} s  {how}".rstrip()
+    expected = f"(expected {EXPECTED[one.part.name]} s)" if one.part.name in EXPECTED else ""
+    return f"{one.part.name:10} {counts} {one.seconds:6.0f} s {expected} {how}".rstrip()
+
+
+def _arguments(arguments: Sequence[str]) -> Namespace:
+    parser = ArgumentParser("scripts/gpu-test", description="The tests that need an NVIDIA GPU.")
+    parser.add_argument("--most", type=float, metavar="SECONDS", help=f"default {MOST_SECONDS}")
+    parser.add_argument("--seed", type=int, help="what of many is tried; by default the day's")
+    parser.add_argument("--all", action="store_true", help="everything, without a limit")
+    return parser.parse_args(arguments)
+
+
+def turns(gpus: Sequence[str], asked: Namespace, seed: int) -> list[tuple[tuple[Part, ...], float]]:
+    """Return what runs side by side, turn by turn, and by which second each turn ends."""
+    beside, alone = plan(gpus)
+    groups = [beside, alone] if len(gpus) > 1 else [*((part,) for part in beside), alone]
+    most = asked.most or (ALL_SECONDS if asked.all else MOST_SECONDS)
+    # Of those side by side the longest counts.
+    longest = [max(group, key=lambda part: EXPECTED[part.name]).name for group in groups]
+    until = ends(longest, max(most - KEPT_BACK, most / 2))
+    if not asked.all:
+        sample = ("--gpu-sample", str(seed))
+        groups = [
+            tuple(replace(part, options=(*part.options, *sample)) for part in group)
+            for group in groups
+        ]
+    return list(zip(groups, until, strict=True))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run both phases and say what came of them."""
-    most = float(MOST_SECONDS)
-    if arguments:
-        if len(arguments) != 2 or arguments[0] != "--most" or not arguments[1].isdigit():
-            sys.stderr.write(f"{__doc__}\n")
-            return 2
-        most = float(arguments[1])
+    """Run all turns and say what came of them."""
+    try:
+        asked = _arguments(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
     lock = threading.Lock()
     begun = time.monotonic()
 
@@ -254,21 +329,46 @@ def main(arguments: Sequence[str]) -> int:
             sys.stdout.flush()
 
     gpus = visible(os.environ.get("CUDA_VISIBLE_DEVICES"))  # noqa: TID251 - as CUDA reads it
-    beside, alone = plan(gpus)
+    seed = int(time.time() // 86400) if asked.seed is None else asked.seed
+    planned = turns(gpus, asked, seed)
+    what = "everything" if asked.all else f"what seed {seed} chooses (--seed {seed} repeats it)"
+    say(f"{len(gpus)} GPU, {what}")
+    if not asked.all:
+        parts = [max(group, key=lambda one: EXPECTED[one.name]).name for group, _ in planned]
+        say(forecast(parts, asked.most or MOST_SECONDS))
     results: list[Result] = []
+    status = None
     try:
         with tempfile.TemporaryDirectory(prefix="gpu-test-") as name:
-            turns = [beside] if len(gpus) > 1 else [(part,) for part in beside]
-            for turn in turns:
-                say(f"{len(gpus)} GPU: {', '.join(part.name for part in turn)}")
-                results += run(turn, Path(name), begun + most, say)
-            say("alone: what is timed")
-            results += run(alone, Path(name), begun + most, say)
+            for group, end in planned:
+                left = max(1.0, begun + end - time.monotonic())
+                limited = tuple(
+                    replace(one, options=(*one.options, f"--gpu-seconds={left:.0f}"))
+                    for one in group
+                )
+                say(f"{', '.join(one.name for one in group)}: until {end:.0f} s")
+                results += run(limited, Path(name), begun + end + LAST_TEST_SECONDS, say)
+    except Stopped as stopped:
+        results += stopped.results
+        status = 130
     except KeyboardInterrupt:
-        return 130
+        status = 130
     sys.stdout.write(f"{table(results, time.monotonic() - begun)}\n")
-    return 0 if all(one.fine for one in results) and any(one.passed for one in results) else 1
+    left_out = sum(one.left_out for one in results)
+    if left_out:
+        sys.stdout.write(f"{left_out} tests were left out for want of time: see --most\n")
+    if status is not None:
+        return status
+    if not all(one.fine for one in results) or not any(one.passed for one in results):
+        return 1
+    return 3 if left_out else 0
+
+
+def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGINT, _as_interrupt)  # a background job of a shell ignores it
     sys.exit(main(sys.argv[1:]))

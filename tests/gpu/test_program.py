@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +22,7 @@ pytestmark = [
         reason="needs an NVIDIA GPU and nvcc",
     ),
 ]
-COMPILERS = 4
+COMPILERS = max(4, (os.cpu_count() or 4) - 4)
 VARIANTS = [
     pytest.param(case, variant, status, id=f"{case.name}-{variant}")
     for case in CASES

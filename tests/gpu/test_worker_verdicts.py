@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import statistics
 import subprocess
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ from tests.gpu.worker_cases import (
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 Json = dict[str, Any]
-COMPILERS = 4
+COMPILERS = max(4, (os.cpu_count() or 4) - 4)
 
 
 class Served:

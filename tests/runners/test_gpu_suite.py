@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from tests.gpu import suite
-from tests.gpu.suite import Part, Result, Running, main, plan, read, run, table, visible
+from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, ends, forecast, sampled
+from tests.gpu.suite import (
+    Part,
+    Result,
+    Running,
+    Stopped,
+    main,
+    plan,
+    read,
+    run,
+    table,
+    visible,
+)
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="a" name="good" time="2.5"/>
@@ -147,3 +162,107 @@ def test_on_one_gpu_parts_take_turns(
 def test_arguments_it_does_not_know_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--fast"]) == 2
     assert "--most" in capsys.readouterr().err
+
+
+def test_each_turn_gets_what_time_is_left_and_the_seed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[tuple[str, ...]] = []
+
+    def fake(parts: tuple[Part, ...], *_: object) -> list[Result]:
+        seen.extend(part.options for part in parts)
+        return [Result(part, 0, 1.0, 1) for part in parts]
+
+    monkeypatch.setattr(suite, "run", fake)
+    monkeypatch.setattr(suite, "visible", lambda _: ("0",))
+    assert main(["--seed", "7", "--most", "300"]) == 0
+    said = capsys.readouterr().out
+    assert "--seed 7 repeats it" in said
+    assert "THIS WILL RUN OVER" in said
+    assert all("--gpu-sample" in one and "7" in one for one in seen)
+    seconds = [float(one[-1].partition("=")[2]) for one in seen]
+    assert seconds == sorted(seconds)
+    assert 200 <= seconds[-1] <= 300
+    seen.clear()
+    assert main(["--all"]) == 0
+    assert not any("--gpu-sample" in one for one in seen)
+    assert "expected (an estimate" not in capsys.readouterr().out
+
+
+def test_what_time_did_not_suffice_for_is_neither_a_failure_nor_a_pass(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fake(parts: tuple[Part, ...], *_: object) -> list[Result]:
+        return [Result(part, 0, 1.0, 1, 1, reasons={LEFT_OUT: 1}) for part in parts]
+
+    monkeypatch.setattr(suite, "run", fake)
+    monkeypatch.setattr(suite, "visible", lambda _: ("0",))
+    assert main([]) == 3
+    assert "5 tests were left out" in capsys.readouterr().out
+
+
+def test_a_suite_that_is_stopped_tells_what_it_saw(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second part is stopped, the later ones never begin."""
+    begun: list[str] = []
+
+    def fake(parts: tuple[Part, ...], *_: object) -> list[Result]:
+        begun.append(parts[0].name)
+        result = Result(parts[0], 0, 1.0, 3)
+        if len(begun) == 2:
+            raise Stopped([result])
+        return [result]
+
+    monkeypatch.setattr(suite, "run", fake)
+    monkeypatch.setattr(suite, "visible", lambda _: ("0",))
+    assert main([]) == 130
+    assert len(begun) == 2
+    assert "6 passed, 0 failed" in capsys.readouterr().out
+
+
+def test_a_part_without_a_report_is_counted_by_what_it_printed(tmp_path: Path) -> None:
+    result = Result(Part("x", (), ""), 124)
+    for line in (
+        "tests/gpu/a.py::one PASSED [ 1%]",
+        "tests/gpu/a.py::two FAILED [ 2%]",
+        "  12.5 ok  saxpy/tail   tail   refuse",
+        "  12.6 BAD saxpy/base   the original",
+        "nothing of the kind",
+    ):
+        result.hear(line)
+    read(result, tmp_path / "none.xml")
+    assert (result.passed, result.failed, result.skipped) == (1, 1, 0)
+    assert "1 as wanted, 1 not" in table([result], 1.0)
+
+
+def test_of_what_is_alike_each_has_its_turn() -> None:
+    family = [SimpleNamespace(name=name) for name in ("saxpy", "chain")]
+    tests: list[tuple[str, dict[str, Any]]] = [
+        ("test_right_candidates_are_accepted", {"family": one, "name": n})
+        for one in family
+        for n in range(3)
+    ]
+    tests += [("test_each_variant_gets_its_verdict", {"case": n}) for n in range(8)]
+    tests += [("test_peaks_are_measured", {})]
+    kept = [sampled(tests, seed) for seed in range(12)]
+    assert all(sum(one[:3]) == 1 and sum(one[3:6]) == 1 and one[-1] for one in kept)
+    assert all(any(one[place] for one in kept) for place in range(len(tests)))
+
+
+def test_time_is_spread_over_the_parts() -> None:
+    assert ends(["alone"], 50) == [50]
+    both = ends(["red team", "alone"], 2.0 * (EXPECTED["red team"] + EXPECTED["alone"]))
+    assert both == [2.0 * EXPECTED["red team"], 2.0 * (EXPECTED["red team"] + EXPECTED["alone"])]
+    assert sum(EXPECTED.values()) < MOST_SECONDS
+    assert "RUN OVER" not in forecast(list(EXPECTED), MOST_SECONDS)
+
+
+def test_pytest_leaves_out_what_is_not_chosen_and_begins_nothing_when_time_is_over() -> None:
+    """The options reach the tests: without a GPU they are skipped for want of one, or of time."""
+    line = [sys.executable, "-m", "pytest", "-q", "-rs", "-m", "gpu", "-c", "scripts/gpu-test.ini"]
+    line += ["--rootdir", ".", "-p", "no:cacheprovider", "tests/gpu/test_worker_verdicts.py"]
+    line += ["--gpu-sample=1", "--gpu-seconds=-1", "-k", "right or peaks"]
+    done = subprocess.run(line, cwd=suite.ROOT, capture_output=True, text=True, check=False)
+    assert "9 skipped" in done.stdout, done.stdout + done.stderr
+    assert LEFT_OUT in done.stdout
