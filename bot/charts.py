@@ -5,19 +5,25 @@ Colours come from the page's style sheet, so that one drawing serves light, dark
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from markupsafe import Markup
 
 from bot import wording
+from bot.markdown import visible
 from bot.outcome import CaseOutcome, Ratio, speedup_of
 from bot.roofline import Point, Roof
 from optimizer.model import Status, Trajectory
 
 _NICE = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000)
+
+
+def escape(text: str) -> str:
+    """Return a text of strangers as it goes into a drawing: as it is, nothing in it unseen."""
+    return html.escape(visible(text))
 
 
 @dataclass(slots=True)

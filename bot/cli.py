@@ -22,6 +22,7 @@ from bot.checkout import Checkout
 from bot.chosen import Chosen
 from bot.comment import Door
 from bot.interfaces import Change, Report
+from bot.markdown import visible
 from bot.outcome import summarize
 from bot.progress import Progress
 from bot.review import Means, Watch, review
@@ -804,9 +805,9 @@ def _failed(fault: Fault) -> int:
 
 def _complain(message: str, remedy: str = "") -> None:
     shown = Console(stderr=True, markup=False, highlight=False)
-    shown.print(Text.assemble(("optiml: ", "bold red"), message), soft_wrap=True)
+    shown.print(Text.assemble(("optiml: ", "bold red"), visible(message)), soft_wrap=True)
     if remedy:
-        shown.print(Text(f"  → {remedy}", style="dim"), soft_wrap=True)
+        shown.print(Text(f"  → {visible(remedy)}", style="dim"), soft_wrap=True)
 
 
 def _details() -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot import consumption, diagram, difference, reasons, wording
 from bot.interfaces import Change, Report, Reviewed
-from bot.markdown import code, details, fenced, length, prose, table
+from bot.markdown import code, details, fenced, length, prose, table, visible
 from bot.model_use import MODEL_AUTHOR
 from bot.outcome import (
     Moved,
@@ -398,5 +398,5 @@ def _diff(before: str, after: str, path: str, limit: int) -> str:
     shown = "\n".join(lines[:limit])
     if len(lines) > limit:
         shown += f"\n… {len(lines) - limit} more lines in the report"
-    body = fenced(shown, "diff")
+    body = fenced(visible(shown), "diff")
     return details(f"Diff: {added} lines added, {removed} removed", body)

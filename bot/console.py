@@ -13,6 +13,7 @@ from rich.text import Text
 from bot import wording
 from bot.consumption import memory_words
 from bot.interfaces import Reviewed
+from bot.markdown import visible
 from bot.model_use import model_use
 from bot.outcome import Outcome, Ratio, main_resources, worst_error
 from optimizer.model import Trajectory
@@ -23,9 +24,9 @@ SCHEMA = 1  # of every --json output; grows when a key changes its meaning or go
 def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
     """Print headline, cases, kept edits and the files written."""
     style = "bold green" if outcome.ratio else "bold"
-    console.print(Text(outcome.headline, style=style), soft_wrap=True)
+    console.print(Text(visible(outcome.headline), style=style), soft_wrap=True)
     if outcome.provenance:
-        console.print(Text(outcome.provenance, style="cyan"))
+        console.print(Text(visible(outcome.provenance), style="cyan"))
     if outcome.cases:
         console.print(_cases(outcome))
     if outcome.kept:
@@ -40,7 +41,7 @@ def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
     if facts:
         console.print(Text(facts, style="dim"), soft_wrap=True)
     for note in outcome.trajectory.notes:
-        console.print(Text(f"note: {note}", style="yellow"), soft_wrap=True)
+        console.print(Text(visible(f"note: {note}"), style="yellow"), soft_wrap=True)
     for file in files:
         console.print(Text.assemble(("wrote ", "dim"), str(file)), soft_wrap=True)
 
@@ -51,7 +52,7 @@ def _cases(outcome: Outcome) -> Table:
         table.add_column(name, justify="left" if name == "case" else "right")
     for case in outcome.cases:
         table.add_row(
-            Text(case.name),
+            Text(visible(case.name)),
             wording.micros(case.before_us),
             wording.micros(case.after_us),
             Text(wording.times(case.ratio.value), style="bold"),
@@ -68,7 +69,7 @@ def _kept(outcome: Outcome) -> Table:
     for kept in outcome.kept:
         edit = kept.step.edit
         predicted = wording.times(edit.predicted) if edit and edit.predicted else "–"
-        title = Text(edit.title if edit else "")
+        title = Text(visible(edit.title) if edit else "")
         table.add_row(title, wording.times(kept.gain), predicted, wording.times(kept.total))
     return table
 

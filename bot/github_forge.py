@@ -27,7 +27,7 @@ from bot.github_errors import Denied, GithubError, RateLimited, Stale, Unreachab
 from bot.github_files import REGULAR, Library, PullFiles, files_of
 from bot.github_session import GithubSession
 from bot.interfaces import Change, Pull, Report, Reviewed
-from bot.markdown import code, fenced
+from bot.markdown import code, fenced, visible
 from bot.permissions import POSTING, advice
 from bot.publishing import Conversation, Written
 from bot.vouching import vouched
@@ -196,7 +196,7 @@ def setup_words(found: Sequence[Change]) -> str:
     return (
         f"To have {shown} measured here, put this into `{PROJECT_FILE}` of the base branch and "
         f"check what is marked as a guess:\n\n"
-        f"{fenced(shortened(snippet, _LONGEST_SNIPPET), 'yaml')}\n"
+        f"{fenced(visible(shortened(snippet, _LONGEST_SNIPPET)), 'yaml')}\n"
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from bot import comment
 from bot.comment import Door
 from bot.interfaces import Reviewed
-from bot.markdown import code, fenced, prose
+from bot.markdown import code, fenced, prose, visible
 from bot.outcome import summarize
 from optimizer.errors import RunnerError
 
@@ -40,7 +40,7 @@ def summary_of(results: Sequence[Reviewed], door: Door) -> str:
     parts.append("\n".join(lines))
     if snippets:
         parts.append("Put this into `.optiml.yml` of the base branch to have them reviewed:")
-        parts += [fenced(snippet, "yaml") for snippet in snippets[:5]]
+        parts += [fenced(visible(snippet), "yaml") for snippet in snippets[:5]]
     if not results:
         parts.append("No CUDA kernel changed.")
     elif not told and not lines:

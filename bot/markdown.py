@@ -10,18 +10,40 @@ import re
 from collections.abc import Iterable, Sequence
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$&])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# Nobody sees them, and they change what is seen: direction marks, spaces of no width, characters
+# that only join, separate or annotate, and the tag characters that spell ASCII out of sight.
+UNSEEN = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_CONTROL = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{UNSEEN}]")
+_HIDDEN = re.compile(rf"\r(?!\n|\Z)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{UNSEEN}]")
 _BACKTICKS = re.compile(r"`+")
 _JOINT = "\u200b"  # zero width space: breaks what GitHub would link, and is not seen
 
 
 def plain(text: str) -> str:
-    r"""Drop control and text-direction characters, which can make code read as other code.
+    r"""Drop control characters and unseen ones, which can make code read as other code.
 
-    >>> plain("a\u202eb\x00")
-    'ab'
+    >>> plain("a\u202eb\x00\u200bc")
+    'abc'
     """
     return _CONTROL.sub("", text.replace("\r\n", "\n"))
+
+
+def visible(text: str) -> str:
+    r"""Show control characters and unseen ones by their numbers, for text that is to be read.
+
+    >>> visible("a\u202eb\n\tc\r\n")
+    'a‹U+202E›b\n\tc\r\n'
+    """
+    return _HIDDEN.sub(lambda found: f"‹U+{ord(found[0]):04X}›", text)
+
+
+def shown(value: object) -> object:
+    """Return what a template of ours writes for a value: texts `visible`, markup as it is."""
+    is_text = isinstance(value, str) and not hasattr(value, "__html__")
+    return visible(str(value)) if is_text else value
 
 
 def prose(text: str) -> str:

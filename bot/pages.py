@@ -17,6 +17,7 @@ from markupsafe import Markup
 from bot import orders
 from bot import report as html_report
 from bot.job import OVER, Job
+from bot.markdown import shown
 from bot.outcome import summarize
 from bot.review_job import Records
 from bot.terms import Terms
@@ -130,6 +131,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup
 
 from bot import charts, comment, consumption, difference, pareto, reasons, roofline, tree, wording
+from bot.markdown import shown
 from bot.model_use import model_use
 from bot.outcome import (
     Outcome,
@@ -124,6 +125,7 @@ def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        finalize=shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -15,7 +15,7 @@ from bot import markdown
 from bot.difference import Block, changed_blocks, lines_of
 
 _HEADER = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f\x85{markdown.UNSEEN}]")
 _NEAR = 8  # unchanged lines between two changes that one suggestion may span
 _MOST = 20  # suggestions for one file; more than that nobody clicks together
 _LONGEST = 60_000  # characters of one, with room for words around it in a comment

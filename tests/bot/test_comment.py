@@ -11,9 +11,10 @@ from markdown_it import MarkdownIt
 
 from bot import diagram
 from bot.comment import LIMIT, MARKER, Door, compose
+from bot.commit_words import neutral
 from bot.interfaces import Change, Report, Reviewed
-from bot.markdown import code, fenced, length, prose, table
-from bot.suggestion import Hunk, apply
+from bot.markdown import code, fenced, length, prose, table, visible
+from bot.suggestion import Hunk, apply, suggest
 from optimizer.model import Edit, Status, Trajectory, Verdict, Workload
 from tests.bot import synthetic
 
@@ -152,6 +153,36 @@ def test_a_phrase_in_prose_stays_one_paragraph_of_plain_text(text: str) -> None:
     assert re.fullmatch(r"(<p>[^<]*</p>)?", html, re.DOTALL), html
     shown = re.sub("<[^>]+>", "", html)
     assert not re.search(r"@\w|#\d|GH-\d|https?:|www\.", shown, re.IGNORECASE)
+
+
+UNSEEN = (
+    "\u00ad\u061c\u200b\u200d\u200e\u2028\u202a\u202e\u2060\u2066\u2069\ufeff\U000e0041\x1b\x85"
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_a_character_nobody_sees_is_in_no_phrase_and_shown_where_code_is(unseen: str) -> None:
+    assert prose(f"a{unseen}b") == "ab"
+    assert code(f"a{unseen}b") == "`ab`"
+    assert neutral(f"a{unseen}b") == "ab"
+    found = visible(f"a{unseen}b\r\n")
+    assert found == f"a‹U+{ord(unseen):04X}›b\r\n"
+    assert suggest("k.cu", "a\n", f"a {unseen}\n", [Hunk(1, 1)]) is None
+
+
+def test_code_that_reads_as_other_code_is_shown_as_what_it_is() -> None:
+    found = synthetic.trajectory(3)
+    trick = "// \u202e} if (isAdmin) {\u2066\u200b\n"
+    steps = [
+        dataclasses.replace(
+            step, kernel=dataclasses.replace(step.kernel, source=trick + step.kernel.source)
+        )
+        for step in found.steps
+    ]
+    steps[0] = found.steps[0]
+    text = text_of(compose([reviewed(dataclasses.replace(found, steps=tuple(steps)))]))
+    assert "‹U+202E›} if (isAdmin) {‹U+2066›‹U+200B›" in text
+    assert not re.search("[\u202e\u2066]", text)
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,12 +1,15 @@
 """The HTML report is one safe, self-contained file at any size."""
 
 import dataclasses
+import io
 import re
 from html.parser import HTMLParser
 
 import pytest
+from rich.console import Console
 
-from bot import report, tree
+from bot import console, report, tree
+from bot.outcome import summarize
 from optimizer.model import Environment, Finding, Status, Step, Trajectory
 from tests.bot import synthetic
 
@@ -119,6 +122,23 @@ def test_hostile_text_is_shown_and_not_obeyed() -> None:
     assert HOSTILE in page.text
 
 
+def test_no_character_of_strangers_is_unseen_in_the_report() -> None:
+    found = synthetic.trajectory()
+    trick = "\u202e\u2066\u200b\U000e0041\x1b[2J"
+    steps = tuple(
+        dataclasses.replace(
+            one,
+            edit=dataclasses.replace(one.edit, title=trick, rationale=trick) if one.edit else None,
+            kernel=dataclasses.replace(one.kernel, name=trick, source=one.kernel.source + trick),
+            verdict=dataclasses.replace(one.verdict, log=trick),
+        )
+        for one in found.steps
+    )
+    page = report.render(dataclasses.replace(found, steps=steps, notes=(trick,)))
+    assert "‹U+202E›‹U+2066›‹U+200B›‹U+E0041›‹U+001B›[2J" in page
+    assert not (set(trick) - set("[2J")) & set(page)
+
+
 @pytest.mark.parametrize("extra", [0, 2000])
 def test_any_size_of_search_stays_under_two_megabytes(extra: int) -> None:
     html = report.render(synthetic.trajectory(extra))
@@ -168,3 +188,23 @@ def test_the_tree_draws_the_winning_path_and_folds_the_rest() -> None:
     below = {step.number: step.parent for step in found.steps}
     hidden = {n for n, parent in below.items() if n not in shown and parent in shown}
     assert folded == len(hidden)
+
+
+def test_no_escape_sequence_of_strangers_reaches_the_terminal() -> None:
+    found = synthetic.trajectory()
+    trick = "\x1b]0;owned\x07\x1b[2J"
+    steps = tuple(
+        dataclasses.replace(
+            one,
+            edit=dataclasses.replace(one.edit, title=trick) if one.edit else None,
+            kernel=dataclasses.replace(one.kernel, name=trick),
+        )
+        for one in found.steps
+    )
+    written = io.StringIO()
+    shown = Console(file=written, width=200)
+    outcome = summarize(dataclasses.replace(found, steps=steps, notes=(trick,)))
+    console.show(shown, outcome, ())
+    text = written.getvalue()
+    assert "‹U+001B›]0;owned‹U+0007›" in text
+    assert "\x1b" not in text
