@@ -43,7 +43,9 @@ PUBLIC = "https://api.github.com"
 VERSION = "2022-11-28"
 _ATTEMPTS = 4  # of a read, or of a write that may be repeated
 _PAGE = 100
+_LONGEST_NAME = 256  # characters of a file's path; a key is longer however it is written
 _LARGEST = 128 << 20  # bytes of one answer: GitHub's blobs end at 100 MB, base64 in JSON
+_HOUR = 3600.0
 _MARGIN = 120.0  # seconds before its end at which a token is renewed
 _WRITES, _WINDOW = 75, 60.0  # GitHub takes 80 content-creating requests a minute
 _LONGEST_WAIT = 20.0  # seconds a call waits for a rate limit before it gives up
@@ -130,7 +132,7 @@ class GithubSession:
         self._lock = threading.Lock()
         self._pacing = threading.Lock()
         self._skew = 0.0
-        self._installations: dict[str, int] = {}
+        self._installations: dict[str, tuple[int, float]] = {}  # and until when it is believed
         self._tokens: dict[int, _Token] = {}
         self._writes: deque[float] = deque(maxlen=_WRITES)
         self._capabilities: Capabilities | None = None
@@ -245,20 +247,14 @@ class GithubSession:
         """
         return self._credential(repository)
 
-    def know(self, repository: str, installation: int) -> None:
-        """Take from a webhook which installation a repository belongs to; saves a request."""
-        self._installations[repository.lower()] = installation
-
-    def forget(self, repository: str) -> None:
-        """Drop what is known of a repository whose installation went."""
-        number = self._installations.pop(repository.lower(), None)
-        if number is not None:
-            self._tokens.pop(number, None)
-
     def installation(self, repository: str) -> int:
-        """Return the installation a repository belongs to. Raise `Denied` when there is none."""
-        known = self._installations.get(repository.lower())
-        if known is None:
+        """Return the installation a repository belongs to. Raise `Denied` when there is none.
+
+        GitHub alone is asked, never a webhook's payload, and again after an hour: a repository may
+        have moved to another owner who has the App, too.
+        """
+        known, until = self._installations.get(repository.lower(), (0, 0.0))
+        if self._patience.clock() >= until:
             try:
                 found = self.request("GET", f"{at(repository)}/installation")
             except Missing as error:
@@ -267,7 +263,8 @@ class GithubSession:
                     "install it there: the App's public page, Install",
                     status=404,
                 ) from error
-            known = self._installations[repository.lower()] = int(found.data["id"])
+            known = int(found.data["id"])
+            self._installations[repository.lower()] = (known, self._patience.clock() + _HOUR)
         return known
 
     # -- one request, repeated where that is safe --------------------------------------------------
@@ -385,7 +382,17 @@ class GithubSession:
             return self._token
         if not repository:
             return self._jwt()
-        number = self.installation(repository)
+        was_known = repository.lower() in self._installations
+        try:
+            return self._token_of(self.installation(repository))
+        except Denied as error:
+            if error.status != 404 or not was_known:
+                raise
+            # The App was removed there, and may have been installed again under another number.
+            self._installations.pop(repository.lower(), None)
+            return self._token_of(self.installation(repository))
+
+    def _token_of(self, number: int) -> str:
         with self._lock:
             token = self._tokens.get(number)
             if token is None or token.ends - _MARGIN < self._patience.clock():
@@ -420,7 +427,7 @@ class GithubSession:
             self._skew = skew if 30 < abs(skew) < 86_400 else 0.0
             return True
         with self._lock:
-            self._tokens.pop(self._installations.get(repository.lower(), 0), None)
+            self._tokens.pop(self._installations.get(repository.lower(), (0, 0.0))[0], None)
         return True
 
     def _asked_author(self, repository: str) -> int:
@@ -485,11 +492,13 @@ def session_of(settings: Settings) -> GithubSession:
     if key and "-----BEGIN" not in key:
         try:
             key = Path(key).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
+            # It may be the key itself in some other form, which no log must hold.
+            where = f"from {key}" if len(key) < _LONGEST_NAME else "from what is set as its file"
             raise ConfigError(
-                f"the App's private key cannot be read from {key}",
+                f"the App's private key cannot be read {where}",
                 "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",
-            ) from error
+            ) from (error if len(key) < _LONGEST_NAME else None)
     return GithubSession(settings.github_url, app=App(settings.github_app_id, key))
 
 

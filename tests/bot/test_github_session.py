@@ -1,7 +1,9 @@
 """Tokens are renewed, limits honoured, and only what may be repeated is repeated."""
 
+import base64
 import dataclasses
 import time
+import traceback
 
 import pytest
 
@@ -62,12 +64,34 @@ def test_an_app_that_is_not_installed_says_where_to_install_it(world: World) -> 
         world.session().request("GET", "/repos/octo/other", repository="octo/other")
 
 
-def test_what_a_webhook_told_of_the_installation_saves_a_request(world: World) -> None:
+def test_a_key_in_another_form_is_in_no_message() -> None:
+    key = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----" + bytes(900)).decode()
+    with pytest.raises(ConfigError, match="cannot be read") as told:
+        session_of(Settings(github_app_id="1", github_app_key=key))
+    shown = "".join(traceback.format_exception(told.value))
+    assert key[:16] not in shown
+
+
+def test_an_app_that_was_installed_again_is_found_again(world: World) -> None:
     session = world.session()
-    assert world.repository.installation is not None
-    session.know(NAME, world.repository.installation)
     session.request("GET", REPOSITORY, repository=NAME)
-    assert world.fake.count("GET", "/installation$") == 0
+    gone = world.repository.installation
+    assert gone is not None
+    world.fake.state.permissions[gone + 1000] = world.fake.state.permissions.pop(gone)
+    world.repository.installation = gone + 1000
+    world.fake.state.tokens.clear()  # those of an installation end with it
+    assert session.request("GET", REPOSITORY, repository=NAME).status == 200
+    assert world.fake.count("GET", "/installation$") == 2
+
+
+def test_whose_a_repository_is_is_asked_of_github_and_again_after_an_hour(world: World) -> None:
+    session = world.session()
+    for _ in range(3):
+        session.request("GET", REPOSITORY, repository=NAME)
+    assert world.fake.count("GET", "/installation$") == 1
+    world.fake.state.ahead += 3601
+    session.request("GET", REPOSITORY, repository=NAME)
+    assert world.fake.count("GET", "/installation$") == 2
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504, DROP])
