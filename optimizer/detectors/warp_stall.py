@@ -25,7 +25,7 @@ _STATES = {
             "have more loads in flight: several independent elements a thread, loads first; "
             "wider loads; keep what is read again in shared memory or registers"
         ),
-        ("coarsen", "vectorize", "unroll", "tile-halo", "tile-matmul", "block-size"),
+        ("coarsen", "vectorize", "unroll", "tile-halo", "tile-matmul", "block-size", "ilp"),
     ),
     "lg_throttle": (
         "the queue of global and local memory instructions",
@@ -62,7 +62,7 @@ _STATES = {
             "give each thread independent work to interleave: unroll, several outputs a thread; "
             "and more warps where they fit"
         ),
-        ("unroll", "coarsen", "block-size", "split-loop"),
+        ("unroll", "coarsen", "block-size", "split-loop", "ilp"),
     ),
     "no_instruction": (
         "instructions to be fetched",

@@ -55,6 +55,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "block-size": 0.35,
     "specialize": 0.30,
     "unroll": 0.30,
+    "ilp": 0.25,
     "fast-division": 0.25,
     "narrow-index": 0.25,
     "restrict": 0.20,

@@ -46,6 +46,7 @@ REMEDIES = frozenset(
         "launch-bounds",
         "float-literals",
         "read-only-cache",
+        "ilp",
         "tune",
     ]
 )
