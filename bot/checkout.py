@@ -142,8 +142,10 @@ class Checkout:
         if path in self._repo.untracked_files:
             lines = self.read(path) or ""
             return f"@@ -0,0 +1,{len(lines.splitlines())} @@"
+        # A path is a name: `:(exclude)a.cu` and `*.cu` are files, too.
+        git_of_names = self._repo.git(literal_pathspecs=True)
         return str(
-            self._repo.git.diff(
+            git_of_names.diff(
                 self._fork.hexsha,
                 "--unified=3",
                 "--no-ext-diff",
@@ -164,14 +166,15 @@ class Checkout:
         """Return a file's text in the working tree, None where it has none to show."""
         file = self.root / path
         try:
-            if not file.resolve().is_relative_to(self.root.resolve()) or not file.is_file():
-                return None  # a link that leads outside the checkout is not the pull request's
+            place = file.resolve().relative_to(self.root.resolve())
+            if ".git" in place.parts or not file.is_file():
+                return None
             if file.stat().st_size > LARGEST:
                 return None
             with file.open(encoding="utf-8", newline="") as stream:
                 return stream.read()
-        except (OSError, UnicodeDecodeError):
-            return None
+        except (OSError, ValueError):
+            return None  # no text; or a link that leads out of what is the pull request's
 
     def read_base(self, path: str, commit: git.Commit | None = None) -> str | None:
         """Return a file's text in the base, None where it has none."""

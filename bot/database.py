@@ -44,6 +44,9 @@ class Database:
         self.is_sqlite = parsed.drivername == "sqlite"
         if self.is_sqlite and parsed.database in {None, "", ":memory:"}:
             raise ConfigError("a database in memory would lose every delivery", _HOW)
+        if self.is_sqlite and (parsed.query or str(parsed.database).startswith("file:")):
+            # Such as mode=memory, or immutable and nolock, which let a second process in.
+            raise ConfigError("a SQLite database takes no options here, only a path", _HOW)
         self._turn: contextlib.AbstractContextManager[Any] = (
             threading.Lock() if self.is_sqlite else contextlib.nullcontext()
         )
@@ -95,7 +98,10 @@ class Database:
 
         Raise `ConfigError` when another process holds it.
         """
-        return Lock(Path(f"{self.url.database}.lock")) if self.is_sqlite else None
+        if not self.is_sqlite:
+            return None
+        # By whatever links a file is named, its lock is one.
+        return Lock(Path(f"{os.path.realpath(str(self.url.database))}.lock"))
 
     def close(self) -> None:
         """Give connections back."""
@@ -112,7 +118,9 @@ class Lock:
             raise ConfigError(f"the database cannot be written: {error}", _HOW) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            if not os.path.samestat(os.fstat(self._file), path.stat()):
+                raise BlockingIOError  # noqa: TRY301 - somebody took the file away, and waits for it
+        except (BlockingIOError, FileNotFoundError) as error:
             os.close(self._file)
             raise ConfigError(
                 f"another process serves from {path.with_suffix('')}",

@@ -124,6 +124,30 @@ def test_a_link_out_of_the_checkout_is_not_followed(repo: git.Repo, tmp_path: Pa
         assert not forge.changed_kernels(forge.pull)
 
 
+def test_a_link_into_git_is_not_followed(repo: git.Repo) -> None:
+    root = Path(repo.working_dir)
+    (root / ".git/credentials.cu").write_text(OTHER)
+    (root / "src/link.cu").symlink_to("../.git/credentials.cu")
+    with Checkout(root, "main", READING, lambda _: None) as forge:
+        assert forge.read("src/link.cu") is None
+        assert not forge.changed_kernels(forge.pull)
+
+
+def test_a_file_whose_name_is_a_pattern_is_that_file(repo: git.Repo) -> None:
+    root = Path(repo.working_dir)
+    names = ("*.cu", ":(exclude)none.cu", ":!x.cu")
+    for name in names:
+        (root / name).write_text(OTHER)
+    repo.git(literal_pathspecs=True).add("--", *names)
+    (root / "src/also.cu").write_text("int also;\n")
+    repo.git.add("src/also.cu")
+    with Checkout(root, "main", READING, lambda _: None) as forge:
+        for name in names:
+            patch = forge.patch(name)
+            assert patch.count("diff --git") == 1
+            assert "int also" not in patch
+
+
 def test_a_report_is_handed_on(repo: git.Repo) -> None:
     said: list[Report] = []
     with Checkout(Path(repo.working_dir), "main", READING, said.append) as forge:

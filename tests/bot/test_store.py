@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,6 +141,50 @@ def test_a_second_process_is_kept_out_of_a_sqlite_file(database: Database) -> No
     again = database.alone()
     assert again is not None
     again.release()
+
+
+def test_a_sqlite_file_is_one_by_whatever_name(database: Database, tmp_path: Path) -> None:
+    lock = database.alone()
+    assert lock is not None
+    linked = tmp_path / "folder" / "other"
+    linked.parent.mkdir()
+    linked.symlink_to(tmp_path / "db")
+    for name in (linked, f"{tmp_path}/folder/../db", f"{tmp_path}//db"):
+        with pytest.raises(ConfigError, match="another process serves"):
+            Database(f"sqlite:///{name}").alone()
+    lock.release()
+
+
+def test_the_death_of_a_process_lets_the_next_one_in(database: Database) -> None:
+    held = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(database.url.database)], stdout=subprocess.PIPE
+    )
+    assert held.stdout is not None
+    with held, held.stdout:
+        assert held.stdout.readline() == b"held\n"
+        with pytest.raises(ConfigError, match="another process serves"):
+            database.alone()
+        held.kill()
+    lock = database.alone()
+    assert lock is not None
+    lock.release()
+
+
+_HOLD = """
+import sys, time
+from bot.database import Database
+lock = Database(f"sqlite:///{sys.argv[1]}").alone()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite:///db?mode=memory", "sqlite:///file:db?uri=true&nolock=1", "sqlite:///file:db"]
+)
+def test_a_sqlite_database_with_options_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="only a path"):
+        Database(url)
 
 
 @pytest.mark.parametrize("url", ["", "mysql://x/y", "sqlite://", "sqlite:///:memory:", "nonsense"])
