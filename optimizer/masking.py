@@ -394,6 +394,7 @@ _TAKING = frozenset({
 
 _INFIX = frozenset({"and", "or", "xor", "bitand", "bitor", "not_eq"})
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
+_BRACKETS = frozenset("()[]{}")
 
 
 def closing(code: Sequence[Token], at: int) -> int | None:
@@ -415,12 +416,13 @@ def pairs(code: Sequence[Token]) -> dict[int, int]:
     """Return for each opening bracket the token that closes it, each kind by itself."""
     found: dict[int, int] = {}
     stacks: dict[str, list[int]] = {")": [], "]": [], "}": []}
-    for i, token in enumerate(code):
-        closed = _PAIRS.get(token.text)
-        if closed is not None:
-            stacks[closed].append(i)
-        elif stacks.get(token.text):
-            found[stacks[token.text].pop()] = i
+    for i, (_, _, _, text) in enumerate(code):
+        if text in _BRACKETS:
+            closed = _PAIRS.get(text)
+            if closed is not None:
+                stacks[closed].append(i)
+            elif stacks[text]:
+                found[stacks[text].pop()] = i
     return found
 
 

@@ -61,12 +61,19 @@ def _short(text: str) -> tuple[Token, ...]:
 
 @lru_cache(maxsize=128)
 def _whole(text: str) -> tuple[Token, ...]:
-    """Cut a file, starting from the last one that was cut: candidates differ in few places."""
+    """Cut a file, starting from the most alike of the last: candidates differ in few places."""
     global _last  # noqa: PLW0603  a cache: any value gives the same tokens
-    before, known = _last
+    before, known = max(_last, key=lambda one: _likeness(text, one[0]), default=("", ()))
     found = _spliced(text, before, known) if before else _cut(text, 0)
-    _last = (text, found)
+    _last = (*_last[1 - _BASES :], (text, found))
     return found
+
+
+def _likeness(one: str, other: str) -> int:
+    """Return how many characters at both ends together two texts have alike."""
+    common = min(len(one), len(other))
+    alike = _alike(one, other, common)
+    return alike + _alike(one[::-1], other[::-1], common - alike)
 
 
 def _cut(text: str, at: int) -> tuple[Token, ...]:
@@ -124,7 +131,8 @@ _SHORT = 400
 # No token needs to see more behind it: the fence of a raw string has 16 characters.
 _AHEAD = 32
 _START, _END = itemgetter(1), itemgetter(2)
-_last: tuple[str, tuple[Token, ...]] = ("", ())
+_BASES = 16  # files remembered to start from
+_last: tuple[tuple[str, tuple[Token, ...]], ...] = ()
 _MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 
 
