@@ -23,12 +23,15 @@ from optimizer.syntax import (
 from optimizer.tokens import evaluate
 from optimizer.variables import Variable, Variables
 
+_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+
 
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A named number: `kind` is macro, constexpr, const, enum, template or local.
 
-    `value_span` covers the expression that gives the value, `value` the number if it is seen.
+    `value_span` covers the expression that gives the value, `value` the number if it is seen; it
+    is empty for an enumerator that counts on.
     `span` covers the whole definition, `scope` the function a local one is in ("" for the file).
     """
 
@@ -146,13 +149,12 @@ class Launches:
         ) if template else ()  # fmt: skip
         grid, grid_variable = self._extents(parts[0])
         block, block_variable = self._extents(parts[1])
-        loops = ("for_statement", "while_statement", "do_statement", "for_range_loop")
         return Launch(
             name.rpartition("::")[2], call, self._syntax.line(call), span(parts[0]),
             span(parts[1]), span(parts[2]) if len(parts) > 2 else None,
             span(parts[3]) if len(parts) > 3 else None, grid, block, listed,
             tuple(span(c) for c in listed), texts, self._function, grid_variable, block_variable,
-            any(a.type in loops for a in ancestors(call, self._body)), span(call), self._body,
+            any(a.type in _LOOPS for a in ancestors(call, self._body)), span(call), self._body,
         )  # fmt: skip
 
     # -- geometry --------------------------------------------------------------------------------
@@ -184,19 +186,20 @@ class Launches:
 
     def _dim3(self, variable: Variable, at: Node) -> tuple[Extent, ...] | None:
         listed: list[Node] | None
-        if variable.init is None:
+        given = self._assigned(variable, at)
+        first = given if given is not None else variable.init
+        if first is None:
             listed = []
         else:
-            listed = self._listed(variable.init)
-            if listed is None and variable.init.type not in (
-                "identifier",
-                "conditional_expression",
-            ):
-                listed = [variable.init]
+            listed = self._listed(first)
+            if listed is None and first.type not in ("identifier", "conditional_expression"):
+                listed = [first]
         if listed is None:
             return None
         extents: list[Extent | None] = [*map(self.extent, listed[:3])]
         for use in variable.uses:
+            if given is not None and use.role == "write":
+                continue
             if use.role == "update" and use.place.type == "field_expression":
                 parent = use.place.parent
                 axis = "xyz".find(self._syntax.of(field(use.place, "field")))
@@ -210,9 +213,29 @@ class Launches:
                 extents[axis] = self.extent(right)
             elif use.role in ("write", "address") or (use.writes and use.role != "update"):
                 return None
-        del at
         one = Extent("1", (at_end := variable.declarator.end_byte, at_end), 1)
         return tuple(e if e is not None else one for e in extents) or (one,)
+
+    def _assigned(self, variable: Variable, at: Node) -> Node | None:
+        """Return what a dim3 was last set to, as in `dim3 grid; ... grid = dim3(n);`.
+
+        None unless that surely happened last: in a block around the launch, none in between.
+        """
+        written = [use.place for use in variable.uses if use.role == "write"]
+        before = [place for place in written if place.start_byte < at.start_byte]
+        later = [place for place in written if place.start_byte > at.start_byte]
+        outer = before[-1].parent if before else None
+        statement = outer.parent if outer is not None else None
+        block = statement.parent if statement is not None else None
+        if outer is None or block is None or block.type != "compound_statement":
+            return None
+        if outer.type != "assignment_expression" or operator(outer) != "=":
+            return None
+        around = [a for a in ancestors(at, self._body) if a.type in _LOOPS]
+        again = [a for a in around if not contains(a, outer)]
+        if not contains(block, at) or any(contains(a, p) for a in again for p in later):
+            return None
+        return field(outer, "right")
 
     def extent(self, node: Node) -> Extent:
         """Return an expression with where its number is written."""
@@ -326,8 +349,8 @@ def _enumerated(syntax: Syntax, node: Node, known: dict[str, int]) -> Iterator[C
         if number is not None:
             known[syntax.of(name)] = number
         following = number + 1 if number is not None else None
-        if value is not None:
-            yield Constant(syntax.of(name), "enum", number, span(value), span(item))
+        written = span(value) if value is not None else (item.end_byte, item.end_byte)
+        yield Constant(syntax.of(name), "enum", number, written, span(item))
 
 
 def mentions(syntax: Syntax, name: str) -> list[Span]:

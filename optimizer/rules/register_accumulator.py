@@ -122,7 +122,8 @@ def _mentions(source: Source, node: Node, name: str) -> bool:
 
 def _one_element(source: Source, fn: Function, loop: Loop, group: list[Access]) -> bool:
     first = group[0]
-    if first.space not in ("global", "shared") or first.element not in _SCALARS:
+    kinds = {t.name for t in fn.templates}  # `T`: an assignment rounds to it wherever it goes
+    if first.space not in ("global", "shared") or first.element not in _SCALARS | kinds:
         return False
     if first.index is None or first.cast:
         return False

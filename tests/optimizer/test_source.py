@@ -139,6 +139,43 @@ def test_a_kernel_is_found_however_it_is_declared(head: str) -> None:
     assert not source.kernels[0].broken
 
 
+@pytest.mark.parametrize(
+    ("body", "blocks"),
+    [
+        ("dim3 t; t = dim3(512, 1); k<<<9, t>>>(a);", [(512, 1)]),
+        ("dim3 t; t = 64; t.y = 2; k<<<9, t>>>(a);", [(64, 2)]),
+        ("dim3 t(8); t = dim3(64); for (;;) k<<<9, t>>>(a);", [(64,)]),
+        (
+            "dim3 t; t = dim3(512); k<<<9, t>>>(a); t = dim3(64); while (n--) { k<<<9, t>>>(a); }",
+            [(512,), (64,)],
+        ),
+        ("dim3 t; t = dim3(512); for (;;) { k<<<9, t>>>(a); t = dim3(64); }", [None]),
+        ("dim3 t; t = dim3(512); if (n) t = dim3(64); k<<<9, t>>>(a);", [None]),
+        ("dim3 t; if (n) { t = dim3(64); } else { t = dim3(32); } k<<<9, t>>>(a);", [None]),
+        ("dim3 t; t = dim3(64); change(&t); k<<<9, t>>>(a);", [None]),
+        ("dim3 t; k<<<9, t>>>(a); t = dim3(64);", [None]),
+    ],
+)
+def test_a_block_set_behind_its_declaration_is_what_it_surely_was_set_to_last(
+    body: str, blocks: list[tuple[int, ...] | None]
+) -> None:
+    source = Source(
+        "__global__ void k(float* a) { a[threadIdx.x] = 1; }\n"
+        f"void run(float* a, int n) {{ {body} }}\n"
+    )
+    found = [lc.block and tuple(extent.value for extent in lc.block) for lc in source.launches]
+    assert found == blocks
+
+
+def test_enumerators_that_count_on_are_known() -> None:
+    source = Source(
+        "enum Mode { FIRST, SECOND, FIFTH = 5, SIXTH };\n"
+        "__global__ void k(float* a, Mode m) { if (m == FIRST) a[SIXTH] = MISSING; }\n"
+    )
+    assert [source.constant(name) for name in ("FIRST", "SECOND", "FIFTH", "SIXTH")] == [0, 1, 5, 6]
+    assert source.kernels[0].unknown_names == {"MISSING"}
+
+
 def test_launches_lead_to_their_literals() -> None:
     """A block extent tells its number and where that is written, through names."""
     source = Source(read("stencil_macros"))

@@ -51,6 +51,19 @@ def test_what_may_see_the_array_finds_it_stored(behind: str) -> None:
     assert f"  c[i] = acc;\n  {behind}\n" in text
 
 
+def test_elements_of_a_template_type_and_choices_by_an_enumerator_do_no_harm() -> None:
+    (text,) = edits(
+        "  for (int s = 0; s < n; s++) {\n    w[i] = b * w[i] + g[i];\n"
+        "    p[i] -= how == PLAIN ? w[i] : w[i] * b;\n  }\n",
+        "enum How { PLAIN, SCALED };\ntemplate <typename T, typename G>\n"
+        "__global__ void k(T *__restrict__ p, T *__restrict__ w, const G *__restrict__ g, How how,"
+        " const float b, int n) {\n",
+    )
+    assert "  T p_acc = p[i];\n  T w_acc = w[i];\n" in text or "T w_acc = w[i];\n  T p_acc" in text
+    assert "w_acc = b * w_acc + g[i];" in text
+    assert "p_acc -= how == PLAIN ? w_acc : w_acc * b;" in text
+
+
 def test_several_arrays_of_a_loop_are_promoted_together() -> None:
     (text,) = edits(
         "  c[i] = 1e30f;\n  best[i] = 0;\n"
