@@ -144,7 +144,13 @@ def _add_figures(app: FastAPI, entrance: Entrance) -> None:
         alive = entrance.is_alive()
         told = {f"{kind}/{state}": number for (kind, state), number in counts.items()}
         status = "ok" if alive else "no jobs are taken"
-        body = {"status": status, "jobs": told, "paused": sorted(paused)}
+        # Anybody may ask: which repositories there are is not told, nor why one is switched off.
+        body = {
+            "status": status,
+            "jobs": told,
+            "paused": ["*"] if "*" in paused else [],
+            "repositories_paused": len(paused.keys() - {"*"}),
+        }
         return JSONResponse(body, 200 if alive else 503)
 
     @app.get("/metrics")

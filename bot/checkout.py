@@ -222,9 +222,19 @@ class Checkout:
         if not foreign:
             return self.root / folder
         made = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-base-")))
-        for path in inside:
+        try:
+            self._lay_out(made, [path for path in inside if path not in foreign], foreign)
+        except OSError as error:
+            raise ConfigError(
+                f"the base branch's files do not fit beside those of this change: {error.strerror}",
+                "a file of the base is a folder here, or a folder a file",
+            ) from error
+        return made / folder
+
+    def _lay_out(self, made: Path, ours: Sequence[str], foreign: Collection[str]) -> None:
+        for path in ours:
             file = self.root / path
-            if path not in foreign and file.is_file() and not file.is_symlink():
+            if file.is_file() and not file.is_symlink():
                 (made / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, made / path)
         for path in foreign:
@@ -232,12 +242,14 @@ class Checkout:
             if data is not None:
                 (made / path).parent.mkdir(parents=True, exist_ok=True)
                 (made / path).write_bytes(data)
-        return made / folder
 
     def _differs_from_base(self, path: str) -> bool:
         file = self.root / path
-        here = file.read_bytes() if file.is_file() and not file.is_symlink() else None
-        return here != self._base_bytes(path, self._base_tip)
+        base = self._base_bytes(path, self._base_tip)
+        if base is None or not file.is_file() or file.is_symlink():
+            return base is not None or (file.is_file() and not file.is_symlink())
+        # A stranger's file may be of any size: it is not read to learn that.
+        return file.stat().st_size != len(base) or file.read_bytes() != base
 
 
 class _Sides:

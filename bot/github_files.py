@@ -192,7 +192,10 @@ class PullFiles:
         if one is not None:
             if one["status"] not in _WRITTEN:
                 return None if one["status"] == "removed" else self._at_head(path)
-            return self._library.text(self._repository, Entry(str(one["sha"]), "100644"))
+            try:
+                return self._library.text(self._repository, Entry(str(one["sha"]), "100644"))
+            except Missing:
+                return self._at_head(path)  # a submodule, whose commit is no file of ours
         return None if path in self._gone else self._at_head(path)
 
     def before(self, path: str) -> str | None:

@@ -148,6 +148,40 @@ def test_a_file_whose_name_is_a_pattern_is_that_file(repo: git.Repo) -> None:
             assert "int also" not in patch
 
 
+def test_a_file_of_the_base_that_became_a_folder_is_said(repo: git.Repo) -> None:
+    root = Path(repo.working_dir)
+    (root / "ref.py").unlink()
+    (root / "ref.py").mkdir()
+    (root / "ref.py/k.cu").write_text(OTHER)
+    (root / "src/k.cu").write_text(KERNEL + "// changed\n")
+    with (
+        Checkout(root, "main", READING, lambda _: None) as forge,
+        pytest.raises(ConfigError, match="do not fit beside"),
+    ):
+        forge.changed_kernels(forge.pull)
+
+
+def test_a_huge_file_beside_the_sources_is_not_read(
+    repo: git.Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(repo.working_dir)
+    (root / "src/k.cu").write_text(KERNEL + "// changed\n")
+    with (root / "ref.py").open("wb") as file:
+        file.truncate(1 << 33)  # takes no room: it is all holes
+    (root / "weights.bin").symlink_to("/dev/zero")
+
+    def read_bytes(path: Path) -> bytes:
+        assert path.stat().st_size < 1 << 20
+        with path.open("rb") as file:
+            return file.read(1 << 20)
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    with Checkout(root, "main", READING, lambda _: None) as forge:
+        (change,) = forge.changed_kernels(forge.pull)
+        assert change.workload is not None
+        assert (Path(change.workload.root) / "ref.py").read_text() == "base\n"
+
+
 def test_a_report_is_handed_on(repo: git.Repo) -> None:
     said: list[Report] = []
     with Checkout(Path(repo.working_dir), "main", READING, said.append) as forge:

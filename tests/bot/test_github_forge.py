@@ -199,3 +199,24 @@ def test_a_pull_request_that_moved_while_it_was_read_is_stale(world: World) -> N
     world.fake.commit(world.repository, "faster", {PATH: worlds.BEFORE + "//\n" + HOST})
     with pytest.raises(errors.Stale, match="is at"):
         world.hub().forge(NAME, one.number).changed_kernels(old)
+
+
+def test_links_and_submodules_are_no_kernels_and_a_pointer_is_only_its_text(world: World) -> None:
+    one = world.change("odd", {"README.md": "# other\n"})
+    store, ref = world.repository.store, "refs/heads/odd"
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n"
+    store.write_files(ref, {"kernels/lfs.cu": pointer}, "pointer")
+    entries = store.entries(ref)
+    target = store.line("hash-object", "-w", "--stdin", data=b"../../etc/passwd")
+    entries |= {
+        "kernels/link.cu": ("120000", target),
+        "kernels/module.cu": ("160000", "c" * 40),
+        "kernels/module.cuh": ("160000", "d" * 40),
+    }
+    commit = store.line("commit-tree", store.tree_of(entries), "-p", ref, "-m", "odd")
+    store.git("update-ref", ref, commit)
+    assert one.head == commit
+    found = world.hub().forge(NAME, one.number).changed_kernels(pull_of(one))
+    assert {change.kernel.source for change in found} <= {pointer, "../../etc/passwd"}
+    assert not [change for change in found if change.workload or change.snippet]
+    assert "kernels/module.cu" not in {change.kernel.path for change in found}

@@ -326,7 +326,12 @@ def test_the_kill_switch_ends_what_runs_and_denies_what_is_asked(tmp_path: Path)
         bot.comment("/optiml optimize")
         bot.settled()
         assert "an incident" in bot.replies()[0]
-        assert bot.client.get("/health").json()["paused"] == ["*"]
+        bot.house.entrance.records.ledger.pause("octo/private", "a secret reason")
+        health = bot.client.get("/health")
+        assert health.json()["paused"] == ["*"]
+        assert health.json()["repositories_paused"] == 1
+        for page in (health, bot.client.get("/metrics")):
+            assert not [word for word in ("private", "secret", "incident") if word in page.text]
 
 
 def queued(bot: house.Bot, number: int = 7) -> Any:

@@ -89,7 +89,8 @@ class GitStore:
             if slash:
                 below.setdefault(name, {})[rest] = entry
             else:
-                here.append(f"{entry[0]} blob {entry[1]}\t{name}")
+                kind = "commit" if entry[0] == "160000" else "blob"
+                here.append(f"{entry[0]} {kind} {entry[1]}\t{name}")
         here += [f"040000 tree {self.tree_of(inside)}\t{name}" for name, inside in below.items()]
         text = "".join(f"{one}\0" for one in here)
         return self.line("mktree", "-z", data=text.encode())
