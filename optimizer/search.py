@@ -38,6 +38,7 @@ from optimizer.rolling import Rolling
 from optimizer.shortening import Shortening
 from optimizer.significance import speedup
 from optimizer.strategies import chooser
+from optimizer.sweeps import fewer_sweeps
 from optimizer.thrift import thriftiest, weighed
 from optimizer.tools import Event, Stage, Tools, ignore
 from optimizer.tree import Node, Tree
@@ -77,7 +78,8 @@ def search(
     run.on_step, run.on_event = on_step, on_event
     run.begin(resume)
     try:
-        stopped = run.loop()
+        with fewer_sweeps():
+            stopped = run.loop()
     except KeyboardInterrupt:
         stopped = Stopped.INTERRUPTED
     except RunnerError as error:
