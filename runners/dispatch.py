@@ -19,7 +19,7 @@ from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
 from runners import interposer, wire
 from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
-from runners.line import Compiled, Line, Rank, awaited, rehearsable
+from runners.line import Compiled, Line, Rank, awaited, readiness, rehearsable
 from runners.profiler import NcuProfiler, profile_jobs, with_profile
 from runners.sandbox import Sandbox
 from runners.seat import START_SECONDS, Gone, Seat, facts_of
@@ -274,7 +274,7 @@ class LocalDispatcher:
 
     def _rehearsed(self, job: Job, candidate: Built, baseline: Built) -> Verdict:
         """Make a GPU that nobody uses ready for a workload; what it measures counts for nothing."""
-        ready = _readiness(job)
+        ready = readiness(job)
         seat = None
         if candidate.artifact is not None and baseline.artifact is not None:
             seat = self._free.take_other(lambda seat: (seat.index, *ready) not in self._ready)
@@ -308,7 +308,7 @@ class LocalDispatcher:
     ) -> Verdict:
         seat = seat or self._free.take()
         try:
-            self._ready.add((seat.index, *_readiness(job)))
+            self._ready.add((seat.index, *readiness(job)))
             seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
                 seat.alone()
@@ -393,11 +393,6 @@ def _key(job: Job, built: Built) -> tuple[str, ...]:
     code = built.machine_code or job.kernel.digest
     launch = str(job.kernel.launch)
     return (code, launch, job.baseline.digest, job.effort.value, str(job.seed), repr(job.workload))
-
-
-def _readiness(job: Job) -> tuple[str, str]:
-    """Identify what a GPU has to be made ready for."""
-    return (job.baseline.digest, repr(job.workload))
 
 
 def _refused(built: Built, forged: wire.ForgedResponse) -> Verdict:

@@ -122,7 +122,13 @@ class Bench:
                 while len(self._answers) > KEPT:
                     self._answers.popitem(last=False)
         if first:
-            body = self._body(number, asked, data)
+            try:
+                body = self._body(number, asked, data)
+            except BaseException as error:  # who asks again must not wait for ever
+                with self._lock:
+                    self._answers.pop(number, None)
+                answer.set_exception(error)
+                raise
             answer.set_result(body)
             if "verdict" not in body:
                 with self._lock:
@@ -153,6 +159,8 @@ class Bench:
                 "type": type(error).__name__, "message": error.message, "remedy": error.remedy
             }  # fmt: skip
             return {"error": fault, "card": self.card.digest}
+        except OSError as error:  # a full disk, no processes left: not the candidate's doing
+            return {"unfit": f"its host: {error.strerror or error}"[:300], "for_good": False}
 
     def _judged(self, number: str, job: Job) -> dict[str, Any]:
         looked = self._watched.begin()

@@ -70,6 +70,11 @@ def rehearsable(job: Job) -> bool:
     return job.kernel == job.baseline and job.workload.kind is not Kind.PROGRAM
 
 
+def readiness(job: Job) -> tuple[str, str]:
+    """Identify what a GPU is made ready for by its first job."""
+    return (job.baseline.digest, repr(job.workload))
+
+
 @dataclass(slots=True, eq=False)
 class Compiled(Ticket):
     """A ticket of a job that is compiled while it waits: the candidate, and its baseline."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,13 @@ import pytest
 
 from optimizer.errors import BaselineError, NoDeviceError, RunnerError
 from optimizer.model import Effort, Kind, Status, Verdict
+from runners import wire
 from runners.fleet import DaskDispatcher, Patience
+from runners.fleet_link import question
+from runners.fleet_places import unlike
 from runners.fleet_worker import Bench
+from runners.interfaces import Job
+from runners.parcel import Parcel
 from tests.runners.fleet_fakes import (
     BASE,
     CARD,
@@ -65,6 +72,13 @@ def opened(said: list[str]) -> Iterator[Open]:
 def two(tmp_path: Path) -> Iterator[Cluster]:
     with cluster(tmp_path, ["a", "b"]) as made:
         yield made
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def worker_of(verdict: Verdict) -> str:
@@ -282,16 +296,10 @@ def test_a_worker_of_dask_that_is_not_ours_is_left_out(opened: Open, said: list[
 
 
 def test_a_question_that_comes_again_is_answered_and_not_judged_again() -> None:
-    import json
-
-    from runners import wire
-    from runners.fleet import _question
-    from runners.parcel import Parcel
-
     judging = Obedient("a")
     one, text = bench("a", judging), ""
     for nonce in ("n1", "n2"):
-        text = one.judge(_question("7", nonce, job("once"), Parcel("", b"")), None)
+        text = one.judge(question("7", nonce, job("once"), Parcel("", b"")), None)
         verdict, _ = wire.response(text.encode(), "7", nonce, job("once").kernel.digest)
         assert verdict.status is Status.CORRECT
     assert judging.judged == ["once"]
@@ -300,11 +308,138 @@ def test_a_question_that_comes_again_is_answered_and_not_judged_again() -> None:
     assert json.loads(text)["card"] == one.card.digest
 
 
-def test_files_that_a_worker_has_not_got_are_asked_for() -> None:
-    from runners.fleet import _question
-    from runners.parcel import Parcel
+def test_gpus_are_made_ready_while_the_unedited_kernel_is_judged(opened: Open) -> None:
+    judging = [Obedient(name) for name in "abc"]
+    with Here([bench(name, one) for name, one in zip("abc", judging, strict=True)]) as here:
+        fleet = opened(here.address, 3)
+        assert fleet.dispatch([job(BASE.source)])[0].status is Status.CORRECT
+        until(lambda: all(one.judged == [BASE.source] for one in judging))
+        list(fleet.dispatch([job(BASE.source)]))
+        assert sum(len(one.judged) for one in judging) == 4  # each is made ready once
 
-    missing = bench("a").judge(_question("7", "n", job("x"), Parcel("f" * 64, b"")), None)
+
+class Cursed(Obedient):
+    """Fails at whatever it is given first."""
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        if not self.judged:
+            self.judged.append("nothing")
+            raise RuntimeError
+        return super().dispatch(jobs)
+
+
+def test_a_rehearsal_that_fails_is_nobodys_fault(opened: Open) -> None:
+    cursed = Cursed("b")
+    with Here([bench("a"), bench("b", cursed)]) as here:
+        fleet = opened(here.address, 2)
+        assert fleet.dispatch([job(BASE.source)])[0].status is Status.CORRECT
+        until(lambda: bool(cursed.judged))
+        verdicts = fleet.dispatch([job(f"j{i} slow 0.05") for i in range(6)])
+        assert {worker_of(verdict) for verdict in verdicts} == {"a", "b"}
+
+
+class Liar(Bench):
+    """Answers whatever it is told to, `nonce` and `number` filled in, before it says the truth."""
+
+    def __init__(self, honest: Bench, lies: Sequence[str]) -> None:
+        super().__init__(Obedient("liar"), honest.card)
+        self._honest, self._lies = honest, list(lies)
+
+    def judge(self, text: str, data: bytes | None) -> str:
+        if not self._lies:
+            return self._honest.judge(text, data)
+        asked, lie = json.loads(text), self._lies.pop(0)
+        return lie.replace("NONCE", asked["nonce"]).replace("NUMBER", asked["id"])
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "not JSON",
+        "[]",
+        "[" * 100_000,
+        '{"withdrawn": true}',
+        '{"id": "NUMBER", "nonce": "NONCE", "verdict": {"status": "correct"}}',
+        '{"id": "NUMBER", "nonce": "stale", "card": "CARD", "verdict": {"status": "correct"}}',
+        '{"id": "NUMBER", "nonce": "NONCE", "card": "CARD", "digest": "0", "verdict": {}}',
+    ],
+)
+def test_an_answer_that_makes_no_sense_or_is_stale_moves_the_job(
+    opened: Open, said: list[str], lie: str
+) -> None:
+    honest = bench("a")
+    liar = Liar(honest, [lie.replace("CARD", honest.card.digest)] * 2)
+    with Here([liar]) as here:
+        verdict = opened(here.address).dispatch([job("x")])[0]
+        assert verdict.status is Status.CORRECT
+        assert worker_of(verdict) == "a"
+        assert said
+
+
+def test_a_worker_with_a_card_that_is_none_is_left_out_and_others_are_still_seen(
+    opened: Open, said: list[str]
+) -> None:
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        forged = bench("b")
+        forged.card = Forged()  # type: ignore[assignment]
+        here.join(forged)
+        until(lambda: any("describes itself" in words for words in said))
+        here.join(bench("c"))
+        until(lambda: fleet.gpus == 2)
+
+
+class Forged:
+    def as_json(self) -> str:
+        return '{"gpu": 7, "peaks": "many"}'
+
+
+def test_peaks_that_are_no_numbers_are_not_those_of_an_equal() -> None:
+    nan = replace(CARD, peaks={"dram_gbs": float("nan")})
+    assert "dram_gbs" in unlike(CARD, nan)
+    assert not unlike(CARD, CARD)
+
+
+class Full(Obedient):
+    """A worker whose disk is full as often as it is told."""
+
+    def __init__(self, name: str, times: int) -> None:
+        super().__init__(name)
+        self._left = times
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        self._left -= 1
+        if self._left >= 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().dispatch(jobs)
+
+
+def test_a_full_disk_is_the_hosts_trouble_and_never_the_candidates_crash(
+    opened: Open, said: list[str]
+) -> None:
+    with Here([bench("a", Full("a", 4))]) as here:
+        fleet = opened(here.address, patience=replace(QUICK, rest=0.05))
+        assert fleet.dispatch([job("x")])[0].status is Status.CORRECT
+        assert any("No space left" in words for words in said)
+
+
+def test_a_question_whose_first_asking_broke_is_judged_when_it_comes_again() -> None:
+    class Broken(Obedient):
+        def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+            if not self.judged:
+                self.judged.append("broken")
+                raise MemoryError
+            return super().dispatch(jobs)
+
+    one = bench("a", Broken("a"))
+    asked = question("7", "n", job("x"), Parcel("", b""))
+    with pytest.raises(MemoryError):
+        one.judge(asked, None)
+    assert '"verdict"' in one.judge(asked, None)
+
+
+def test_files_that_a_worker_has_not_got_are_asked_for() -> None:
+    missing = bench("a").judge(question("7", "n", job("x"), Parcel("f" * 64, b"")), None)
     assert '"missing": true' in missing
 
 
