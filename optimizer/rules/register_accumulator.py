@@ -81,9 +81,12 @@ def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Acces
         if not any(a.reads for a in group) and _first_value(source, loop, group) is None:
             continue
         if all(
-            a.variable is not None
-            and group[0].variable is not None
-            and apart(source, fn, group[0].variable, a.variable)
+            a.space == "constant"  # nothing on the device writes there
+            or (
+                a.variable is not None
+                and group[0].variable is not None
+                and apart(source, fn, group[0].variable, a.variable)
+            )
             for a in others
         ):
             found.append(group)

@@ -24,6 +24,7 @@ _TYPES = {
     "float": "f", "double": "", "int": "i", "unsigned int": "i", "unsigned": "i",
     "long long": "i", "unsigned long long": "i",
 }  # fmt: skip
+_INTEGERS = frozenset({"int", "unsigned", "unsigned int", "short", "long", "size_t"})
 _CALLS = {
     "max": "max", "fmax": "max", "fmaxf": "max", "min": "min", "fmin": "min", "fminf": "min",
 }  # fmt: skip
@@ -93,7 +94,7 @@ def _tree(source: Source, fn: Function, loop: Loop, block: int) -> tuple[_Array,
         return ()
     if any(n.start_byte < loop.node.start_byte for n in walk(fn.body, "return_statement")):
         return ()  # a shuffle needs every lane
-    if not _halving(source, loop, block) and not _doubling(source, loop, block):
+    if not _halving(source, fn, loop, block) and not _doubling(source, fn, loop, block):
         return ()
     statements = [n for n in loop.body_statements() if n.type != "comment"]
     if loop.kind == "while" and loop.update is not None:
@@ -103,7 +104,7 @@ def _tree(source: Source, fn: Function, loop: Loop, block: int) -> tuple[_Array,
     others = [n for n in statements if n is not test and n not in calls]
     if test is None or len(calls) != 1 or source.plain(calls[0]) != "__syncthreads();":
         return ()
-    if calls[0].start_byte < test.start_byte or field(test, "alternative") is not None:
+    if field(test, "alternative") is not None:
         return ()
     if any(n.type != "declaration" for n in others):
         return ()
@@ -126,12 +127,49 @@ def _tree(source: Source, fn: Function, loop: Loop, block: int) -> tuple[_Array,
     return arrays
 
 
-def _number(source: Source, fn_block: int, node: Node | None) -> int | None:
-    text = re.sub(r"\bblockDim\s*\.\s*x\b", str(fn_block), source.plain(node))
-    return source.value(text)
+def _number(source: Source, fn: Function, block: int, node: Node | None) -> int | None:
+    """Return an integer, seen through settled locals and what every launch passes."""
+
+    def inserted(found: re.Match[str]) -> str:
+        variable = fn.variables.named(found[0], node) if node is not None else None
+        if variable is None or not variable.settled or not variable.is_scalar:
+            return found[0]
+        if variable.space == "local" and variable.element in _INTEGERS:
+            number = _number(source, fn, block, variable.init)
+        else:
+            number = _passed(source, fn, variable)
+        return found[0] if number is None else str(number)
+
+    text = re.sub(r"\bblockDim\s*\.\s*x\b", str(block), source.plain(node))
+    return source.value(re.sub(r"\b[A-Za-z_]\w*\b", inserted, text))
 
 
-def _halving(source: Source, loop: Loop, block: int) -> bool:
+def _passed(source: Source, fn: Function, variable: Variable) -> int | None:
+    """Return what every launch passes for an integer parameter; None unless it is one number."""
+    places = [i for i, p in enumerate(fn.parameters) if p.name == variable.name]
+    if variable.element not in _INTEGERS or not places or not source.only_launched(fn.name):
+        return None
+    found: set[int | None] = set()
+    for launch in source.launches_of(fn.name):
+        host = source.function(launch.function)
+        if host is None or host.body != launch.function_node or places[0] >= len(launch.arguments):
+            return None
+        found.add(_of_host(source, host, launch.arguments[places[0]]))
+    return found.pop() if len(found) == 1 else None
+
+
+def _of_host(source: Source, host: Function, node: Node) -> int | None:
+    variable = host.variables.of(node) if node.type == "identifier" else None
+    if variable is None:
+        return source.value(source.plain(node)) if node.type == "number_literal" else (
+            source.constant(source.plain(node))
+        )  # fmt: skip
+    if not variable.settled or variable.init is None or variable.element not in _INTEGERS:
+        return None
+    return _of_host(source, host, variable.init)
+
+
+def _halving(source: Source, fn: Function, loop: Loop, block: int) -> bool:
     start = loop.start
     if start is None and loop.variable is not None and loop.variable.init is not None:
         if len(loop.variable.changes) != 1:
@@ -140,17 +178,17 @@ def _halving(source: Source, loop: Loop, block: int) -> bool:
     if (loop.scaling, source.plain(loop.step_node)) not in (("/", "2"), (">>", "1")):
         return False
     last = (loop.relation, source.plain(loop.bound))
-    return _number(source, block, start) == block // 2 and last in (
+    return _number(source, fn, block, start) == block // 2 and last in (
         (">", "0"), ("!=", "0"), (">=", "1"),
     )  # fmt: skip
 
 
-def _doubling(source: Source, loop: Loop, block: int) -> bool:
+def _doubling(source: Source, fn: Function, loop: Loop, block: int) -> bool:
     if (loop.scaling, source.plain(loop.step_node)) not in (("*", "2"), ("<<", "1")):
         return False
     if loop.start is None or source.plain(loop.start) != "1" or loop.relation != "<":
         return False
-    return _number(source, block, loop.bound) == block
+    return _number(source, fn, block, loop.bound) == block
 
 
 def _tested(
@@ -165,8 +203,8 @@ def _tested(
     if scaled:  # index = 2 * s * thread; index < blockDim.x
         value = fn.affine(left)
         fits = value is not None and dict(value.terms) == {tuple(sorted((name, "threadIdx.x"))): 2}
-        return fits and sign == "<" and _number(source, block, right) == block
-    if _halving(source, loop, block):
+        return fits and sign == "<" and _number(source, fn, block, right) == block
+    if _halving(source, fn, loop, block):
         value = fn.affine(left)
         if value is None or dict(value.terms) != {("threadIdx.x",): 1}:
             return False

@@ -64,6 +64,19 @@ def test_elements_of_a_template_type_and_choices_by_an_enumerator_do_no_harm() -
     assert "p_acc -= how == PLAIN ? w_acc : w_acc * b;" in text
 
 
+def test_constant_memory_read_in_the_loop_overlaps_nothing() -> None:
+    (text,) = edits(
+        "  c[i] = 0;\n  for (int j = 0; j != 9; j++) c[i] = c[i] + taps[j] * a[i + j];\n",
+        f"__constant__ float taps[9];\n{HEAD}",
+    )
+    assert "acc = acc + taps[j] * a[i + j];" in text
+    found = edits(
+        "  c[i] = 0;\n  for (int j = 0; j != 9; j++) c[i] = c[i] + taps[j] * a[i + j];\n",
+        f"__device__ float taps[9];\n{HEAD}",
+    )
+    assert not found
+
+
 def test_several_arrays_of_a_loop_are_promoted_together() -> None:
     (text,) = edits(
         "  c[i] = 1e30f;\n  best[i] = 0;\n"

@@ -22,6 +22,7 @@ TREES = {
     "doubling": "  for (unsigned int o = 1; o < blockDim.x; o *= 2) {\n    if (t % (2 * o) == 0) { s[t] += s[t + o]; }\n    __syncthreads();\n  }\n",
     "spread": "  for (int o = 1; o < BS; o <<= 1) {\n    int at = 2 * o * t;\n    if (at < BS) s[at] = s[at] + s[at + o];\n    __syncthreads();\n  }\n",
     "while": "  int o = blockDim.x / 2;\n  while (o != 0) {\n    if (t < o)\n      s[t] += s[t + o];\n    __syncthreads();\n    o /= 2;\n  }\n",
+    "waits first": "  const int threads = blockDim.x;\n  for (int o = threads / 2; o >= 1; o /= 2) {\n    __syncthreads();\n    if (t < o) s[t] += s[t + o];\n  }\n",
 }
 BASIC = Kernel("k", HEAD + OWN + FEED + TREES["halving"] + LAST + RUN, "k.cu")
 
@@ -89,6 +90,26 @@ def test_two_arrays_are_folded_together_by_their_own_operations() -> None:
     )[0].source
     assert "m_total = fmaxf(m_total, __shfl_down_sync" in text
     assert "s_total += __shfl_down_sync" in text
+
+
+@pytest.mark.parametrize(
+    ("launch", "folds"),
+    [
+        ("const int size = 128; k<<<9, size, size * 4>>>(x, y, size);", True),
+        ("k<<<9, 128, 512>>>(x, y, 128); k<<<5, 128, 512>>>(x, y, 128);", True),
+        ("k<<<9, 128, 512>>>(x, y, 64);", False),
+        ("k<<<9, 128, 512>>>(x, y, 128); k<<<9, 128, 512>>>(x, y, 64);", False),
+        ("int size = 128; if (x) size = 64; k<<<9, 128, 512>>>(x, y, size);", False),
+    ],
+)
+def test_a_block_size_that_is_passed_is_seen_at_every_launch(launch: str, folds: bool) -> None:
+    body = (
+        "  extern __shared__ float s[];\n  int t = threadIdx.x;\n  s[t] = x[t];\n"
+        "  __syncthreads();\n"
+        + TREES["halving"].replace("BS", "n")
+        + "  if (t == 0) y[0] = s[0];\n"
+    )
+    assert bool(edits(body, "}\nvoid go(float *x, float *y) {\n  " + launch + "\n}\n")) == folds
 
 
 @pytest.mark.parametrize(
