@@ -47,7 +47,7 @@ def tiling_chance(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         "from registers, so that a value loaded serves more than one operation",
         remedies=("tile-matmul", "coarsen", "tile-halo")
         if product
-        else ("tile-halo", "coarsen", "unroll", "vectorize"),
+        else ("tile-halo", "coarsen", "unroll", "vectorize", "rotate-planes"),
         expected=expected,
         confidence=0.7,
     )

@@ -37,6 +37,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "shuffle-reduce": 0.60,
     "split-loop": 0.55,
     "tile-halo": 0.50,
+    "rotate-planes": 0.40,
     "hoist": 0.50,
     "power-product": 0.50,
     "reciprocal": 0.45,

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from optimizer.accesses import Access
+from optimizer.aliasing import apart
 from optimizer.functions import Function
 from optimizer.polynomials import Monomial, Polynomial, number
 from optimizer.source import Source
 from optimizer.syntax import ancestors, contains, field, operator, stripped
+from optimizer.variables import ELEMENT_WRITES, Variable
 
 _JUMPS = ("return_statement", "continue_statement", "break_statement")
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
@@ -143,6 +145,32 @@ class Path:
         if sign in ("<", "<=", "=="):
             below = above.scaled(-1)
             self.least.append(below if sign != "<" else below - number(1))
+
+
+def only_read(source: Source, fn: Function) -> Iterator[Variable]:
+    """Yield the arrays passed to a kernel that nothing in it writes, also by another name."""
+    written = {u.variable for v in fn.variables.all for u in v.uses if u.role in ELEMENT_WRITES}
+    for array in fn.variables.all:
+        if array.space != "parameter" or not array.settled or array.depth != 1:
+            continue
+        if array in written or array.volatile:
+            continue
+        if all(v is None or apart(source, fn, array, v) for v in written):
+            yield array
+
+
+def text_of(value: Polynomial) -> str:
+    """Return a sum as C writes it: what is added first, then what is taken away."""
+    terms = sorted(value.terms.items(), key=lambda t: (t[1] < 0, not t[0], t[0]))
+    text = ""
+    for monomial, factor in terms:
+        names = " * ".join(monomial)
+        size = names or str(abs(factor))
+        if names and abs(factor) != 1:
+            size = f"{abs(factor)} * {names}"
+        sign = "-" if factor < 0 else "+"
+        text += f" {sign} {size}" if text else (f"-{size}" if factor < 0 else size)
+    return text or "0"
 
 
 def axis_of(index: Polynomial, name: str, pitch: Polynomial) -> Axis | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from optimizer.accesses import Access
-from optimizer.aliasing import apart
 from optimizer.functions import Function
 from optimizer.geometry import block_extents
 from optimizer.model import Edit, Finding, Kernel
@@ -16,7 +15,7 @@ from optimizer.rules import halo
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import span
-from optimizer.variables import ELEMENT_WRITES, Variable
+from optimizer.variables import Variable
 
 _NAME = "tile-halo"
 _SHARED = 48 << 10
@@ -107,13 +106,8 @@ def tile_halo(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
 
 def _tiles(source: Source, fn: Function, block: Block) -> Iterator[_Tile]:
-    written = {u.variable for v in fn.variables.all for u in v.uses if u.role in ELEMENT_WRITES}
-    for array in fn.variables.all:
-        if array.space != "parameter" or not array.settled or array.depth != 1:
-            continue
-        if array in written or array.volatile or _bytes(fn, array) is None:
-            continue
-        if not all(v is None or apart(source, fn, array, v) for v in written):
+    for array in halo.only_read(source, fn):
+        if _bytes(fn, array) is None:
             continue
         reads = [a for a in fn.accesses if a.root == array.name]
         tile = _tile(source, fn, array, reads, block)
@@ -338,15 +332,15 @@ def _load(
         run = f"int {t} = threadIdx.{axis.name}; {t} < {end}; {t} += blockDim.{axis.name}"
         yield f"{margin}for ({run}) {{"
         margin += step
-        start = f"blockIdx.{axis.name} * {_text(axis.block)} + {t}"
+        start = f"blockIdx.{axis.name} * {halo.text_of(axis.block)} + {t}"
         yield f"{margin}const int {g} = {start}{_signed(low)};"
-        tests += [f"{g} >= {places.low}", f"{g} < {_text(places.high + number(1))}"]
+        tests += [f"{g} >= {places.low}", f"{g} < {halo.text_of(places.high + number(1))}"]
     index = gx
     if tile.y is not None:
         row = f"(size_t){gy}" if wide else gy
         index = f"{row} * {_factor(tile.pitch)} + {gx}"
     layer = tile.reads[0].layer
-    index = f"{_text(layer)} + {index}" if layer.terms else index
+    index = f"{halo.text_of(layer)} + {index}" if layer.terms else index
     subscripts = f"[{ty}][{tx}]" if tile.y is not None else f"[{tx}]"
     yield f"{margin}if ({' && '.join(tests)}) {name}{subscripts} = {array.name}[{index}];"
     for _ in axes:
@@ -373,20 +367,6 @@ def _signed(value: int) -> str:
     return f" {'-' if value < 0 else '+'} {abs(value)}" if value else ""
 
 
-def _text(value: Polynomial) -> str:
-    """Return a sum as C writes it: what is added first, then what is taken away."""
-    terms = sorted(value.terms.items(), key=lambda t: (t[1] < 0, not t[0], t[0]))
-    text = ""
-    for monomial, factor in terms:
-        names = " * ".join(monomial)
-        size = names or str(abs(factor))
-        if names and abs(factor) != 1:
-            size = f"{abs(factor)} * {names}"
-        sign = "-" if factor < 0 else "+"
-        text += f" {sign} {size}" if text else (f"-{size}" if factor < 0 else size)
-    return text or "0"
-
-
 def _factor(value: Polynomial) -> str:
-    text = _text(value)
+    text = halo.text_of(value)
     return text if _PLAIN.fullmatch(text) else f"({text})"

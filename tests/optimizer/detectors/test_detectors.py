@@ -36,6 +36,7 @@ REMEDIES = frozenset(
         "narrow-index",
         "fast-division",
         "tile-halo",
+        "rotate-planes",
         "tile-matmul",
         "local-array",
         "fuse-launches",
