@@ -93,11 +93,17 @@ def _optimize(inputs: Inputs) -> None:
 
 
 def _settings(inputs: Inputs) -> settings.Settings:
-    """Return how the GPU plane works: strangers' code, so never without isolation by default."""
-    set_before = settings.surroundings().get("OPTIML_SANDBOX")
+    """Return how the GPU plane works: strangers' code, so never without isolation by default.
+
+    Nor with a memory: on a runner that lives on, what one pull request taught would decide what
+    is tried for the next, and tell of it.
+    """
+    before = settings.surroundings()
+    remembers = "on" if before.get("OPTIML_MEMORY_URL") else "off"
     return settings.load({
         "device": inputs.device or None,
-        "sandbox": inputs.sandbox or set_before or "strict",
+        "sandbox": inputs.sandbox or before.get("OPTIML_SANDBOX") or "strict",
+        "memory": before.get("OPTIML_MEMORY") or remembers,
     })  # fmt: skip
 
 

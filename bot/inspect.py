@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import wording
+from bot.markdown import visible
 from bot.settings import Settings
 from optimizer.diagnosis import diagnose
 from optimizer.functions import Function
@@ -111,7 +112,7 @@ def show(console: Console, seen: Inspection) -> None:
     kernels = wording.count(len(source.kernels), "kernel")
     launches = wording.count(len(source.launches), "launch", "launches")
     title = f"{seen.path}: {kind}, {kernels}, {launches}"
-    console.print(Text(title, style="bold"), soft_wrap=True)
+    console.print(Text(visible(title), style="bold"), soft_wrap=True)
     if source.errors:
         lines = ", ".join(str(source.line(start)) for start, _ in source.errors[:5])
         words = f"not understood near line {lines}: rules leave that alone"
@@ -119,9 +120,9 @@ def show(console: Console, seen: Inspection) -> None:
     if source.kernels:
         console.print(_kernels(seen))
     for launch in source.launches:
-        console.print(Text(f"line {launch.line}: {_said(source, launch)}", style="dim"))
+        console.print(Text(visible(f"line {launch.line}: {_said(source, launch)}"), style="dim"))
     if seen.compiled.problem:
-        console.print(Text(seen.compiled.problem, style="yellow"), soft_wrap=True)
+        console.print(Text(visible(seen.compiled.problem), style="yellow"), soft_wrap=True)
     elif seen.compiled.compiler:
         words = f"compiled by {seen.compiled.compiler} for sm_{seen.compiled.sm}"
         console.print(Text(words, style="dim"))
@@ -161,9 +162,9 @@ def _show_findings(console: Console, seen: Inspection) -> None:
         where = f"{one.subject}:{one.line}" if one.line else one.subject
         head = Text(f"{one.severity.value:8}", style=style[one.severity.value])
         console.print(head.append(f" {one.detector}", style="bold"), Text(where, style="dim"))
-        console.print(Text(f"         {one.message}"), soft_wrap=True)
+        console.print(Text(visible(f"         {one.message}")), soft_wrap=True)
         if one.advice:
-            console.print(Text(f"         → {one.advice}", style="dim"), soft_wrap=True)
+            console.print(Text(visible(f"         → {one.advice}"), style="dim"), soft_wrap=True)
 
 
 def _named(kernel: Function) -> str:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import wording
+from bot.markdown import visible
 from bot.outcome import Ratio, outcome_words, ratio_of, speedup_of
 from optimizer.budget import Budget
 from optimizer.model import Step
@@ -110,7 +111,7 @@ class Progress:
         if self._steps and self._steps[-1].edit is not None:
             last = self._steps[-1]
             title = last.edit.title if last.edit else ""
-            text = Text(f"  last: {title}: {outcome_words(last)}", style="dim")
+            text = Text(visible(f"  last: {title}: {outcome_words(last)}"), style="dim")
             text.truncate(max(20, self._console.width - 2), overflow="ellipsis")
             parts.append(text)
         return Group(*parts)
@@ -124,11 +125,13 @@ class Progress:
             at = self._steps[at].parent
         for step in list(reversed(steps))[-8:]:
             value = speedup_of(step)
-            title = Text(step.edit.title if step.edit else "", overflow="ellipsis", no_wrap=True)
+            title = Text(
+                visible(step.edit.title) if step.edit else "", overflow="ellipsis", no_wrap=True
+            )
             table.add_row("   ", title, wording.times(value) if value else "–")
         return table
 
     def _line(self, text: str) -> None:
         self._said = self._clock()
         spent = wording.seconds(self._said - self._began)
-        self._console.print(Text(f"[{spent}] {self._name}: {text}"), soft_wrap=True)
+        self._console.print(Text(visible(f"[{spent}] {self._name}: {text}")), soft_wrap=True)

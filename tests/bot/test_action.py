@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot import action, bundle, gpu_review, orders
+from bot.action_inputs import Inputs
 from bot.orders import Order
 from optimizer.errors import BaselineError, ConfigError
 from runners.fault import Fault
@@ -214,3 +215,24 @@ def test_a_gpu_job_imports_nothing_that_speaks_to_github() -> None:
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert not loaded & {"jwt", "cryptography", "github", "fastapi", "dbos", "sqlalchemy"}
     assert not {"bot.github_session", "bot.github"} & set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("given", "memory"),
+    [
+        ({}, "off"),
+        ({"OPTIML_MEMORY": "on"}, "on"),
+        ({"OPTIML_MEMORY_URL": "https://memory.example/x"}, "on"),
+        ({"OPTIML_MEMORY_URL": "https://memory.example/x", "OPTIML_MEMORY": "off"}, "off"),
+    ],
+    ids=str,
+)
+def test_one_pull_request_teaches_the_next_nothing_unless_the_runners_owner_says_so(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], memory: str
+) -> None:
+    for name in ("OPTIML_MEMORY", "OPTIML_MEMORY_URL", "OPTIML_SANDBOX"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = action._settings(Inputs())
+    assert (found.memory, found.sandbox) == (memory, "strict")
