@@ -34,7 +34,9 @@ def index_arithmetic(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
     long = wide > 0.08 * max(seen.instruction_count, 1)
     weight = max(seen.issuing, seen.fraction(counters.ALU_PCT)) if seen.profiled else 0.3
     expected = gain((integers - 0.25) * weight)
-    remedies: tuple[str, ...] = ("carry-digits", "hoist", "fast-division", "split-border", "unroll")
+    remedies: tuple[str, ...] = (
+        "carry-digits", "hoist", "fast-division", "split-border", "unroll", "narrow-index",
+    )  # fmt: skip
     if not long:
         remedies = ("hoist", "fast-division", "split-border", "coarsen", "unroll", "vectorize")
     yield Finding(
