@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from tree_sitter import Node
 
@@ -13,12 +12,13 @@ from optimizer.accesses import Access, accesses, changed_names
 from optimizer.affine import BUILTINS, Expander
 from optimizer.definitions import Parameter, Signature, TemplateParameter
 from optimizer.directives import Macro
-from optimizer.intrinsics import ATOMICS, BARRIERS, MATH, WARP, is_pure
+from optimizer.expression_types import ExpressionTypes
+from optimizer.intrinsics import ATOMICS, BARRIERS, WARP, is_pure
 from optimizer.loops import Loop, loops
 from optimizer.polynomials import Polynomial
+from optimizer.surroundings import File
 from optimizer.syntax import (
     Span,
-    Syntax,
     ancestors,
     contains,
     field,
@@ -29,55 +29,6 @@ from optimizer.syntax import (
 )
 from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Variable, Variables
-
-
-class File(Protocol):
-    """What a function needs to know of its file."""
-
-    @property
-    def syntax(self) -> Syntax:
-        """Return text and tree."""
-        ...
-
-    def constant(self, name: str) -> int | None:
-        """Return the value of an integer constant of the file."""
-        ...
-
-    def by_reference(self, name: str, index: int) -> bool:
-        """Return whether a function may change the variable passed as argument `index`."""
-        ...
-
-    @property
-    def spaces(self) -> dict[str, str]:
-        """Return the memory space of each module variable."""
-        ...
-
-    def known(self, name: str) -> bool:
-        """Return whether the file defines this name."""
-        ...
-
-    @property
-    def aliases(self) -> dict[str, str]:
-        """Return the types that typedef and using name."""
-        ...
-
-    @property
-    def members(self) -> dict[str, dict[str, str]]:
-        """Return the types of the members of each struct, by their names."""
-        ...
-
-    def returned(self, name: str) -> str | None:
-        """Return the arithmetic type that a function of the file returns, else None."""
-        ...
-
-    @property
-    def macros_in_force(self) -> dict[str, Macro]:
-        """Return the macros defined once, by name."""
-        ...
-
-    def pure_call(self, name: str) -> bool:
-        """Return whether a function or macro of the file only computes from its arguments."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,85 +446,12 @@ class Function:
         """
         return self._expander.expand(node, fold)
 
-    def type_of(self, node: Node | None) -> str | None:  # noqa: C901  one case a node type
+    def type_of(self, node: Node | None) -> str | None:
         """Return the type of an expression in simple cases, without const; else None.
 
         >>> # `float` for `a[i]` of `const float* a`, `int` for `i + 1`, `double` for `1.0`
         """
-        node = stripped(node)
-        if node is None:
-            return None
-        kind = node.type
-        if kind == "number_literal":
-            return _literal_type(self.file.syntax.of(node))
-        if kind == "identifier":
-            variable = self.variables.of(node)
-            if variable is None:
-                return "int" if self.file.constant(self.file.syntax.of(node)) is not None else None
-            if variable.element == "auto":
-                return self.type_of(variable.init)
-            if variable.is_array:
-                return variable.element + "*" * (variable.depth + len(variable.extents))
-            return variable.element + "*" * variable.depth
-        if kind == "cast_expression":
-            return self.file.syntax.plain(field(node, "type")).replace("const ", "")
-        if kind == "subscript_expression" or (
-            kind == "pointer_expression" and operator(node) == "*"
-        ):
-            base = self.type_of(field(node, "argument"))
-            return base[:-1] if base is not None and base.endswith("*") else None
-        if kind == "field_expression":
-            return self._member_type(node)
-        if kind in ("unary_expression", "update_expression"):
-            return "bool" if operator(node) == "!" else self.type_of(field(node, "argument"))
-        if kind == "assignment_expression":
-            return self.type_of(field(node, "left"))
-        if kind == "binary_expression":
-            if operator(node) in _COMPARISONS:
-                return "bool"
-            return _wider(self.type_of(field(node, "left")), self.type_of(field(node, "right")))
-        if kind == "call_expression":
-            return self._call_type(node)
-        return None
-
-    def _member_type(self, node: Node) -> str | None:
-        base = field(node, "argument")
-        if base is not None and self.file.syntax.of(base) in BUILTINS:
-            return "unsigned int"
-        outer = (self.type_of(base) or "").removeprefix("struct ").rstrip("*")
-        found = self.file.members.get(outer, {}).get(self.file.syntax.of(field(node, "field")))
-        return found or _VECTORS.get(outer.rstrip("1234"))
-
-    def _call_type(self, node: Node) -> str | None:
-        name = self.file.syntax.plain(field(node, "function"))
-        if name.startswith(("static_cast<", "reinterpret_cast<")):
-            return name[name.index("<") + 1 : -1].removeprefix("const ")
-        if name.startswith("(") and name.endswith(")"):
-            return self.file.aliases.get(name[1:-1], name[1:-1])  # `(real)(x)`
-        arguments = field(node, "arguments")
-        first = arguments.named_children[0] if arguments and arguments.named_children else None
-        if name in ("__ldg", "__ldcs", "__ldcg", "__ldca"):
-            base = self.type_of(first)
-            if first is not None and first.type == "pointer_expression":
-                return self.type_of(field(first, "argument"))
-            return base[:-1] if base is not None and base.endswith("*") else None
-        if name in ("min", "max") and arguments is not None and len(arguments.named_children) == 2:
-            return _wider(*(self.type_of(a) for a in arguments.named_children))
-        if (
-            name.startswith("__shfl")
-            and arguments is not None
-            and len(arguments.named_children) > 1
-        ):
-            return self.type_of(arguments.named_children[1])
-        if name in _TO_FLOAT or (name.startswith("__") and name.endswith("f") and name[2:] in MATH):
-            return "float"
-        if name in MATH:
-            if name.endswith("f") and name != "erf":
-                return "float"
-            given = arguments.named_children if arguments is not None else []
-            kinds = {self.type_of(a) for a in given}  # C++ overloads the plain names
-            return "float" if kinds == {"float"} else "double"
-        return name if name in ("float", "double", "int") else self.file.returned(name)
+        return ExpressionTypes(self.file, self.variables).of(node)
 
     # -- effects ---------------------------------------------------------------------------------
 
@@ -775,51 +653,14 @@ def _numbered(variable: Variable, value: Polynomial) -> ThreadId | None:
     return None
 
 
-def _literal_type(text: str) -> str | None:
-    lowered = text.lower()
-    if integer(text) is not None:
-        tail = lowered.lstrip("0123456789abcdefx'")
-        return "unsigned int" if "u" in tail else "long" if "l" in tail else "int"
-    if lowered.endswith("f") and not lowered.startswith("0x"):
-        return "float"
-    return "double" if "." in lowered or "e" in lowered else None
-
-
-_RANKS = {"bool": 0, "char": 0, "short": 0, "int": 1, "unsigned int": 2, "unsigned": 2,
-          "long": 3, "size_t": 4, "long long": 3, "float": 5, "double": 6}  # fmt: skip
-
-
-def _wider(one: str | None, other: str | None) -> str | None:
-    if one is None or other is None:
-        return None
-    if one.endswith("*"):
-        return one
-    if other.endswith("*"):
-        return other
-    if one not in _RANKS or other not in _RANKS:
-        return one if one == other else None
-    found = max(one, other, key=lambda t: _RANKS[t])
-    return found if _RANKS[found] else "int"
-
-
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
-_COMPARISONS = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 _IMPURE = frozenset({
     "assignment_expression", "update_expression", "gnu_asm_expression", "new_expression",
     "delete_expression", "lambda_expression", "ERROR", "throw_statement", "co_await_expression",
 })  # fmt: skip
 _DISTINCT = frozenset({"int", "unsigned int", "float", "double", "short", "unsigned", "long long"})
-_VECTORS = {
-    "float": "float", "double": "double", "int": "int", "uint": "unsigned int",
-    "short": "short", "uchar": "unsigned char", "char": "char", "dim": "unsigned int",
-}  # fmt: skip
-_TO_FLOAT = frozenset({
-    "__fdividef", "__half2float", "__bfloat162float", "__int2float_rn", "__uint2float_rn",
-    "__frcp_rn", "__fsqrt_rn", "__frsqrt_rn", "__fdiv_rn", "__fmaf_rn", "__fmul_rn", "__fadd_rn",
-    "__int_as_float", "__uint_as_float", "__saturatef", "__double2float_rn",
-})  # fmt: skip
 _KNOWN = frozenset({
     "warpSize", "NULL", "nullptr", "true", "false", "INFINITY", "NAN", "FLT_MAX", "FLT_MIN",
     "INT_MAX", "INT_MIN", "DBL_MAX", "FLT_EPSILON", "M_PI", "UINT_MAX", "CUDART_INF_F", "std",
