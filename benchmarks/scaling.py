@@ -19,6 +19,7 @@ import asyncio
 import contextlib
 import copy
 import gzip
+import itertools
 import json
 import os
 import platform
@@ -50,6 +51,7 @@ from runners.evaluator import DispatchedEvaluator
 from runners.fleet import DaskDispatcher, Patience
 from runners.fleet_worker import Bench, Card, serve
 from runners.interfaces import Dispatcher, Job
+from runners.seat import Seat
 from runners.wire import verdict_from_dict
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -92,15 +94,18 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
         del step
 
     begun = time.monotonic()
-    found = search(
-        kernel,
-        workload,
-        replace(tools, profile=False),
-        Budget(given.evaluations),
-        on_step,
-        settings=made,
-        environment=shop.environment,
-    )
+    cpu = time.process_time()
+    with seats_watched() as asked:
+        found = search(
+            kernel,
+            workload,
+            replace(tools, profile=False),
+            Budget(given.evaluations),
+            on_step,
+            settings=made,
+            environment=shop.environment,
+        )
+    cpu = time.process_time() - cpu
     counted = [step for step in found.steps[1:] if step.verdict.status not in FREE]
     reserve = min(5, given.evaluations // 16) if given.finals else 0
     last = min(len(found.steps), given.evaluations - reserve) - 1
@@ -108,7 +113,7 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
     width = tools.width if isinstance(tools.width, int) else tools.width()
     parts = {
         part: round(statistics.fmean(one.verdict.seconds.get(part, 0.0) for one in counted), 3)
-        for part in ("compile", "verify", "time")
+        for part in ("compile", "oracle", "verify", "time")
         if counted
     }
     told = summarize(found)
@@ -120,12 +125,58 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
         "sent": counting.jobs,
         "seconds": round(seconds, 2),
         "per_minute": round(60 * last / seconds, 1),
+        "first_verdict_seconds": round(marks[0] - begun, 2),
+        "steady_per_minute": round(60 * (last - last // 2) / (marks[last] - marks[last // 2]), 1),
+        "search_cpu_share": round(cpu / (time.monotonic() - begun), 3),
+        "gpus_in_use": in_use(asked, marks[0], marks[last]),
         "whole_seconds": round(time.monotonic() - begun, 2),
         "mean_seconds": parts,
         "fastest_screened": round(max(_speedups(found.steps), default=1.0), 4),
         "headline": told.headline if given.finals else "",
         "stopped": found.stopped,
     }
+
+
+@contextlib.contextmanager
+def seats_watched() -> Iterator[list[tuple[int, float, float]]]:
+    """Yield a list that fills with each request to a GPU of this host: its index, begin and end."""
+    asked: list[tuple[int, float, float]] = []
+    ask = Seat.ask
+
+    def noted(self: Seat, line: bytes, seconds: float) -> bytes:
+        begun = time.monotonic()
+        try:
+            return ask(self, line, seconds)
+        finally:
+            asked.append((self.index, begun, time.monotonic()))
+
+    Seat.ask = noted  # type: ignore[method-assign]
+    try:
+        yield asked
+    finally:
+        Seat.ask = ask  # type: ignore[method-assign]
+
+
+def in_use(
+    asked: Sequence[tuple[int, float, float]], begun: float, ended: float
+) -> dict[str, dict[str, float]]:
+    """Return by GPU what share of a span it worked, idled longest, and how long its first took."""
+    found: dict[str, dict[str, float]] = {}
+    for index in sorted({one[0] for one in asked}):
+        mine = sorted((b, e) for i, b, e in asked if i == index)
+        within = [(max(b, begun), min(e, ended)) for b, e in mine if e > begun and b < ended]
+        gaps = [b - e for (_, e), (b, _) in itertools.pairwise(within)]
+        if within:
+            gaps += [within[0][0] - begun, ended - within[-1][1]]
+        found[str(index)] = {
+            "jobs": len(within),
+            "busy": round(sum(e - b for b, e in within) / (ended - begun), 3),
+            "idle_seconds": round(ended - begun - sum(e - b for b, e in within), 2),
+            "longest_gap": round(max(gaps, default=ended - begun), 2),
+            "first_job_seconds": round(mine[0][1] - mine[0][0], 2),
+            "first_job_ended_at": round(mine[0][1] - begun, 2),
+        }
+    return found
 
 
 def _speedups(steps: Sequence[Step]) -> list[float]:
@@ -165,16 +216,25 @@ def table(given: argparse.Namespace) -> int:
         for row in rows
         if row["gpus"] == 1
     }
-    print("| example | through | window | GPUs | evaluations/min | × 1 GPU / N | sent/used |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print(
+        "| example | through | window | GPUs | evaluations/min | × 1 GPU / N | steady/min "
+        "| idle s by GPU | first job s | search CPU | sent/used |"
+    )
+    print("|" + " --- |" * 11)
     for row in sorted(rows, key=lambda r: (r["example"], r["through"], r["window"], r["gpus"])):
         first = one.get((row["example"], row["through"], row["window"]))
         share = f"{row['per_minute'] / first / row['gpus']:.2f}" if first else ""
         print(
             f"| {row['example']} | {row['through']} | {row['window']} | {row['gpus']} "
-            f"| {row['per_minute']:.0f} | {share} | {row['sent']}/{row['evaluations']} |"
+            f"| {row['per_minute']:.0f} | {share} | {row.get('steady_per_minute', '')} "
+            f"| {_by_gpu(row, 'idle_seconds')} | {_by_gpu(row, 'first_job_seconds')} "
+            f"| {row.get('search_cpu_share', '')} | {row['sent']}/{row['evaluations']} |"
         )
     return 0
+
+
+def _by_gpu(row: dict[str, dict[str, dict[str, float]]], what: str) -> str:
+    return ", ".join(str(one[what]) for one in row.get("gpus_in_use", {}).values())
 
 
 class Recorded:
