@@ -37,7 +37,12 @@ _GUARDED = (
     "__host__", "__managed__", "__attribute__", "__declspec", "_Pragma", "__pragma", "asm",
     "__asm__", "__asm", "virtual", "__cluster_dims__", "__block_size__", "friend", "import",
     "module", "export", "constructor", "thread_local", "__thread", "typeid", "operator",
+    "gnu", "__gnu__", "clang", "ifunc", "init_array",
 )  # fmt: skip
+# Attributes in double brackets that only tell the compiler what it may assume.
+_HARMLESS = frozenset({
+    "maybe_unused", "nodiscard", "likely", "unlikely", "fallthrough", "noreturn", "assume",
+})  # fmt: skip
 _GEOMETRY_CALLS = frozenset({
     "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
     "size_t", "static_cast",
@@ -273,6 +278,8 @@ def _guarded(
             continue
         if now[word] > was[word]:
             yield f"uses {word} where the original does not"
+    for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:
+        yield f"uses attribute [[{name}]] where the original does not"
     added = _assembly(after) - _assembly(before)
     if added:
         yield "changes inline assembly"
@@ -326,6 +333,26 @@ def _counts(source: Source) -> Counter[str]:
     found = Counter(t.text for t in source.syntax.masked.tokens if t.kind == "word")
     for m in source.macros:
         found.update(t.text for t in tokens(m.body) if t.kind == "word")
+    return found
+
+
+def _attributes(source: Source) -> Counter[str]:
+    """Count what stands first in double brackets, which begin nothing but attributes.
+
+    A section, an alias or a constructor named there reaches into the host's object file, even on a
+    device variable: the host has a shadow of it.
+    """
+    found: Counter[str] = Counter()
+    texts = [source.syntax.masked.tokens, *(tokens(m.body) for m in source.macros)]
+    for text in texts:
+        code = [t.text for t in text if t.kind not in ("space", "comment")]
+        for at, pair in enumerate(pairwise(code)):
+            if pair == ("[", "[") or code[at] == "[[":
+                skipped = 2 if pair == ("[", "[") else 1
+                first = code[at + skipped : at + skipped + 1]
+                after = code[at + skipped + 1 : at + skipped + 2]
+                plain = first and after in (["]"], ["("], ["]]"])
+                found[first[0] if plain else " ".join([*first, *after])] += 1
     return found
 
 

@@ -25,6 +25,7 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.launchable import plain_name
 from runners.oracle import combinations
+from runners.retained import MOST_BYTES
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Shaken, Timed, WholeShaken
@@ -105,6 +106,7 @@ class Judge:
             self._last = session
             start = time.monotonic()
             verify.verify(session, answers, job, [*declared, *extra], report, seconds)
+            _watchable(request, report)
             verify.remembered(session, answers, job, report, seconds)
             if job.work.kind == "entry" and _keeps_more(request):
                 verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
@@ -187,10 +189,10 @@ class Judge:
             self._theirs[job.key] = self._abilities(job.baseline.source, request, "baseline")
         more = mine - self._theirs[job.key]
         for what in sorted(more):
-            fine = what != static_gate.CLOCK
+            fine = what not in static_gate.REFUSED
             report.add("static gate", f"{what}, run more", passed=fine, error=None, bound=None)
-        if static_gate.CLOCK in more:
-            raise Wrong("rejected", f"its device code {static_gate.CLOCK}; the original's does not")
+        for what in sorted(more & static_gate.REFUSED):
+            raise Wrong("rejected", f"its device code {what}; the original's does not")
         if static_gate.knows_time(more):
             terms = (verify.GATE_SECONDS, verify.PAUSES)
             verify.repeated(session, answers, job, report, *terms)
@@ -392,12 +394,27 @@ def _most(sizes: Iterable[int | None]) -> int | None:
 
 def _keeps_more(request: Json) -> bool:
     """Tell whether a candidate's device code has variables that its original has not."""
-    kept = []
-    for which in ("candidate", "baseline"):
-        path = str(request[which].get("cubin") or "")
-        data = Path(path).read_bytes() if path and Path(path).is_file() else b""
-        kept.append(sum(size for name, size in cubin.variables(data) if not name.startswith("$")))
-    return kept[0] > kept[1]
+    return _kept_bytes(request["candidate"]) > _kept_bytes(request["baseline"])
+
+
+def _watchable(request: Json, report: Report) -> None:
+    """Refuse variables too large to be read and set back, where the original has none; `Wrong`."""
+    mine, theirs = (_kept_bytes(request[which]) for which in ("candidate", "baseline"))
+    if mine > MOST_BYTES >= theirs:
+        words = f"keeps {mine >> 20} MiB in variables between launches"
+        report.add("static gate", words, passed=False, error=None, bound=None)
+        raise Wrong(
+            "rejected", f"{words}; at most {MOST_BYTES >> 20} MiB can be watched, use an argument"
+        )
+
+
+def _kept_bytes(artifact: Json) -> int:
+    """Return the bytes of the variables that an artefact's device code has."""
+    cubin_path = str(artifact.get("cubin") or "")
+    if artifact.get("kind") == "cubin":
+        cubin_path = str(artifact.get("path") or "")
+    data = Path(cubin_path).read_bytes() if cubin_path and Path(cubin_path).is_file() else b""
+    return sum(size for name, size in cubin.variables(data) if not name.startswith("$"))
 
 
 def _where(key: str) -> str:

@@ -273,11 +273,11 @@ class _Trial:
         mine, theirs = (
             static_gate.device(self.device_code(text, self.job) or "") for text in sources
         )
-        done += [_check("static gate", w, w != static_gate.CLOCK) for w in sorted(mine - theirs)]
-        if static_gate.CLOCK in mine - theirs:
-            raise Failed(
-                "rejected", f"its device code {static_gate.CLOCK}; the original's does not"
-            )
+        more = sorted(mine - theirs)
+        done += [_check("static gate", w, w not in static_gate.REFUSED) for w in more]
+        for what in more:
+            if what in static_gate.REFUSED:
+                raise Failed("rejected", f"its device code {what}; the original's does not")
 
     def _watch(self, original: Profile, done: list[dict[str, Any]]) -> None:
         """Have compute-sanitizer look at the shortest run; blame what the original has not."""

@@ -4,8 +4,10 @@ A clock, a sleep, a printed line, a heap, a cache policy, a variable that outliv
 has honest uses, and each is how a kernel can tell a measurement from the rest of its life. So what
 a candidate has of these and its original has not decides nothing. It raises the bar: such a one is
 run a hundred times more at the end of everything, with pauses in between where it knows of time.
-Only a clock in device code is refused: none needs to know the time for being fast, and what a clock
-decides shows once in any number of runs, moved ahead (`runners.shaking`) or not.
+Only a clock in device code is refused, and what numbers launches: none needs to know the time or
+how many launches went before for being fast, and what these decide shows once in any number of
+runs, moved ahead (`runners.shaking`) or not. A variable that counts can be set ahead
+(`runners.retained`), a register cannot; nor can variables too large to be read each time.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -19,6 +21,8 @@ import re
 from runners.linkage import imports
 
 CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
+LAUNCHES = "tells launches apart"
+REFUSED = frozenset({CLOCK, LAUNCHES})
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
@@ -37,7 +41,8 @@ _PTX = (
         KEEPS,
         r"^\s*(?:\.visible\s+)?\.global\s+\.align\s+\d+\s+\.\w+\s+" + _UNCOUNTED,
     ),
-    ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid|gridid|pm\d)\b"),
+    ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid)\b"),
+    (LAUNCHES, r"%(?:gridid|current_graph_exec|pm\d(?:_64)?)\b"),
     ("ends a launch early", r"^\s*(?:@!?%\w+\s+)?(?:trap|brkpt)\s*;"),
 )
 _HOST = (

@@ -282,3 +282,34 @@ def test_no_text_raises(original: str, candidate: str) -> None:
     """Mutilated texts are judged, not tripped over; a blank line in front is no change."""
     violations(original, candidate)
     assert violations(original, "\n" + original) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[gnu::section(".init_array")]] __device__ int p = 3;',
+        '__device__ [[gnu::section(".init_array")]] void* p = nullptr;',
+        '__device__ [[using gnu: section(".data")]] int p;',
+        '__device__ [ [__gnu__::__section__(".data")]] int p;',
+        "#define BEGIN [[nvidia::\n__device__ BEGIN x]] int p;",
+        "#define IN(x) [x]\n__device__ IN([gnu::weak]) int p;",
+        '[[gnu::alias("run")]] __device__ void q(int);',
+    ],
+)
+def test_attributes_that_reach_the_object_file_are_caught(text: str) -> None:
+    """A device variable has a shadow in the host's object, and its section with it."""
+    original = "__global__ void k(float* p) { p[0] = 1; }\n"
+    assert violations(original, f"{text}\n{original}")
+    assert violations(original, f"{text}\n{original}", allow_host=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void k(float* p) { [[maybe_unused]] int i = 0; p[0] = 1; }\n",
+        "__global__ void k(float* p) { if (p) [[likely]] p[0] = 1; }\n",
+        "__global__ void k(float* p) { int at[1] = {0}; p[at[at[0]]] = 1; }\n",
+    ],
+)
+def test_attributes_that_only_say_what_may_be_assumed_are_inside(text: str) -> None:
+    assert not violations("__global__ void k(float* p) { p[0] = 1; }\n", text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from runners import cubin, static_gate, verify
+from runners import judge as judge_module
 from runners.judge import Judge
 from runners.static_gate import device, host, knows_time
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -65,6 +66,32 @@ def test_abilities_are_read_from_ptx(
     tmp_path: Path, body: str, above: str, found: set[str]
 ) -> None:
     assert device(ptx(tmp_path, body, above)) == found
+
+
+@pytest.mark.parametrize("register", ["%gridid", "%current_graph_exec", "%pm3", "%pm3_64"])
+def test_registers_that_tell_launches_apart_are_refused(register: str) -> None:
+    """They count launches where nothing can be set ahead."""
+    assert device(f"mov.u64 %rd2, {register};") == {static_gate.LAUNCHES}
+    assert static_gate.LAUNCHES in static_gate.REFUSED
+    assert not device("mov.u32 %r1, %ctaid.x; mov.u32 %r2, %laneid;")
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("mine", "theirs", "status"),
+    [(65, 0, "rejected"), (65, 65, "correct"), (1, 0, "correct")],
+)
+def test_more_variables_than_can_be_watched_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: int, theirs: int, status: str
+) -> None:
+    sizes = iter([mine << 20, theirs << 20])
+    monkeypatch.setattr(judge_module, "_kept_bytes", lambda _: next(sizes))
+    monkeypatch.setattr(cubin, "variables", lambda _: ())
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
+    verdict = _verdict(judge, AGED, SCALE)
+    judge.close()
+    assert verdict["status"] == status, verdict["log"]
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
