@@ -303,7 +303,7 @@ def _cutlass(settings: Settings) -> Finding:
         return Finding(
             "CUTLASS",
             ok=None,
-            words="no headers: `synth` writes no CuTe",
+            words="no headers: no model writes CuTe",
             remedy="`pip install --no-deps nvidia-cutlass`, or name a checkout with OPTIML_CUTLASS",
         )
     return Finding("CUTLASS", ok=True, words=f"{tree.version or 'headers'} at {tree.include}")
