@@ -163,7 +163,8 @@ def test_a_block_set_behind_its_declaration_is_what_it_surely_was_set_to_last(
         "__global__ void k(float* a) { a[threadIdx.x] = 1; }\n"
         f"void run(float* a, int n) {{ {body} }}\n"
     )
-    found = [lc.block and tuple(extent.value for extent in lc.block) for lc in source.launches]
+    set_to = [launch.block for launch in source.launches]
+    found = [None if block is None else tuple(one.value for one in block) for block in set_to]
     assert found == blocks
 
 
