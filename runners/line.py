@@ -85,9 +85,8 @@ class Compiled(Ticket):
     @property
     def key(self) -> tuple[str, ...]:
         """Identify what would be judged; only known once it is compiled."""
-        if self.rank is Rank.REHEARSAL or self.built.cancelled():
-            return (str(self.number),)
-        if self.built.exception() is not None:
+        unlike = self.rank is Rank.REHEARSAL or self.built.cancelled()
+        if unlike or self.built.exception() is not None:
             return (str(self.number),)
         return self.key_of(self.job, self.built.result()[0])
 
