@@ -24,6 +24,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 AUTHOR = "hand-written edits, no model"
+MAY_LOOK = "You may look into"
 CONTEXT = "This model's maximum context length is 4096 tokens. Please reduce the length."
 
 
@@ -209,11 +210,19 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
 
     Each entry has title, kind, rationale, predicted, and `file`: the whole text to come to, which
     is answered as blocks over whatever version is shown. An edit is given once; when it comes back
-    with the compiler's words, `repaired` is answered. Who asks for more hears that there is none.
+    with the compiler's words, `repaired` is answered. One with `looks`, a list for each round, is
+    given where CUTLASS may be looked into, after those. Who asks for more hears that there is none.
     """
     entries = json.loads((folder / "edits.json").read_text(encoding="utf-8"))
     left = list(entries)
     lock = threading.Lock()
+
+    def begun(asked: Asked) -> dict[str, Any] | None:
+        ours = [entry for entry in left if "looks" in entry and MAY_LOOK in said(asked)]
+        ours += [entry for entry in left if "looks" not in entry]
+        if ours:
+            left.remove(ours[0])
+        return ours[0] if ours else None
 
     def entry_for(asked: Asked) -> tuple[dict[str, Any] | None, str]:
         spoken = [m["content"] for m in asked["messages"] if m["role"] == "assistant"]
@@ -221,8 +230,11 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
         if before:
             again = next((e for e in entries if json.dumps(e["title"]) in before[-1]), None)
             return again, "repaired"
+        looks = [json.loads(words)["look"] for words in spoken if words.startswith('{"look"')]
+        if looks:
+            return next((e for e in entries if e.get("looks", [0])[0] == looks[0]), None), "file"
         with lock:
-            return (left.pop(0) if left else None), "file"
+            return begun(asked), "file"
 
     def answer(asked: Asked) -> Reply:
         if "# The file, as NUMBER|LINE" not in said(asked):
@@ -233,6 +245,11 @@ def by_hand(folder: Path) -> Callable[[Asked], Reply]:
         entry, which = entry_for(asked)
         if entry is None or which not in entry:
             return Reply("A person wrote these edits, and has no further one.")
+        wishes = entry.get("looks", [])[
+            sum('"look"' in m["content"][:8] for m in asked["messages"]) :
+        ]
+        if wishes and which == "file":
+            return Reply(json.dumps({"look": wishes[0], "blocks": []}))
         now = file_in(said(asked))
         text = (folder / entry[which]).read_text(encoding="utf-8").rstrip("\n")
         return edit(
