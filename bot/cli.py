@@ -89,6 +89,14 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     file: Annotated[
         Path | None, typer.Argument(help="The CUDA source.", show_default=False)
     ] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What a program with main() is run with, behind `--`.",
+            metavar="ARGUMENTS",
+            show_default=False,
+        ),
+    ] = None,
     kernel: Annotated[
         str | None, typer.Option(help="Which entry of .optiml.yml; all of the file by default.")
     ] = None,
@@ -137,6 +145,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
 
         optiml run kernels/softmax.cu
         optiml run src/main.cu --budget 5m --apply
+        optiml run src/main.cu --budget 5m -- 4096 input.txt
         optiml run kernels/softmax.cu --record softmax.jsonl.gz
         optiml run kernels/softmax.cu --replay softmax.jsonl.gz
         optiml run kernels/softmax.cu --policy mixed --model gpt-5-mini
@@ -146,7 +155,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     if file is None and capture is None:
         raise ConfigError("Missing argument FILE", "name what to optimize: optiml run FILE.cu")
     declared = (
-        _captured(capture, kernel, file) if capture else projects.of_file(file or Path(), kernel)
+        _captured(capture, kernel, file)
+        if capture
+        else projects.of_file(file or Path(), kernel, arguments or ())
     )
     chosen = settings.load(
         {

@@ -33,8 +33,8 @@ from bot.publishing import Conversation, Written
 from bot.vouching import vouched
 from bot.wording import count
 from optimizer.errors import ConfigError
-from optimizer.model import Kernel, Kind, Program, Workload
-from optimizer.source import Source
+from optimizer.model import Kernel, Workload
+from runners import lone_program
 from runners.signature import mismatch
 from runners.workload import kernel_of, parse_project
 
@@ -230,11 +230,10 @@ def _kernels(text: str, folder: str, sides: PullFiles) -> Sequence[tuple[Kernel,
 
 def _program(path: str, sides: PullFiles) -> tuple[Kernel, Workload] | None:
     text = sides.head(path)
-    if text is None or not Source(text).has_main:
+    if text is None:
         return None
-    stem = PurePosixPath(path).stem
-    workload = Workload(stem, Kind.PROGRAM, program=Program(), root=str(ROOT))
-    return kernel_of(workload, text, path), workload
+    workload = lone_program.workload(text, path, ROOT)
+    return None if workload is None else (kernel_of(workload, text, path), workload)
 
 
 def _check_head(one: Mapping[str, Any], head: str) -> None:

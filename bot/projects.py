@@ -10,6 +10,7 @@ from bot import init
 from bot.checkout import Reading
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
+from runners import lone_program
 from runners.workload import PROJECT_FILE, program_workload, read_project
 
 FILE = PROJECT_FILE
@@ -24,10 +25,11 @@ class Declared:
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-def of_file(file: Path, name: str | None = None) -> Declared:
+def of_file(file: Path, name: str | None = None, arguments: Sequence[str] = ()) -> Declared:
     """Return what is to be optimized in a file: its entries of `.optiml.yml`, or the program it is.
 
-    `name` picks one entry. Raise `ConfigError` when nothing says how the file is run.
+    `name` picks one entry. `arguments` are what a program is run with instead of what its entry
+    says. Raise `ConfigError` when nothing says how the file is run.
     """
     path = checked(file)
     project = _project_file(path)
@@ -37,7 +39,8 @@ def of_file(file: Path, name: str | None = None) -> Declared:
         here = [one for one in found.kernels() if one[0].path == inside]
         chosen = [one for one in here if name in (None, one[1].name, one[1].symbol)]
         if chosen:
-            return Declared(tuple(chosen), found.config.given())
+            run = tuple((kernel, _with(workload, arguments, file)) for kernel, workload in chosen)
+            return Declared(run, found.config.given())
         if here:
             known = ", ".join(workload.name for _, workload in here)
             raise ConfigError(f"{project} has no kernel {name!r} for {file}", f"it has: {known}")
@@ -53,7 +56,26 @@ def of_file(file: Path, name: str | None = None) -> Declared:
             f"{file} is run as a program, which has no kernel {name!r} to pick",
             f"leave --kernel out, or describe the kernel in {FILE}",
         )
-    return Declared((program,))
+    kernel, workload = program
+    trouble = lone_program.nothing_to_edit(kernel, lone_program.own_headers(kernel.source, path))
+    if trouble is not None:
+        raise ConfigError(*trouble)
+    return Declared(((kernel, _with(workload, arguments, file)),))
+
+
+def _with(workload: Workload, arguments: Sequence[str], file: Path) -> Workload:
+    """Return a program's workload with the arguments of the command line, if there are any."""
+    if not arguments:
+        return workload
+    other = next((one for one in arguments if one.endswith(_SUFFIXES) and Path(one).is_file()), "")
+    if other:
+        raise ConfigError(f"{file} and {other} are two files", "name one after the other")
+    if workload.program is None:
+        raise ConfigError(
+            f"{file} is not run as a program, which could take {' '.join(arguments)}",
+            f"{workload.name} gets its arguments from {FILE}; leave out what follows the file",
+        )
+    return replace(workload, program=replace(workload.program, runs=(tuple(arguments),)))
 
 
 def checked(file: Path) -> Path:

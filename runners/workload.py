@@ -22,8 +22,7 @@ from optimizer.model import (
     Tolerance,
     Workload,
 )
-from optimizer.source import Source
-from runners import cuda_types, flags, marked_yaml
+from runners import cuda_types, flags, lone_program, marked_yaml
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
 from runners.marked_yaml import Marked, Path_
@@ -122,11 +121,11 @@ def parse_project(text: str, root: Path, name: str = PROJECT_FILE) -> Project:
 def program_workload(path: Path, root: Path | None = None) -> tuple[Kernel, Workload] | None:
     """Return a file with `main()` as a program run without arguments; None if it has no main."""
     text = _read(path)
-    if not Source(text).has_main:
-        return None
     top = (root or path.parent).resolve()
-    workload = Workload(path.stem, Kind.PROGRAM, program=Program(), root=str(top))
-    return kernel_of(workload, text, path.resolve().relative_to(top).as_posix()), workload
+    place = path.resolve().relative_to(top).as_posix()
+    headers = lone_program.own_headers(text, path.resolve())
+    workload = lone_program.workload(text, place, top, tuple(headers.values()))
+    return None if workload is None else (kernel_of(workload, text, place), workload)
 
 
 def kernel_of(workload: Workload, text: str, path: str) -> Kernel:

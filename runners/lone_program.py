@@ -1,0 +1,114 @@
+"""A file with `main()` that no project file describes: how it is built, read off its text.
+
+Its makefile is not asked: a library's header names the library, and a few words of the language
+name the flag without which nvcc refuses them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from optimizer.model import Build, Kernel, Kind, Program, Workload
+from optimizer.source import Source
+from runners import header_digest
+
+MOST_HEADERS = 40
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./+-]+)[>\"]", re.MULTILINE)
+# The header of a library of the CUDA toolkit, and what links it; all are in `runners.flags`.
+_LIBRARIES = {
+    "cublas.h": "-lcublas",
+    "cublas_v2.h": "-lcublas",
+    "cublasLt.h": "-lcublasLt",
+    "cublasXt.h": "-lcublas",
+    "cufft.h": "-lcufft",
+    "cufftXt.h": "-lcufft",
+    "curand.h": "-lcurand",
+    "cusolverDn.h": "-lcusolver",
+    "cusolverSp.h": "-lcusolver",
+    "cusolverRf.h": "-lcusolver",
+    "cusparse.h": "-lcusparse",
+    "cusparse_v2.h": "-lcusparse",
+}
+_CXX20 = {
+    "barrier", "bit", "compare", "concepts", "format", "latch", "numbers", "ranges", "semaphore",
+    "source_location", "span",
+}  # fmt: skip
+_WORDS = (
+    # a lambda for the device: [=] __device__ (int i) { ... }
+    (re.compile(r"\][ \t]*(?:\([^()]*\)[ \t]*)?(?:__host__\s+)?__device__\b"), "--extended-lambda"),
+    # host functions that are constexpr may be called in kernels
+    (
+        re.compile(r"\bstd::(?:min|max|clamp|numeric_limits|array|pair|tuple|swap|complex)\b"),
+        "--expt-relaxed-constexpr",
+    ),
+    (re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+omp\b|include[ \t]*<omp\.h>)", re.MULTILINE),
+     "-Xcompiler=-fopenmp"),
+)  # fmt: skip
+
+_ELSEWHERE = (
+    "only kernels in the file that is named are edited. For kernels in other files build the "
+    "program as you do, take its launches down with `optiml capture -- ./PROGRAM ARGUMENTS`, then "
+    "`optiml run --capture optiml-capture`"
+)
+
+
+def build(texts: Sequence[str]) -> Build:
+    """Return how a program is built, by the texts of its file and of its own headers.
+
+    >>> build(["#include <cublas_v2.h>"]).flags
+    ('-O3', '-std=c++17', '-lcublas')
+    """
+    flags = list(Build().flags)
+    names = {name for text in texts for name in _INCLUDE.findall(text)}
+    if names & _CXX20:
+        flags = [flag.replace("c++17", "c++20") for flag in flags]
+    flags += [flag for words, flag in _WORDS if any(words.search(text) for text in texts)]
+    flags += sorted({_LIBRARIES[name] for name in names & _LIBRARIES.keys()})
+    return replace(Build(), flags=tuple(flags))
+
+
+def workload(text: str, path: str, root: Path, headers: Sequence[str] = ()) -> Workload | None:
+    """Return a source with `main()` as a program run without arguments; None if it has no main.
+
+    `path` is its place below `root`; `headers` are the texts of what it includes of its own.
+    """
+    if not Source(text).has_main:
+        return None
+    return Workload(
+        Path(path).stem,
+        Kind.PROGRAM,
+        program=Program(),
+        build=build([text, *headers]),
+        root=str(root),
+    )
+
+
+def own_headers(text: str, file: Path) -> dict[str, str]:
+    """Return the headers that a file includes from its own folder and below, by path, with texts.
+
+    Those that cannot be read are left out.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(header_digest.included(text, [file.parent])[0])[:MOST_HEADERS]:
+        try:
+            found[path] = Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+    return found
+
+
+def nothing_to_edit(kernel: Kernel, headers: Mapping[str, str]) -> tuple[str, str] | None:
+    """Say why a program's file holds nothing that an edit could make faster, and what to do.
+
+    None when it defines a `__global__` function. `headers` are those of `own_headers`.
+    """
+    if Source(kernel.source).kernels:
+        return None
+    why = f"{kernel.path} has a main() and no __global__ function, so there is nothing to edit"
+    elsewhere = [Path(path).name for path, text in headers.items() if Source(text).kernels]
+    if elsewhere:
+        why += f"; the kernels are in {', '.join(elsewhere)}"
+    return why, _ELSEWHERE

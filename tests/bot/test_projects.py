@@ -1,0 +1,68 @@
+"""What is optimized in a file that the command line names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot import projects
+from optimizer.errors import ConfigError
+
+PROGRAM = "__global__ void k(float* x) { x[0] = 1; }\nint main() { k<<<1, 1>>>(0); }\n"
+PROJECT = """\
+version: 1
+kernels:
+  - {name: main, file: main.cu, program: {run: ["1"]}}
+  - name: k
+    file: k.cu
+    kernel: k
+    launch: {grid: ["1"], block: [1]}
+    args: [{name: x, type: "float*", shape: "1", role: output}]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "main.cu").write_text(PROGRAM)
+    (tmp_path / "k.cu").write_text(PROGRAM.splitlines()[0] + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("project", ["", PROJECT])
+def test_a_program_is_run_with_the_arguments_of_the_command_line(
+    folder: Path, project: str
+) -> None:
+    """With a project file or without one."""
+    if project:
+        (folder / ".optiml.yml").write_text(project)
+    ((_, workload),) = projects.of_file(folder / "main.cu", None, ("64", "--fast")).kernels
+    assert workload.program is not None
+    assert workload.program.runs == (("64", "--fast"),)
+    ((_, workload),) = projects.of_file(folder / "main.cu").kernels
+    assert workload.program is not None
+    assert workload.program.runs == ((("1",),) if project else ((),))
+
+
+def test_arguments_for_what_is_no_program_are_refused(folder: Path) -> None:
+    """They would be lost."""
+    (folder / ".optiml.yml").write_text(PROJECT)
+    with pytest.raises(ConfigError, match="not run as a program"):
+        projects.of_file(folder / "k.cu", None, ("64",))
+
+
+def test_a_second_file_is_not_taken_for_an_argument(folder: Path) -> None:
+    """`optiml run *.cu` is a mistake that would run the first with the names of the others."""
+    with pytest.raises(ConfigError, match="two files"):
+        projects.of_file(folder / "main.cu", None, (str(folder / "k.cu"),))
+
+
+def test_a_program_without_kernels_of_its_own_is_refused_before_a_gpu_is_asked(
+    folder: Path,
+) -> None:
+    """The message says where they are and what to do."""
+    (folder / "main.cu").write_text('#include "k.cu"\nint main() { k<<<1, 1>>>(0); }\n')
+    with pytest.raises(ConfigError, match=r"kernels are in k\.cu") as caught:
+        projects.of_file(folder / "main.cu")
+    assert "optiml capture" in caught.value.remedy

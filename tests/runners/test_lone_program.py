@@ -1,0 +1,66 @@
+"""A file with `main()` and no project file is built as its text asks, or refused with a way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.model import Kernel
+from runners import flags, lone_program
+
+MAIN = "__global__ void k(float* x) { x[0] = 1; }\nint main() { k<<<1, 1>>>(0); }\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "flag"),
+    [
+        ("#include <cublas_v2.h>\n#include <curand.h>", "-lcublas"),
+        ('  #  include "cufft.h"', "-lcufft"),
+        ("#include <cusolverDn.h>", "-lcusolver"),
+        ("#include <omp.h>", "-Xcompiler=-fopenmp"),
+        ("    #pragma omp parallel for", "-Xcompiler=-fopenmp"),
+        ("run([=] __device__ (int i) { });", "--extended-lambda"),
+        ("run([=] __host__ __device__ (int i) { });", "--extended-lambda"),
+        ("int a = std::min(1, 2);", "--expt-relaxed-constexpr"),
+        ("#include <span>", "-std=c++20"),
+    ],
+)
+def test_a_program_gets_the_flags_that_its_text_needs(text: str, flag: str) -> None:
+    """Each is one that a project file might set, too."""
+    found = lone_program.build([MAIN, text]).flags
+    assert flag in found
+    assert len(flags.allowed_flags(found, Path())) == len(found)
+
+
+@pytest.mark.parametrize(
+    "text", [MAIN, "#include <curand_kernel.h>", "// cublas.h", "int a[4]; __device__ int b;"]
+)
+def test_a_program_that_needs_no_flag_is_built_as_ever(text: str) -> None:
+    """The words alone do not make a flag."""
+    assert lone_program.build([text]).flags == ("-O3", "-std=c++17")
+
+
+def test_headers_of_its_own_count_and_those_of_the_system_do_not(tmp_path: Path) -> None:
+    """A wrapper around a library is often in a header beside the program."""
+    (tmp_path / "blas.h").write_text("#include <cublas_v2.h>\n")
+    file = tmp_path / "main.cu"
+    text = '#include "blas.h"\n#include <vector>\n' + MAIN
+    headers = lone_program.own_headers(text, file)
+    assert [Path(path).name for path in headers] == ["blas.h"]
+    found = lone_program.workload(text, "main.cu", tmp_path, tuple(headers.values()))
+    assert found is not None
+    assert "-lcublas" in found.build.flags
+    assert lone_program.workload("int f();", "f.cu", tmp_path) is None
+
+
+def test_a_program_whose_kernels_are_elsewhere_says_where() -> None:
+    """Nothing in the file itself could be made faster."""
+    main = Kernel("main", "int main() { run(); }", "main.cu")
+    headers = {"/x/kernels.cuh": MAIN.splitlines()[0], "/x/other.h": "void run();"}
+    trouble = lone_program.nothing_to_edit(main, headers)
+    assert trouble is not None
+    assert "kernels.cuh" in trouble[0]
+    assert "other.h" not in trouble[0]
+    assert "optiml capture" in trouble[1]
+    assert lone_program.nothing_to_edit(Kernel("main", MAIN, "main.cu"), {}) is None
