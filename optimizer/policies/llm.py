@@ -271,7 +271,7 @@ class LanguageModelPolicy:
 
     def _ask(self, question: Question) -> Outcome:
         """Ask one question, the prompt made shorter as long as the server finds it too long."""
-        level, length, reason = question.level, math.inf, ""
+        level, length, reason, offered = question.level, math.inf, "", question.window
         asked_for = level  # by the server; what our own limit asks for holds for this prompt alone
         while True:
             window = question.window
@@ -299,6 +299,9 @@ class LanguageModelPolicy:
             if shown is Level.KERNELS_ALONE:
                 return Outcome(reason=reason, failed=True)
             asked_for = level = Level(shown + 1)
+            if self._schedule is not None and offered is not None:
+                # How short the server wanted it is not recorded: look for each question there was.
+                question, length = replace(question, window=offered), math.inf
 
     def _ask_again(self, question: Question, said: tuple[Message, ...]) -> Outcome:
         """Ask once more after the compiler's words; what is refused now is given up."""
@@ -307,7 +310,7 @@ class LanguageModelPolicy:
             return self._edit(question, said, answer, used)
         except BudgetSpent as error:
             return Outcome(reason=error.message, broke=True)
-        except PromptTooLong as error:  # no fault of the server's
+        except (PromptTooLong, NotRecorded) as error:  # no fault of the server's
             return Outcome(reason=error.message)
         except ModelError as error:
             return Outcome(reason=str(error), failed=True)
@@ -343,7 +346,8 @@ class LanguageModelPolicy:
                 return said, answer, used
             used += answer.usage
             said = (*said, *looking.turns(wished, library, last=not left))
-            if self._stopped:
+            # What was recorded was asked to its end, whenever a thread comes to it now.
+            if self._stopped and self._schedule is None:
                 raise ModelError("cancelled")
         return said, self._asked(said), used
 

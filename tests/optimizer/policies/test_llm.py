@@ -11,19 +11,15 @@ from dataclasses import replace
 
 import pytest
 
-from optimizer.dialogue import Answer, Message, Schema, Speaker, Usage
+from optimizer.dialogue import Message, Speaker
 from optimizer.errors import BudgetSpent, ModelError, PromptTooLong
-from optimizer.exchange import key_of
 from optimizer.interfaces import LatePolicy, ProposalPolicy
 from optimizer.model import (
     Acceptance,
-    Case,
-    CaseTimes,
     Finding,
     Kernel,
     Kind,
     Launch,
-    Measurement,
     Program,
     Proposal,
     Severity,
@@ -40,40 +36,14 @@ from optimizer.policies.llm import (
 )
 from optimizer.prompting import Feedback, Scene
 from optimizer.tools import no_boundary
+from tests.optimizer.policies.fakes import SOURCE, WORKLOAD, Fake, Talk, all_of, measured, root
 
-SOURCE = "__global__ void k(float* x, int n)\n{\n    x[0] = n;\n}\n"
-WORKLOAD = Workload("k", Kind.KERNEL, "k", cases=(Case({"n": 64}),))
 FINDINGS = (
     Finding("uncoalesced", "slow loads", 3, severity=Severity.CRITICAL, subject="k",
             remedies=("vectorize", "coarsen"), expected=2.0),
     Finding("divergence", "few threads", severity=Severity.WARNING, subject="k",
             remedies=("split-border",), expected=1.3),
 )  # fmt: skip
-
-Talk = Callable[[Sequence[Message]], str]
-
-
-class Fake:
-    """A model in this process; `talk` makes answers, or raises, of what is said."""
-
-    name = "fake"
-
-    def __init__(self, talk: Talk) -> None:
-        self.talk, self.said = talk, list[tuple[Message, ...]]()
-        self._lock = threading.Lock()
-
-    def ask(
-        self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
-    ) -> Answer:
-        with self._lock:
-            self.said.append(tuple(messages))
-        text = self.talk(messages)
-        usage = Usage(sent=10, received=5, usd=0.01, calls=1)
-        return Answer(text, "fake-1", usage, digest=key_of("fake", messages, schema, limit))
-
-    @property
-    def tasks(self) -> list[str]:
-        return [said[1].text.rsplit("# Your task\n", 1)[1] for said in self.said]
 
 
 def answer(search: str = "x[0] = n;", new: str = "x[0] = 2 * n;", **fields: object) -> str:
@@ -91,15 +61,6 @@ def answer(search: str = "x[0] = n;", new: str = "x[0] = 2 * n;", **fields: obje
 def each_differently() -> Talk:
     count = iter(range(1000))
     return lambda _: answer(new=f"x[0] = {next(count)} + n;")
-
-
-def measured(ratio: float) -> Verdict:
-    times = CaseTimes("n=64", (100.0 / ratio,) * 8, (100.0,) * 8)
-    return Verdict(Status.CORRECT, Measurement((times,), "GPU", {"k": 1.0}))
-
-
-def root(launch: Launch | None = None) -> Step:
-    return Step(0, None, None, Kernel("k", SOURCE, "k.cu", launch), measured(1.0))
 
 
 def child(number: int, proposal: Proposal, verdict: Verdict, reward: float = 0.0) -> Step:
@@ -125,14 +86,6 @@ def made() -> Iterator[Callable[..., tuple[LanguageModelPolicy, Fake]]]:
 
 
 Make = Callable[..., tuple[LanguageModelPolicy, Fake]]
-
-
-def all_of(policy: LanguageModelPolicy) -> list[Proposal]:
-    """Return everything that is under way, once it is there."""
-    found: list[Proposal] = []
-    while arrived := policy.arrived(5.0):
-        found += [proposal for _, proposals in arrived for proposal in proposals]
-    return found
 
 
 def test_it_is_a_policy_that_answers_late(made: Make) -> None:

@@ -5,28 +5,21 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from optimizer.dialogue import Answer, Message, Schema, Speaker, Usage
-from optimizer.errors import NotRecorded, PromptTooLong
-from optimizer.exchange import key_of
+from optimizer.dialogue import Message, Speaker, Usage
+from optimizer.errors import ModelError, NotRecorded, PromptTooLong
 from optimizer.model import (
-    Case,
-    CaseTimes,
     Finding,
-    Kernel,
-    Kind,
-    Measurement,
     Proposal,
     Severity,
     Status,
     Step,
     Verdict,
-    Workload,
 )
 from optimizer.policies import looking
 from optimizer.policies.llm import LIBRARY_NOTE, LanguageModelPolicy
@@ -34,9 +27,10 @@ from optimizer.prompting import Feedback, Scene
 from optimizer.spending import tokens_of
 from optimizer.synthesis import cutlass
 from optimizer.synthesis.fence import fence
+from tests.optimizer.policies import fakes
+from tests.optimizer.policies.fakes import WORKLOAD, Fake, Talk, all_of
 
-SOURCE = "#include <cuda_fp16.h>\n\n__global__ void k(float* x, int n)\n{\n    x[0] = n;\n}\n"
-WORKLOAD = Workload("k", Kind.KERNEL, "k", cases=(Case({"n": 64}),))
+SOURCE = f"#include <cuda_fp16.h>\n\n{fakes.SOURCE}"
 CHANCE = Finding(
     "tensor-chance", "an inner product uses no tensor cores", severity=Severity.WARNING,
     subject="k", remedies=("tile-matmul",), expected=2.0,
@@ -46,33 +40,16 @@ MEMORY = Finding(
     remedies=("vectorize", "coarsen", "hoist", "unroll"), expected=2.0,
 )  # fmt: skip
 OFFER = "You may look"
-Talk = Callable[[Sequence[Message]], str]
 
 
-class Fake:
-    """A model in this process; only who is told to use CuTe is answered by `talk`."""
+def offered(model: Fake) -> list[tuple[Message, ...]]:
+    """Return what was said to siblings that may look."""
+    return [said for said in model.said if OFFER in said[1].text]
 
-    name = "fake"
 
-    def __init__(self, talk: Talk) -> None:
-        self.talk = talk
-        self.said: list[tuple[tuple[Message, ...], str]] = []
-        self._lock = threading.Lock()
-
-    def ask(
-        self, messages: Sequence[Message], schema: Schema | None = None, limit: int = 4096
-    ) -> Answer:
-        del limit
-        with self._lock:
-            self.said.append((tuple(messages), schema.name if schema else ""))
-        text = self.talk(messages) if looking.ADVICE.words in messages[1].text else "no idea"
-        digest = key_of("fake", messages, schema)
-        return Answer(text, "fake-1", Usage(sent=10, received=5, calls=1), digest=digest)
-
-    @property
-    def offered(self) -> list[tuple[Message, ...]]:
-        """Return what was said to siblings that may look."""
-        return [said for said, _ in self.said if OFFER in said[1].text]
+def alone(model: Fake) -> list[tuple[Message, ...]]:
+    """Return what was said to the sibling that was told to use CuTe."""
+    return [said for said in offered(model) if looking.ADVICE.words in said[1].text]
 
 
 def edit(*blocks: tuple[str, str]) -> str:
@@ -119,10 +96,16 @@ Make = Callable[..., tuple[LanguageModelPolicy, Fake]]
 def made(tree: cutlass.Tree) -> Iterator[Make]:
     policies: list[LanguageModelPolicy] = []
 
-    def make(talk: Talk, scene: Scene | None = None) -> tuple[LanguageModelPolicy, Fake]:
-        model = Fake(talk)
+    def make(
+        talk: Talk, scene: Scene | None = None, **options: object
+    ) -> tuple[LanguageModelPolicy, Fake]:
+        model = Fake(lambda said: talk(said) if looking.ADVICE.words in said[1].text else "no idea")
         policy = LanguageModelPolicy(
-            model, scene or Scene(WORKLOAD), fence(tree), window=looking.Window(tree)
+            model,
+            scene or Scene(WORKLOAD),
+            fence(tree),
+            window=looking.Window(tree),
+            **options,  # type: ignore[arg-type]
         )
         policies.append(policy)
         policy.observe(root())
@@ -133,32 +116,20 @@ def made(tree: cutlass.Tree) -> Iterator[Make]:
         policy.close()
 
 
-def root(source: str = SOURCE, instructions: dict[str, int] | None = None) -> Step:
-    times = CaseTimes("n=64", (100.0,) * 8, (100.0,) * 8)
-    verdict = Verdict(
-        Status.CORRECT, Measurement((times,), "GPU", {"k": 1.0}), instructions=instructions or {}
-    )
-    return Step(0, None, None, Kernel("k", source, "k.cu"), verdict)
+def root(source: str = SOURCE, instructions: Mapping[str, int] | None = None) -> Step:
+    return fakes.root(None, source, instructions)
 
 
 def proposals(
     policy: LanguageModelPolicy, step: Step | None = None, *findings: Finding
 ) -> list[Proposal]:
     policy.propose(step or root(), findings or (CHANCE,), 9)
-    found: list[Proposal] = []
-    while arrived := policy.arrived(20.0):
-        found += [proposal for _, some in arrived for proposal in some]
-    return found
+    return all_of(policy)
 
 
 def in_turn(*answers: str) -> Talk:
     """Answer one sibling by turns: by how much was said already."""
     return lambda said: answers[min((len(said) - 2) // 2, len(answers) - 1)]
-
-
-def alone(model: Fake) -> list[tuple[Message, ...]]:
-    """Return what was said to the sibling that was told to use CuTe."""
-    return [said for said in model.offered if looking.ADVICE.words in said[1].text]
 
 
 def test_a_model_searches_reads_and_writes_cute(made: Make) -> None:
@@ -171,9 +142,11 @@ def test_a_model_searches_reads_and_writes_cute(made: Make) -> None:
     assert "    | include/cute/tensor.hpp:2: __device__ float twice(float);" in said[1][3].text
     assert "    |     2 __device__ float twice(float);" in said[2][5].text
     assert found[0].edit.source.count("#include <cute/tensor.hpp>") == 1
-    assert found[0].edit.usage == Usage(sent=30, received=15, calls=3), "looks are paid for, too"
+    used = Usage(sent=30, received=15, usd=0.03, calls=3)
+    assert found[0].edit.usage == used, "looks are paid for, too"
     assert LIBRARY_NOTE in policy.notes
-    assert {name for messages, name in model.said if messages in said} == {"edit_looking"}
+    shapes = zip(model.said, model.shapes, strict=True)
+    assert {shape for asked, shape in shapes if asked in said} == {"edit_looking"}
 
 
 @pytest.mark.parametrize(
@@ -189,8 +162,8 @@ def test_a_memory_bound_kernel_is_not_offered_the_tree(
     policy, model = made(in_turn(CUTE))
     proposals(policy, step, *findings)
     assert model.said
-    assert not model.offered
-    assert {name for _, name in model.said} == {"edit"}
+    assert not offered(model)
+    assert set(model.shapes) == {"edit"}
 
 
 @pytest.mark.parametrize(
@@ -211,13 +184,13 @@ def test_siblings_with_other_advice_and_searches_without_feedback_are_not_offere
 ) -> None:
     policy, model = made(in_turn(CUTE))
     proposals(policy, root(), CHANCE, MEMORY)
-    tasks = [said[1].text.partition("# Your task")[2] for said, _ in model.said]
+    tasks = [said[1].text.partition("# Your task")[2] for said in model.said]
     told = [task for task in tasks if "dram-saturated in k" in task]
     assert told
     assert not any(OFFER in task for task in told)
     policy, model = made(in_turn(CUTE), Scene(WORKLOAD, feedback=Feedback.NONE))
     proposals(policy)
-    assert not model.offered
+    assert not offered(model)
 
 
 def test_rounds_and_what_is_shown_are_bounded(made: Make) -> None:
@@ -290,7 +263,7 @@ def test_where_it_gets_too_long_looks_are_the_first_to_go(made: Make) -> None:
 
     policy, model = made(talk)
     proposals(policy)
-    ours = [said for said, _ in model.said if looking.ADVICE.words in said[1].text]
+    ours = [said for said in model.said if looking.ADVICE.words in said[1].text]
     assert [OFFER in said[1].text for said in ours[:3]] == [True, True, False]
     assert ours[2][1].text == ours[0][1].text.partition("\n\nHeaders of CUTLASS")[0]
 
@@ -301,7 +274,8 @@ def test_questions_of_a_time_before_are_found_in_a_recording(made: Make) -> None
 
     policy, model = made(talk)
     proposals(policy)
-    ours = [name for said, name in model.said if looking.ADVICE.words in said[1].text]
+    shapes = zip(model.said, model.shapes, strict=True)
+    ours = [shape for said, shape in shapes if looking.ADVICE.words in said[1].text]
     assert ours[:2] == ["edit_looking", "edit"]
 
 
@@ -311,8 +285,8 @@ def test_after_the_compilers_words_it_may_look_again(made: Make) -> None:
     failed = Verdict(Status.DOES_NOT_COMPILE, log="k.cu(6): error: no twice")
     kernel = first.edit.apply(root().kernel)
     policy.observe(Step(1, 0, first.edit, kernel, failed))
-    arrived = [one for _, some in policy.arrived(20.0) for one in some]
-    assert "twice(2)" in arrived[0].edit.source
+    (mended,) = all_of(policy)
+    assert "twice(2)" in mended.edit.source
     last = alone(model)[-1]
     assert [message.speaker for message in last[2:]] == [
         Speaker.ASSISTANT, Speaker.USER, Speaker.ASSISTANT, Speaker.USER,
@@ -340,5 +314,55 @@ def test_every_root_without_the_tree_is_asked_as_ever(tree: cutlass.Tree) -> Non
     policy.observe(root())
     proposals(policy, replace(root()), CHANCE)
     policy.close()
-    assert not model.offered
-    assert {name for _, name in model.said} == {"edit"}
+    assert not offered(model)
+    assert set(model.shapes) == {"edit"}
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_was_asked_is_asked_to_its_end_again_although_the_model_was_left_meanwhile(
+    tree: cutlass.Tree, *, recorded: bool
+) -> None:
+    """Threads come to a recorded answer sooner or later than when it was recorded."""
+    left, looked = threading.Event(), threading.Event()
+
+    def talk(said: Sequence[Message]) -> str:
+        if looking.ADVICE.words not in said[1].text:
+            raise ModelError("HTTP 500")
+        if len(said) == 2:
+            looked.set()
+            assert left.wait(fakes.PATIENCE)
+            return look(search="twice")
+        return CUTE
+
+    model = Fake(talk)
+    turns = {f"0.1.{place}": place for place in (2, 3, 4)} | {"0.1.1": 5}
+    policy = LanguageModelPolicy(
+        model, Scene(WORKLOAD), fence(tree), window=looking.Window(tree),
+        schedule=turns if recorded else None,
+    )  # fmt: skip
+    policy.observe(root())
+    policy.propose(root(), (CHANCE,), 9)
+    assert looked.wait(fakes.PATIENCE)
+    while not any("not asked again" in note for note in policy.notes):
+        policy.arrived(fakes.PATIENCE)
+    left.set()
+    found = [one for _ in range(5) for _, some in policy.arrived(5.0) for one in some]
+    policy.close()
+    assert [one.edit.title for one in found] == (["use CuTe"] if recorded else [])
+    assert sum(len(said) > 2 for said in alone(model)) == recorded
+
+
+def test_a_recording_of_shorter_questions_holds_their_looks(made: Make) -> None:
+    """A server's context is in no recording: each length is tried, with looks first."""
+
+    def talk(said: Sequence[Message]) -> str:
+        if "d4" in said[1].text:
+            raise NotRecorded("that was too long then")
+        return CUTE if len(said) > 2 else look(search="twice")
+
+    policy, model = made(talk, schedule={"0.1.1": 2})
+    many = tuple(replace(CHANCE, detector=f"d{i}") for i in range(5))
+    policy.propose(root(), (*many, CHANCE), 9)
+    found = [one for _ in range(2) for _, some in policy.arrived(0.0) for one in some]
+    assert [one.edit.title for one in found] == ["use CuTe"]
+    assert any(len(said) > 2 for said in alone(model))
