@@ -31,6 +31,7 @@ from optimizer.synthesis import cutlass
 from optimizer.synthesis.fence import fence
 from optimizer.tools import Tools
 from optimizer.tuning import tune
+from optimizer.written_out import header_macros
 from runners import gpu_nodes
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
@@ -159,7 +160,13 @@ class Workshop:
         device = self.settings.device if self.settings.device != "all" else "cuda:0"
         boundary = fence(self._includable)
         tools = Tools(
-            policy=RulePolicy(self._rules, workload.accept, self._memory(), self._notes),
+            policy=RulePolicy(
+                self._rules,
+                workload.accept,
+                self._memory(),
+                self._notes,
+                header_macros(kernel, Path(workload.root)),
+            ),
             evaluator=DispatchedEvaluator(
                 self._source.dispatcher, kernel, device, self.settings.seed, boundary
             ),

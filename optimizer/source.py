@@ -352,6 +352,29 @@ class Source:
         counts = Counter(m.name for m in self.macros if m.active)
         return {m.name: m for m in self.macros if m.active and counts[m.name] == 1}
 
+    def macro_bodies(self, fn: Function) -> tuple[str, ...]:
+        """Return what the macros stand for that a function, or a function it calls, may use."""
+        if not self.macros:
+            return ()
+        table: dict[str, list[str]] = {}
+        for macro in self.macros:
+            if macro.active:
+                table.setdefault(macro.name, []).append(macro.body)
+        pending = [self.text[fn.span[0] : fn.span[1]]]
+        seen: set[str] = set()
+        found: list[str] = []
+        while pending:
+            for token in code_tokens(pending.pop()):
+                name = token.text
+                if token.kind != "word" or name in seen:
+                    continue
+                seen.add(name)
+                found += table.get(name, ())
+                pending += table.get(name, ())
+                for called in self._functions_by_name.get(name, ()):
+                    pending.append(self.text[called.span[0] : called.span[1]])
+        return tuple(found)
+
     def pure_call(self, name: str) -> bool:
         """Return whether a function or macro of the file only computes from its arguments."""
         plain = name.partition("<")[0].rpartition("::")[2]

@@ -13,8 +13,10 @@ from optimizer.memory import bottleneck
 from optimizer.model import Edit, Proposal, Severity
 from optimizer.plugins import Guarded
 from optimizer.policies.gates import GATED, pointless
+from optimizer.written_out import WrittenOut
 
 if TYPE_CHECKING:
+    from optimizer.directives import Macro
     from optimizer.interfaces import RewriteRule
     from optimizer.memory import SearchMemory
     from optimizer.model import Acceptance, Finding, Kernel, Step
@@ -89,6 +91,8 @@ class RulePolicy:
 
     `rules` are by name, as `plugins.rules()` returns them. A rule that raises is named in `notes`
     and, when it goes on, not asked again. What was returned for a step is not returned again.
+    `macros` are those of the headers that the kernel's file includes: rules see loops that the
+    file's own macros or these hide (`optimizer.written_out`).
     """
 
     def __init__(
@@ -97,8 +101,10 @@ class RulePolicy:
         accept: Acceptance | None = None,
         memory: SearchMemory | None = None,
         notes: Sequence[str] = (),
+        macros: Mapping[str, Macro] | None = None,
     ) -> None:
         self._notes = list(notes)
+        self._macros = macros
         closed = NEEDS_FAST_MATH if accept is not None and not accept.allow_fast_math else ()
         self._rules = [
             Guarded[Edit](f"rule {name}", rule, self._notes)
@@ -155,8 +161,10 @@ class RulePolicy:
             return self._edits[key]
         found: dict[str, Edit] = {}
         own = kernel.digest
+        shown = WrittenOut(kernel, self._macros)
         for name, rule in zip(self._names, rules, strict=True):
-            for edit in rule(kernel, findings):
+            for proposed in rule(shown.kernel, findings):
+                edit = shown.put_back(proposed)
                 digest = edit.apply(kernel).digest
                 if digest != own and digest not in found:
                     found[digest] = edit if edit.kind else replace(edit, kind=name)

@@ -148,8 +148,7 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
 
 def alone(source: Source, fn: Function) -> bool:
     """Return whether nothing that is called or spelled by a macro knows of threads."""
-    hidden = [m.body for m in source.macros if m.active]
-    if any(word in body for body in hidden for word in _BUILTINS):
+    if any(word in body for body in source.macro_bodies(fn) for word in _BUILTINS):
         return False
     for call in fn.calls:
         callee = source.function(call.name)

@@ -52,9 +52,11 @@ def fast_division(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
 def _edits(
     source: Source, fn: Function, own: Variable, parts: Sequence[Digit]
 ) -> list[Replacement] | None:
-    if len(parts) < 2 or own.element not in _INTEGERS or not own.settled:
+    if len(parts) < 2 or own.element not in _INTEGERS:
         return None
     first = min((d.variable.declaration for d in parts), key=lambda n: n.start_byte)
+    if not own.settled and not steady(fn, own, first):
+        return None
     before = _dividers(source, parts)
     if not source.in_block(first) or len(before) <= len(parts) - 1:
         return None
@@ -92,6 +94,16 @@ def _edits(
         edits.append((*span(variable.init), text))
     edits.insert(0, source.insert_before(first, "\n".join(chain)))
     return edits
+
+
+def steady(fn: Function, variable: Variable, node: Node) -> bool:
+    """Return whether a node stands in a loop whose header alone changes a variable, upwards."""
+    around = [lp for lp in fn.loops_around(node) if lp.variable is variable]
+    if len(around) != 1 or variable.address_taken or variable.reference:
+        return False
+    loop = around[0]
+    upwards = loop.relation in ("<", "<=") and loop.counted and not loop.scaling
+    return loop.kind == "for" and upwards and (loop.step is None or loop.step > 0)
 
 
 def _through(fn: Function, digit: Digit, own: Variable) -> bool:

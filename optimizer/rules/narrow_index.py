@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tree_sitter import Node
 
 from optimizer.functions import Function, Guard
+from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.source import Source
 from optimizer.spans import Replacement
@@ -28,8 +29,9 @@ def narrow_index(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Divide in 32 bits what a test against an `int` has bounded, by what is an `int`.
 
     Legal for `i / w` and `i % w` with a 64-bit number `i` of the thread behind `if (i >= n)
-    return;` or under `if (i < n)`, where `n` and `w` have 32 bits and a sign; the quotient is
-    what it was, since `i` is not negative and less than `n`. An extent counts as not negative.
+    return;`, under `if (i < n)` or in a loop that strides while `i < n`, where `n` and `w` have 32
+    bits and a sign; the quotient is what it was, since `i` is not negative and less than `n`. An
+    extent counts as not negative.
     """
     del findings
     source = Source(kernel.source)
@@ -40,11 +42,13 @@ def narrow_index(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         lines: list[str] = []
         for own in [t.variable for t in fn.thread_ids]:
             kind = _WIDE.get(own.element)
-            guards = [g for g in fn.guards if _bounds(source, fn, g, own)]
-            if kind is None or not own.settled or not guards:
+            if kind is None:
                 continue
+            guards = [g for g in fn.guards if own.settled and _bounds(source, fn, g, own)]
+            around = [lp for lp in fn.loops if _strides(source, fn, lp, own)]
             for division in fn.divisions:
-                if any(_behind(g, division) for g in guards):
+                walked = any(contains(lp.body, division) for lp in around)
+                if walked or any(_behind(g, division) for g in guards):
                     found = _narrowed(source, fn, division, own, kind)
                     edits += found
                     lines += [str(source.line(division))] * bool(found)
@@ -68,6 +72,18 @@ def _bounds(source: Source, fn: Function, guard: Guard, own: Variable) -> bool:
         and source.resolved(fn.type_of(bound) or "") in _SIGNED
         and fn.variable(name, guard.node) is own
         for name, sign, bound in guard.bounds or ()
+    )
+
+
+def _strides(source: Source, fn: Function, loop: Loop, own: Variable) -> bool:
+    """Return whether a loop's header alone moves a number, below what an `int` can hold."""
+    return (
+        loop.variable is own
+        and loop.kind == "for"
+        and loop.counted
+        and loop.relation in ("<", "<=")
+        and loop.bound is not None
+        and source.resolved(fn.type_of(loop.bound) or "") in _SIGNED
     )
 
 

@@ -227,7 +227,7 @@ def _single(kernel: Kernel, source: Source, fn: Function, alike: Likeness) -> It
 def _lets_its_block_grow(source: Source, fn: Function) -> bool:
     return all(
         source.function(c.name) is None or not _asks(source, c.name) for c in fn.calls
-    ) and not any("threadIdx" in m.body for m in source.macros if m.active)
+    ) and not any("threadIdx" in body for body in source.macro_bodies(fn))
 
 
 def _asks(source: Source, name: str) -> bool:

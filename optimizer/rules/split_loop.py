@@ -170,7 +170,7 @@ def _knows_no(source: Source, fn: Function, axis: str) -> bool:
 
     Functions that get pointers are not followed: they could write what iterations share.
     """
-    if any("blockIdx" in m.body or "gridDim" in m.body for m in source.macros if m.active):
+    if any("blockIdx" in body or "gridDim" in body for body in source.macro_bodies(fn)):
         return False
     bodies = [fn.body]
     for call in fn.calls:

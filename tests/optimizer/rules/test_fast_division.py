@@ -20,6 +20,8 @@ FORMS = {
     "products": ID + "  // where\n  const int z = i / (a * b);\n  const int y = (i / a) % b;\n  const int x = i % a;\n" + LAST,
     "mixed": ID.replace("int i =", "size_t i = (size_t)") + "  size_t x = i % a, unused = 0;\n  int y = (i / a) % K;\n  int z = i / (a * K);\n"
     + LAST,
+    "grid-stride": "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += blockDim.x * gridDim.x) {\n"
+    "  int x = i % a;\n  int y = i / a % b;\n  int z = i / a / b;\n" + LAST + "  }\n",
     "modulo first": ID + "  int y = (i % (a * b)) / a;\n  int z = i / (b * a);\n  int x = i % a;\n" + LAST,
 }  # fmt: skip
 BASIC = Kernel("k", HEAD + FORMS["quotients"] + "}\n", "k.cu")
@@ -56,6 +58,14 @@ def test_every_number_keeps_its_coordinates(form: str, tmp_path: Path) -> None:
     "body",
     [
         ID + "  int x = i % a;\n  o[i] = x;\n",
+        (
+            "  for (int i = blockIdx.x * 9 + threadIdx.x; i >= 0; i -= 9) {\n"
+            "    int x = i % a;\n    int y = i / a;\n    o[i] = x + y;\n  }\n"
+        ),
+        (
+            "  for (int i = threadIdx.x; i < total; i++) {\n    int x = i % a;\n    i--;\n"
+            "    int y = i / a;\n    o[i] = x + y;\n  }\n"
+        ),
         ID + "  int x = i % a;\n  int y = i / b;\n  o[i] = x + y;\n",
         ID + "  int x = i % a;\n  a = 7;\n  int y = i / a;\n  o[i] = x + y;\n",
         ID + "  int x = i % a;\n  int y = i / a % b;\n  o[i] = x + y;\n",

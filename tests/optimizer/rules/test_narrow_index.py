@@ -46,6 +46,15 @@ class TestNarrowIndex(RewriteRuleContract):
         return narrow_index
 
 
+def test_a_grid_stride_loop_tests_the_number_too() -> None:
+    loop = "(size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += 512)"
+    text = f"__global__ void k(float *o, int n, int w) {{\n  for {loop} {{\n    o[i] = i % w;\n  }}\n}}\n"
+    (edit,) = narrow_index(Kernel("k", text), [])
+    assert "(unsigned int)i % w" in edit.source
+    assert not list(narrow_index(Kernel("k", text.replace("int n", "size_t n")), []))
+    assert not list(narrow_index(Kernel("k", text.replace("o[i]", "i++; o[i]")), []))
+
+
 def test_only_the_division_itself_is_narrow() -> None:
     first, second = (e.source for e in narrow_index(Kernel("run", TAKEN_APART), []))
     assert "size_t x = (unsigned int)i % w;            // column" in first

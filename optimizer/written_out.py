@@ -1,0 +1,267 @@
+"""Macros that hide statements of device code, written out for rules and put back afterwards.
+
+`CUDA_KERNEL_LOOP(i, n) { ... }` is a loop that no grammar sees. Rules are shown a text in which
+such calls stand as what they expand to; of an edit's text every line that it left as it was goes
+back to the call, so that the diff shows only what changes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from optimizer.directives import Macro
+from optimizer.masking import closing
+from optimizer.model import Edit, Kernel
+from optimizer.source import Source
+from optimizer.spans import line_start
+from optimizer.tokens import Token, code_tokens, tokens
+
+_LONGEST = 600  # characters of one call written out
+_MOST = 400  # calls of a file
+_DEEPEST = 6
+# What only the preprocessor can do, or what reads differently elsewhere.
+_PECULIAR = frozenset({
+    "__VA_ARGS__", "__VA_OPT__", "asm", "__asm__", "__asm", "__LINE__", "__FILE__",
+    "__COUNTER__", "__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "_Pragma", "static",
+    "extern", "goto", "do", "...",
+})  # fmt: skip
+_STATEMENT = frozenset({"for", ";", "if", "while", "__syncthreads", "switch", "{", "return"})
+_BEFORE = frozenset({";", "{", "}", ")", "else", ":"})
+_CHANGING = frozenset({"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--", ">>=", "<<="})
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call in the original text, what it expands to, and where that begins in the new text."""
+
+    start: int
+    end: int
+    now: str
+    at: int
+
+
+class WrittenOut:
+    """A kernel with the macros of its device code that hide statements written out.
+
+    `macros` are those of included headers; what the file itself defines comes first. `kernel` is
+    the given one where there is nothing to write out.
+    """
+
+    def __init__(self, kernel: Kernel, macros: Mapping[str, Macro] | None = None) -> None:
+        self._before = kernel.source
+        self._calls: list[_Call] = []
+        self._names: dict[str, Macro] = {}
+        self._own: frozenset[str] = frozenset()
+        self.kernel = kernel
+        if "#define" in kernel.source or "# define" in kernel.source or macros:
+            self._write(kernel, macros or {})
+
+    def _write(self, kernel: Kernel, macros: Mapping[str, Macro]) -> None:
+        source = Source(kernel.source)
+        defined = {m.name for m in source.macros}
+        table = {n: m for n, m in macros.items() if n not in defined} | source.macros_in_force
+        self._names = {n: m for n, m in table.items() if _hides(m, table, 0)}
+        self._own = frozenset(self._names) & defined
+        if not self._names or not self._names.keys() & source.words:
+            return
+        shift = 0
+        for start, end, now in self._found(source, table):
+            self._calls.append(_Call(start, end, now, start + shift))
+            shift += len(now) - (end - start)
+        if self._calls:
+            text = source.replace([(c.start, c.end, c.now) for c in self._calls])
+            self.kernel = replace(kernel, source=text)
+
+    def _found(self, source: Source, table: Mapping[str, Macro]) -> list[tuple[int, int, str]]:
+        found: list[tuple[int, int, str]] = []
+        code = [
+            t
+            for t in source.syntax.masked.tokens
+            if t.kind not in ("space", "comment", "directive")
+        ]
+        bodies = [
+            (f.body.start_byte, f.body.end_byte)
+            for f in source.functions
+            if f.is_kernel or "__device__" in f.qualifiers
+        ]
+        dead = source.inactive
+        for i, token in enumerate(code):
+            if token.text not in self._names or not i or code[i - 1].text not in _BEFORE:
+                continue
+            if not any(a < token.start < b for a, b in bodies) or len(found) == _MOST:
+                continue
+            if any(a <= token.start < b for a, b in dead):
+                continue
+            written = _written(code, i, table, 0)
+            if written is not None and len(written[0]) <= _LONGEST:
+                found.append((token.start, code[written[1]].end, written[0]))
+        return found
+
+    def put_back(self, edit: Edit) -> Edit:
+        """Return an edit of `kernel` as one of the original: untouched lines hold their calls."""
+        if not self._calls:
+            return edit
+        wide, edited = self.kernel.source, edit.source
+        if any(_define(self._before, self._names[n]) not in edited for n in self._own):
+            return edit
+        changes: list[tuple[int, int, str]] = []
+        for low, high, moved in _kept(wide, edited):
+            for c in self._calls:
+                if low <= c.at and c.at + len(c.now) <= high:
+                    was = self._before[c.start : c.end]
+                    changes.append((c.at + moved, c.at + moved + len(c.now), was))
+        for start, end, was in reversed(changes):
+            edited = edited[:start] + was + edited[end:]
+        return replace(edit, source=edited)
+
+
+def _define(text: str, macro: Macro) -> str:
+    return text[line_start(text, macro.start) : macro.end]
+
+
+def _hides(macro: Macro, table: Mapping[str, Macro], depth: int) -> bool:
+    """Return whether a macro stands for statements or a loop's head, and can be written out."""
+    words = [t.text for t in code_tokens(macro.body)]
+    if not words or depth > _DEEPEST or len(macro.body) > _LONGEST or not macro.active:
+        return False
+    if "#" in macro.body or _PECULIAR & set(words) or _PECULIAR & set(macro.parameters or ()):
+        return False
+    if _STATEMENT & set(words) or _CHANGING & set(words):
+        return True
+    inner = table.get(words[0])
+    return inner is not None and inner is not macro and _hides(inner, table, depth + 1)
+
+
+def _written(
+    code: list[Token], at: int, table: Mapping[str, Macro], depth: int
+) -> tuple[str, int] | None:
+    """Return what the macro at a token expands to, and the index of the call's last token."""
+    macro = table[code[at].text]
+    given: dict[str, str] = {}
+    last = at
+    if macro.parameters is not None:
+        close = closing(code, at + 1) if at + 1 < len(code) and code[at + 1].text == "(" else None
+        arguments = _arguments(code, at + 2, close) if close is not None else None
+        if close is None or arguments is None or len(arguments) != len(macro.parameters):
+            return None
+        given = dict(zip(macro.parameters, arguments, strict=True))
+        last = close
+    text = _put(macro.body, given)
+    inner = code_tokens(text)
+    changes: list[tuple[int, int, str]] = []
+    i = 0
+    while i < len(inner):
+        found = table.get(inner[i].text) if inner[i].kind == "word" else None
+        if found is not None and found is not macro and _hides(found, table, depth + 1):
+            written = _written(inner, i, table, depth + 1) if depth < _DEEPEST else None
+            if written is None:
+                return None
+            changes.append((inner[i].start, inner[written[1]].end, written[0]))
+            i = written[1]
+        i += 1
+    for start, end, now in reversed(changes):
+        text = text[:start] + now + text[end:]
+    return text, last
+
+
+def _arguments(code: list[Token], first: int, close: int) -> list[str] | None:
+    """Return the texts between commas; None when one holds a brace or nothing."""
+    found: list[list[Token]] = [[]]
+    depth = 0
+    for token in code[first:close]:
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        if token.text in ("{", "}", ";"):
+            return None
+        if token.text == "," and not depth:
+            found.append([])
+        else:
+            found[-1].append(token)
+    if first == close:
+        return []
+    return [_spaced(part) for part in found] if all(found) else None
+
+
+def _spaced(part: list[Token]) -> str:
+    text = ""
+    for before, token in zip([None, *part], part, strict=False):
+        gap = before is not None and token.start > before.end
+        text += f"{' ' if gap else ''}{token.text}"
+    return text
+
+
+def _put(body: str, given: Mapping[str, str]) -> str:
+    """Write a macro's body on one line with its arguments, brackets around single words dropped."""
+    text = ""
+    for token in tokens(body):
+        if token.kind in ("space", "comment"):
+            text += " "
+        elif token.kind == "word" and token.text in given:
+            text += f"\0{given[token.text]}\0"
+        else:
+            text += token.text
+    pieces = " ".join(text.replace("\\", " ").split()).split("\0")
+    for i in range(1, len(pieces) - 1, 2):
+        before, after = pieces[i - 1], pieces[i + 1]
+        called = before[:-1].rstrip()[-1:]
+        plain = pieces[i].isidentifier() or pieces[i].isdigit()
+        if (
+            plain
+            and before.endswith("(")
+            and after.startswith(")")
+            and called in ("<", ">", "=", "+", "-", "*", "/", "%", ";", ",", "(", "&", "|")
+            and not before[:-1].rstrip().endswith("->")
+        ):
+            pieces[i - 1], pieces[i + 1] = before[:-1], after[1:]
+    return "".join(pieces)
+
+
+def _kept(one: str, other: str) -> list[tuple[int, int, int]]:
+    """Return the spans of whole lines of `one` that `other` holds, and how far they moved there."""
+    a, b = one.splitlines(keepends=True), other.splitlines(keepends=True)
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    blocks = [(0, 0, head)]
+    middle = SequenceMatcher(
+        None, a[head : len(a) - tail], b[head : len(b) - tail], autojunk=False
+    ).get_matching_blocks()
+    blocks += [(head + i, head + j, n) for i, j, n in middle if n]
+    blocks.append((len(a) - tail, len(b) - tail, tail))
+    starts_a, starts_b = _starts(a), _starts(b)
+    return [(starts_a[i], starts_a[i + n], starts_b[j] - starts_a[i]) for i, j, n in blocks if n]
+
+
+def _starts(lines: list[str]) -> list[int]:
+    found = [0]
+    for line in lines:
+        found.append(found[-1] + len(line))
+    return found
+
+
+def header_macros(kernel: Kernel, root: Path) -> dict[str, Macro]:
+    """Return the macros that local headers of a kernel's file define, one of two meanings left out.
+
+    The path of the kernel is relative to `root`, beyond which nothing is read; a header that cannot
+    be read defines nothing.
+    """
+    source = Source(kernel.source)
+    if not source.includes:
+        return {}
+    try:
+        texts = source.resolve_includes(kernel.path, root)
+    except OSError:
+        return {}
+    found: dict[str, Macro] = {}
+    often: Counter[str] = Counter()
+    for text in texts.values():
+        mine = Source(text).macros_in_force
+        often.update(mine.keys())
+        found.update(mine)
+    return {name: macro for name, macro in found.items() if often[name] == 1}
