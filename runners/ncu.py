@@ -77,7 +77,12 @@ def ncu_command(
     if kernels or invocations:
         names = "|".join(re.escape(kernel) for kernel in kernels) or ".*"
         command += ["--kernel-name-base", "function"]
-        command += ["--kernel-id", f"::regex:^({names})$:{invocations or '.*'}"]
+        chosen = f"regex:^({names})$"
+        # An identifier wants a number for the invocation: ncu takes no pattern for all of them.
+        if invocations:
+            command += ["--kernel-id", f"::{chosen}:{invocations}"]
+        else:
+            command += ["--kernel-name", chosen]
     if launches:
         command += ["--launch-count", str(launches)]
     return [*command, *target]

@@ -1,4 +1,4 @@
-"""Where OPTIML_GPU_TEST_KEEP names a folder, what the suite saw is kept there as JSON."""
+"""Where GPU_TEST_KEEP names a folder, what the suite saw is kept there as JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from typing import Any
 
 def keep(name: str, data: Any) -> None:
     """Write a file of the folder; nothing without one."""
-    folder = os.environ.get("OPTIML_GPU_TEST_KEEP", "")  # noqa: TID251 - of the tests alone
+    folder = os.environ.get("GPU_TEST_KEEP", "")  # noqa: TID251 - of the tests alone
     if folder:
         (Path(folder) / f"{name}.json").write_text(json.dumps(data, indent=1))

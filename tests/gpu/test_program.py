@@ -45,7 +45,7 @@ def built(
     wanted = {("reduce", 0): None}
     for item in request.session.items:
         chosen = getattr(getattr(item, "callspec", None), "params", {})
-        if "case" in chosen:
+        if isinstance(chosen.get("case"), Case):  # other modules have cases of their own
             name = chosen["case"].name
             wanted |= {(name, 0): None, (name, chosen["variant"]): None}
     with ThreadPoolExecutor(COMPILERS) as pool:

@@ -5,6 +5,7 @@ All of it, or with `--gpu-sample` what fits into the time (`tests.redteam.choice
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from dataclasses import asdict
@@ -46,14 +47,15 @@ def outcomes(
         pytest.skip(f"no GPU: {facts['error']['message']}")
     seconds = request.config.getoption("--gpu-seconds", default=None)
     until = None if seconds is None else BEGUN + max(seconds - LAST_CANDIDATE, seconds / 2)
-    team = Team(tmp_path_factory.mktemp("redteam"), int(facts["sm"]), gpus=gpus())
     found = []
-    for outcome in team.judge(chosen.candidates, until=until):
-        found.append(outcome)
-        sys.stdout.write(f"{time.monotonic() - BEGUN:6.1f} {outcome.line()}\n")
-        sys.stdout.flush()
-        # What a run saw that is cut short is worth something, too.
-        keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
+    scratch = tmp_path_factory.mktemp("redteam")
+    with contextlib.closing(Team(scratch, int(facts["sm"]), gpus=gpus())) as team:
+        for outcome in team.judge(chosen.candidates, until=until):
+            found.append(outcome)
+            sys.stdout.write(f"{time.monotonic() - BEGUN:6.1f} {outcome.line()}\n")
+            sys.stdout.flush()
+            # What a run saw that is cut short is worth something, too.
+            keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
     sys.stdout.write(f"{count(found)}\n")
     return found
 

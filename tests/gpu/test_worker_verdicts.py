@@ -81,8 +81,8 @@ def served() -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def building(
     request: pytest.FixtureRequest, served: Served, tmp_path_factory: pytest.TempPathFactory
-) -> Building:
-    """Return a compiler that has compiled what the chosen tests will ask of it, side by side."""
+) -> Iterator[Building]:
+    """Give a compiler that has compiled what the chosen tests will ask of it, side by side."""
     try:
         made = Building(served.ask({"op": "hello"})["sm"], tmp_path_factory.mktemp("built"))
     except Fault as fault:
@@ -96,7 +96,8 @@ def building(
                 asked[text] = family.job(text)
     with ThreadPoolExecutor(COMPILERS) as pool:
         list(pool.map(made.compiled, asked, asked.values()))
-    return made
+    yield made
+    made.close()
 
 
 def _verdict(

@@ -11,6 +11,7 @@ worker and, if that finds nothing, a confirmation with other seeds in a fresh on
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -144,6 +145,10 @@ class Team:
         self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
         for lane in range(self._lanes):
             self._gpus.put(lane % gpus)
+
+    def close(self) -> None:
+        """End what runs the compiler."""
+        self._building.close()
 
     def judge(
         self, candidates: Sequence[Candidate], cores: int = 0, until: float | None = None
@@ -356,9 +361,11 @@ def main(arguments: Sequence[str]) -> int:
     outcomes: list[Outcome] = []
     begun = time.monotonic()
     file = folder / "redteam.json"
-    with tempfile.TemporaryDirectory(prefix="redteam-") as scratch:
-        sm = int(facts["sm"])
-        team = Team(Path(scratch), sm, beyond="--beyond" in arguments, gpus=gpus())
+    sm, beyond = int(facts["sm"]), "--beyond" in arguments
+    with (
+        tempfile.TemporaryDirectory(prefix="redteam-") as scratch,
+        contextlib.closing(Team(Path(scratch), sm, beyond=beyond, gpus=gpus())) as team,
+    ):
         for outcome in team.judge(chosen.candidates, until=until):
             outcomes.append(outcome)
             sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")

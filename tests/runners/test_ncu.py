@@ -147,6 +147,13 @@ def test_the_command_leaves_clocks_alone_and_asks_for_selected_invocations() -> 
     assert "--cache-control none" in " ".join(ncu.ncu_command("ncu", "/r", ["./a"], warm=True))
 
 
+def test_all_invocations_are_asked_for_by_the_kernels_name_alone() -> None:
+    """An identifier with a pattern for "all of them" makes ncu refuse the command."""
+    text = " ".join(ncu.ncu_command("ncu", "/r", ["./a"], kernels=["k", "m"]))
+    assert "--kernel-name regex:^(k|m)$" in text
+    assert "--kernel-id" not in text
+
+
 def test_every_metric_asked_for_by_name_has_a_dot_since_ncu_stops_at_others() -> None:
     assert all("." in metric for metric in counters.METRICS)
     assert len(set(counters.METRICS)) == len(counters.METRICS)
