@@ -32,27 +32,37 @@ class Axis:
 class Shift:
     """How far from its thread's place an element lies along one axis.
 
-    `constant` plus each loop variable times its factor; between `low` and `high`.
+    `base` (a number and parameters that are free) plus each loop variable times its factor;
+    between `low` and `high`.
     """
 
-    constant: int
+    base: Polynomial
     factors: tuple[tuple[str, int], ...]
-    low: int
-    high: int
+    low: Polynomial
+    high: Polynomial
 
     @property
     def polynomial(self) -> Polynomial:
         """Return the shift as a sum."""
-        terms: dict[Monomial, int] = {(name,): factor for name, factor in self.factors}
-        return Polynomial(terms) + number(self.constant)
+        return Polynomial({(name,): factor for name, factor in self.factors}) + self.base
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
     """Places along an axis, both ends included; no end is what the grid covers."""
 
-    low: int
+    low: Polynomial
     high: Polynomial
+
+
+# Parameters that are not below zero where the sums they are in are compared.
+Free = frozenset[str]
+NOTHING: Free = frozenset()
+
+
+def least_zero(value: Polynomial, free: Free) -> bool:
+    """Return whether a sum is seen to be zero or more when free parameters are."""
+    return all(f > 0 and all(n in free for n in m) for m, f in value.terms.items())
 
 
 class Path:
@@ -208,10 +218,11 @@ def without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def shift_of(
-    source: Source, fn: Function, access: Access, terms: Iterator[tuple[Monomial, int]]
+    source: Source, fn: Function, access: Access, terms: Iterator[tuple[Monomial, int]], free: Free
 ) -> Shift | None:
-    """Return a shift made of numbers and variables of loops with seen bounds; None for others."""
-    constant, factors = 0, dict[str, int]()
+    """Return a shift of numbers, free parameters and variables of loops with seen bounds."""
+    base, factors = number(0), dict[str, int]()
+    moving = {loop.name for loop in access.loops}
     for monomial, factor in terms:
         names: list[str] = []
         scale = factor
@@ -221,40 +232,51 @@ def shift_of(
                 names.append(name)
             else:
                 scale *= value
-        if not names:
-            constant += scale
-        elif len(names) == 1:
+        if len(names) == 1 and names[0] in moving:
             factors[names[0]] = factors.get(names[0], 0) + scale
+        elif not names or (len(names) == 1 and names[0] in free):
+            base += Polynomial({tuple(names): scale} if scale else {})
         else:
             return None
-    low = high = constant
+    low = high = base
     for name, factor in factors.items():
-        run = _run(fn, access, name)
+        run = _run(fn, access, name, free)
         if run is None:
             return None
-        low += min(factor * end for end in run)
-        high += max(factor * end for end in run)
-    return Shift(constant, tuple(factors.items()), low, high)
+        low += run[factor < 0].scaled(factor)
+        high += run[factor > 0].scaled(factor)
+    return Shift(base, tuple(factors.items()), low, high)
 
 
-def _run(fn: Function, access: Access, name: str) -> tuple[int, int] | None:
+def _run(
+    fn: Function, access: Access, name: str, free: Free
+) -> tuple[Polynomial, Polynomial] | None:
     """Return the first and last value of a loop's variable."""
-    for loop in access.loops:
-        if loop.name != name:
-            continue
-        first = fn.affine(loop.start, fold=True)
-        if first is None or first.constant is None or not loop.trips or loop.step is None:
-            return None
-        return first.constant, first.constant + (loop.trips - 1) * loop.step
-    return None
+    loop = next((loop for loop in access.loops if loop.name == name), None)
+    first = fn.affine(loop.start, fold=True) if loop is not None else None
+    if loop is None or first is None or loop.step is None:
+        return None
+    if first.constant is not None and loop.trips:
+        ends = first, first + number((loop.trips - 1) * loop.step)
+        return ends if loop.step > 0 else (ends[1], ends[0])
+    last = fn.affine(loop.bound, fold=True)
+    if last is None or not loop.counted or loop.step != 1 or loop.leaves_early:
+        return None
+    if loop.relation not in ("<", "<=") or not (first.symbols | last.symbols) <= free:
+        return None
+    last = last if loop.relation == "<=" else last - number(1)
+    linear = all(len(m) <= 1 for m in (*first.terms, *last.terms))
+    return (first, last) if linear and least_zero(last - first, free) else None
 
 
-def reach(path: Path, axis: Axis, other: str, shift: Shift) -> tuple[Span, bool]:
+def reach(
+    path: Path, axis: Axis, other: str, shift: Shift, free: Free = NOTHING
+) -> tuple[Span, bool]:
     """Return the places along an axis that a read reaches at most, and whether it is just these.
 
     `other` is what tells threads apart along the other axis.
     """
-    ends = _Ends(axis, shift)
+    ends = _Ends(axis, shift, free)
     for test in (*path.least, *path.never):
         if test.depends_on(other) and test.depends_on(f"threadIdx.{axis.name}"):
             ends.exact = False
@@ -274,10 +296,10 @@ def reach(path: Path, axis: Axis, other: str, shift: Shift) -> tuple[Span, bool]
 class _Ends:
     """How far threads, and what they read, reach along an axis; closer with each test taken."""
 
-    def __init__(self, axis: Axis, shift: Shift) -> None:
-        self._axis, self._shift = axis, shift
+    def __init__(self, axis: Axis, shift: Shift, free: Free) -> None:
+        self._axis, self._shift, self._free = axis, shift, free
         self._moving = {name for name, _ in shift.factors}
-        self._low, self._least = 0, shift.low
+        self._low, self._least = number(0), shift.low
         grid = Polynomial({(f"gridDim.{axis.name}",): 1})
         self._high = axis.block * grid - number(1)
         self._tested = False
@@ -305,26 +327,29 @@ class _Ends:
             return
         # A test of the element's own place: `y + k >= 0` for an element `y + k`.
         end = rest - self._shift.polynomial.scaled(sign)
-        if sign == -1 and not end.symbols & self._moving:
-            self._most = self._nearer(end, self._most)
-        elif sign == 1 and end.constant is not None:
-            self._least = max(self._least, -end.constant)
-        else:
+        if end.symbols & self._moving:
             self.exact = False
+        elif sign == -1:
+            self._most = self._nearer(end, self._most)
+        else:
+            self._least = self._farther(end.scaled(-1), self._least)
 
     def _take_place(self, sign: int, rest: Polynomial) -> None:
         if sign == -1:
             self._high = self._nearer(rest, self._high if self._tested else None)
             self._tested = True
-        elif rest.constant is not None:
-            self._low = max(self._low, -rest.constant)
         else:
-            self.exact = False
+            self._low = self._farther(rest.scaled(-1), self._low)
 
     def _nearer(self, one: Polynomial, other: Polynomial | None) -> Polynomial:
-        found = one if other is None else _ordered(one, other, larger=False)
+        found = one if other is None else _ordered(one, other, self._free, larger=False)
         self.exact = self.exact and found is not None
         return found if found is not None else one
+
+    def _farther(self, one: Polynomial, other: Polynomial) -> Polynomial:
+        found = _ordered(one, other, self._free, larger=True)
+        self.exact = self.exact and found is not None
+        return found if found is not None else other
 
     def leave_out(self, test: Polynomial) -> None:
         """Take a sum that is never zero: it matters where that is the first or last place."""
@@ -333,8 +358,8 @@ class _Ends:
             self.exact = False
             return
         at = found[1].scaled(-found[0])
-        if at.constant is not None and at.constant == self._low:
-            self._low += 1
+        if (at - self._low).constant == 0:
+            self._low += number(1)
         elif (self._high - at).constant == 0:
             self._high = self._high - number(1)
         else:
@@ -342,30 +367,31 @@ class _Ends:
 
     def span(self) -> Span:
         """Return the places that are read."""
-        highest = self._high + number(self._shift.high)
+        highest = self._high + self._shift.high
         if self._most is not None and not self._tested:
             highest = self._most  # of what the grid covers and what is tested, the test
         elif self._most is not None:
             highest = self._nearer(self._most, highest)
-        return Span(max(self._low + self._shift.low, self._least), highest)
+        return Span(self._farther(self._low + self._shift.low, self._least), highest)
 
 
-def joined(spans: Sequence[Span]) -> Span | None:
+def joined(spans: Sequence[Span], free: Free = NOTHING) -> Span | None:
     """Return the places of all; None when their ends cannot be compared."""
+    low: Polynomial | None = spans[0].low
     high: Polynomial | None = spans[0].high
     for each in spans[1:]:
-        high = None if high is None else _ordered(high, each.high, larger=True)
-    return None if high is None else Span(min(s.low for s in spans), high)
+        low = None if low is None else _ordered(low, each.low, free, larger=False)
+        high = None if high is None else _ordered(high, each.high, free, larger=True)
+    return None if low is None or high is None else Span(low, high)
 
 
-def within(inner: Span, outer: Span) -> bool:
+def within(inner: Span, outer: Span, free: Free = NOTHING) -> bool:
     """Return whether places are seen to be among others."""
-    apart = (outer.high - inner.high).constant
-    return inner.low >= outer.low and apart is not None and apart >= 0
+    return least_zero(inner.low - outer.low, free) and least_zero(outer.high - inner.high, free)
 
 
-def _ordered(one: Polynomial, other: Polynomial, *, larger: bool) -> Polynomial | None:
-    apart = (one - other).constant
-    if apart is None:
-        return None
-    return one if (apart > 0) == larger else other
+def _ordered(one: Polynomial, other: Polynomial, free: Free, *, larger: bool) -> Polynomial | None:
+    apart = one - other
+    if least_zero(apart, free):
+        return one if larger else other
+    return (other if larger else one) if least_zero(apart.scaled(-1), free) else None

@@ -6,21 +6,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tree_sitter import Node
+
 from optimizer.accesses import Access
 from optimizer.functions import Function
 from optimizer.geometry import block_extents
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Monomial, Polynomial, number
-from optimizer.rules import halo
+from optimizer.rules import clamped, halo
 from optimizer.source import Source
 from optimizer.spans import Replacement
-from optimizer.syntax import span
+from optimizer.syntax import contains, span, walk
 from optimizer.variables import Variable
 
 _NAME = "tile-halo"
 _SHARED = 48 << 10
 _FEWEST = 3  # elements a thread reads: fewer are not worth a barrier
 _WIDEST = 8  # bytes of a template's type
+_MOST_RADIUS = 8  # that a parameter may have, of a plane
+_MOST_REACH = 32  # of a line
 _LEAST_PITCH = 16  # a literal that numbers rows
 _BYTES = {
     "float": 4, "double": 8, "int": 4, "unsigned int": 4, "unsigned": 4, "half": 2, "__half": 2,
@@ -33,13 +37,39 @@ Block = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class _Border:
+    """What a place is kept in: from below zero (`low`), and from above `most`."""
+
+    low: bool = False
+    most: Polynomial | None = None
+
+
+_OPEN = _Border()
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A kernel without the borders of its indexes, and with names for what is kept in borders."""
+
+    source: Source
+    fn: Function
+    named: Source
+    named_fn: Function
+    clamps: tuple[clamped.Clamp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
-    """A read `along` and `across` from its thread's place, in a layer of the array."""
+    """A read `along` and `across` from its thread's place, in a layer of the array.
+
+    `borders` are those of columns and rows.
+    """
 
     access: Access
     along: halo.Shift
     across: halo.Shift
     layer: Polynomial
+    borders: tuple[_Border, _Border] = (_OPEN, _OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +77,9 @@ class _Tile:
     """Reads of one array that overlap between threads, and the elements that exist for them.
 
     `x`, `y` are the axes of threads (no `y`: a line of threads), `pitch` the elements of a row,
-    `extents` the texts of the block's.
+    `extents` the texts of the block's. `free` are the parameters that say how far reads reach;
+    `lows` how far the tile begins before the block's first place, `more` by how much it is longer
+    than the block, `borders` where its places are kept in: along columns, then along rows.
     """
 
     array: Variable
@@ -55,18 +87,23 @@ class _Tile:
     x: halo.Axis
     y: halo.Axis | None
     pitch: Polynomial
+    free: halo.Free
+    lows: tuple[Polynomial, Polynomial]
+    more: tuple[Polynomial, Polynomial]
     columns: halo.Span
     rows: halo.Span
     extents: tuple[str, str] = ("", "")
+    borders: tuple[_Border, _Border] = (_OPEN, _OPEN)
 
-    def low(self, *, across: bool) -> int:
-        """Return how far the tile begins before the block's first place."""
-        return min((r.across if across else r.along).low for r in self.reads)
+    @property
+    def reach(self) -> int:
+        """Return the largest value of a free parameter that the tile has room for."""
+        return _MOST_REACH if self.y is None else _MOST_RADIUS
 
     def halo(self, *, across: bool) -> int:
-        """Return by how much the tile is longer than the block."""
-        ends = [r.across if across else r.along for r in self.reads]
-        return max(s.high for s in ends) - min(s.low for s in ends)
+        """Return by how much the tile is longer than the block at most."""
+        terms = self.more[across].terms.items()
+        return sum(f * self.reach if m else f for m, f in terms)
 
 
 def tile_halo(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -86,7 +123,7 @@ def tile_halo(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         block = block_extents(kernel, source, fn)
         if block is None or block[2] != 1:
             continue
-        tiles = _fitting(source, fn, list(_tiles(source, fn, block)), block)
+        tiles = _fitting(list(_tiles(source, fn, block)), block)
         if not tiles:
             continue
         names = ", ".join(f"`{t.array.name}`" for t in tiles)
@@ -106,13 +143,27 @@ def tile_halo(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
 
 def _tiles(source: Source, fn: Function, block: Block) -> Iterator[_Tile]:
+    view = _view(source, fn)
     for array in halo.only_read(source, fn):
         if _bytes(fn, array) is None:
             continue
-        reads = [a for a in fn.accesses if a.root == array.name]
-        tile = _tile(source, fn, array, reads, block)
-        if tile is not None:
+        reads = [a for a in view.fn.accesses if a.root == array.name]
+        tile = _tile(view, array, reads, block)
+        if tile is not None and _known(source, fn, tile):
             yield tile
+
+
+def _view(source: Source, fn: Function) -> _View:
+    """Return a kernel as it is, or with its borders taken out where it has some."""
+    found = clamped.shadow(source, fn)
+    if found is not None:
+        pair = [
+            next((k for k in text.kernels if k.span == fn.span), None)
+            for text in (found.plain, found.named)
+        ]
+        if pair[0] is not None and pair[1] is not None and not any(k and k.broken for k in pair):
+            return _View(found.plain, pair[0], found.named, pair[1], found.clamps)
+    return _View(source, fn, source, fn)
 
 
 def _bytes(fn: Function, array: Variable) -> int | None:
@@ -121,9 +172,7 @@ def _bytes(fn: Function, array: Variable) -> int | None:
     return _BYTES.get(array.element)
 
 
-def _tile(
-    source: Source, fn: Function, array: Variable, reads: Sequence[Access], block: Block
-) -> _Tile | None:
+def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -> _Tile | None:
     """Return the layer of an array with the most reads around the thread's place."""
     first = next((a.index for a in reads if a.index is not None and _own(a.index)), None)
     if first is None:
@@ -139,22 +188,63 @@ def _tile(
     if x is None or (y is None and not flat):
         return None
     if any(
-        source.value(str(axis.block)) != extent and str(axis.block) != f"blockDim.{axis.name}"
+        view.source.value(str(axis.block)) != extent and str(axis.block) != f"blockDim.{axis.name}"
         for axis, extent in zip((x, y), block, strict=False)
         if axis is not None
     ):
         return None
     extents = (_extent(x, block[0]), _extent(y, block[1]))
+    free = _free(view.fn, reads) - pitch.symbols
     layers: dict[str, list[_Read]] = {}
     for access in reads:
-        read = _placed(source, fn, access, x, y, pitch)
+        read = _placed(view, access, x, y, pitch, free)
         if read is not None:
             layers.setdefault(str(read.layer), []).append(read)
     best = max(layers.values(), key=_count, default=[])
     if _count(best) < _FEWEST:
         return None
-    tile = _bounded(source, fn, _Tile(array, tuple(best), x, y, pitch, *_NOWHERE, extents))
-    return tile if tile is not None and _known(source, fn, tile) else None
+    lows = tuple(_extreme([_shift(r, w).low for r in best], free, -1) for w in (False, True))
+    highs = tuple(_extreme([_shift(r, w).high for r in best], free, 1) for w in (False, True))
+    if lows[0] is None or lows[1] is None or highs[0] is None or highs[1] is None:
+        return None
+    more = (highs[0] - lows[0], highs[1] - lows[1])
+    used = free & frozenset(n for each in (*lows, *more) if each is not None for n in each.symbols)
+    tile = _Tile(
+        array, tuple(best), x, y, pitch, used, (lows[0], lows[1]), more, *_NOWHERE, extents
+    )
+    return _bounded(view, tile)
+
+
+def _shift(read: _Read, across: bool) -> halo.Shift:
+    return read.across if across else read.along
+
+
+def _extreme(values: Sequence[Polynomial], free: halo.Free, sign: int) -> Polynomial | None:
+    """Return the largest of sums (the smallest for -1); None when they cannot be compared."""
+    best = values[0]
+    for value in values[1:]:
+        apart = (value - best).scaled(sign)
+        if halo.least_zero(apart, free):
+            best = value
+        elif not halo.least_zero(apart.scaled(-1), free):
+            return None
+    return best
+
+
+def _free(fn: Function, reads: Sequence[Access]) -> halo.Free:
+    """Return the parameters by which loops around reads run: the radius of a filter."""
+    names: set[str] = set()
+    for access in reads:
+        for loop in access.loops:
+            for end in (fn.affine(loop.start), fn.affine(loop.bound)):
+                names |= end.symbols if end is not None else set()
+    found = ((name, fn.variable(name, fn.body)) for name in names)
+    return frozenset(
+        name
+        for name, v in found
+        if v is not None and v.space == "parameter" and v.settled and v.is_scalar
+        if v.element in ("int", "unsigned", "unsigned int")
+    )
 
 
 def _extent(axis: halo.Axis | None, extent: int) -> str:
@@ -163,7 +253,7 @@ def _extent(axis: halo.Axis | None, extent: int) -> str:
     return name if name.isidentifier() else str(extent)
 
 
-_NOWHERE = (halo.Span(0, number(0)), halo.Span(0, number(0)))
+_NOWHERE = (halo.Span(number(0), number(0)), halo.Span(number(0), number(0)))
 
 
 def _own(index: Polynomial) -> bool:
@@ -173,19 +263,24 @@ def _own(index: Polynomial) -> bool:
 def _count(reads: Sequence[_Read]) -> int:
     """Return how many elements a thread reads."""
     places = {
-        (s.constant, s.factors, t.constant, t.factors): (s.high - s.low + 1) * (t.high - t.low + 1)
+        (str(s.base), s.factors, str(t.base), t.factors): _length_of(s) * _length_of(t)
         for s, t in ((r.along, r.across) for r in reads)
     }
     return sum(places.values())
 
 
+def _length_of(shift: halo.Shift) -> int:
+    """Return how many places a read takes along an axis; for free parameters, when they are 1."""
+    return sum((shift.high - shift.low).terms.values()) + 1
+
+
 def _placed(
-    source: Source,
-    fn: Function,
+    view: _View,
     access: Access,
     x: halo.Axis,
     y: halo.Axis | None,
     pitch: Polynomial,
+    free: halo.Free,
 ) -> _Read | None:
     """Return a read as distances from its thread's place and what is left: the layer."""
     node, parent = access.node, access.node.parent
@@ -196,38 +291,98 @@ def _placed(
     rest = access.index - x.place - (y.place * pitch if y is not None else number(0))
     if any(name.startswith("threadIdx") for name in rest.symbols):
         return None
-    along, across, layer = _sorted(fn, access, rest, None if y is None else pitch)
-    columns = halo.shift_of(source, fn, access, iter(along))
-    rows = halo.shift_of(source, fn, access, iter(across))
+    fn = view.fn
+    along, across, layer = _sorted(fn, access, rest, None if y is None else pitch, free)
+    columns = halo.shift_of(view.source, fn, access, iter(along), free)
+    rows = halo.shift_of(view.source, fn, access, iter(across), free)
     if columns is None or rows is None:
         return None
     moving = {loop.name for loop in access.loops}
     if layer.symbols & moving:
         return None
-    return _Read(access, columns, rows, layer)
+    borders = _borders(view, access, (x, y), pitch, (columns, rows))
+    return None if borders is None else _Read(access, columns, rows, layer, borders)
+
+
+def _borders(
+    view: _View,
+    access: Access,
+    axes: tuple[halo.Axis, halo.Axis | None],
+    pitch: Polynomial,
+    shifts: tuple[halo.Shift, halo.Shift],
+) -> tuple[_Border, _Border] | None:
+    """Return what keeps a read's places in borders; None where that is not seen to be all."""
+    if not view.clamps:
+        return _OPEN, _OPEN
+    same = next((a for a in view.named_fn.accesses if span(a.node) == span(access.node)), None)
+    if same is None or same.index is None:
+        return None
+    found, index = [_OPEN, _OPEN], same.index
+    for clamp in view.clamps:
+        if not index.depends_on(clamp.name):
+            continue
+        inner = view.fn.affine(_at(view.fn.body, clamp))
+        factor = index.coefficient(clamp.name)
+        if inner is None or factor is None:
+            return None
+        number_of = 0 if inner.depends_on("threadIdx.x") else 1
+        axis, shift = axes[number_of], shifts[number_of]
+        wanted = pitch if number_of else number(1)
+        if axis is None or not factor.same(wanted) or found[number_of] is not _OPEN:
+            return None
+        if not inner.same(axis.place + shift.polynomial) and not _folded(
+            view, inner - axis.place - shift.polynomial
+        ):
+            return None
+        rest = index.without(clamp.name)
+        if any(rest.depends_on(f"{n}.{axis.name}") for n in ("threadIdx", "blockIdx")):
+            return None
+        found[number_of] = _Border(clamp.low, clamp.most)
+    return found[0], found[1]
+
+
+def _folded(view: _View, apart: Polynomial) -> bool:
+    """Return whether a sum is zero when the file's numbers are put in."""
+    total = 0
+    for monomial, factor in apart.terms.items():
+        value = factor
+        for name in monomial:
+            known = view.source.constant(name)
+            if known is None:
+                return False
+            value *= known
+        total += value
+    return total == 0
+
+
+def _at(body: Node, clamp: clamped.Clamp) -> Node | None:
+    """Return the expression that stands at a clamp's place in the text without borders."""
+    low, high = clamp.span
+    found = [n for n in walk(body) if n.start_byte == low and n.end_byte <= high]
+    return found[0] if found and found[0].is_named else None
 
 
 Terms = list[tuple[Monomial, int]]
 
 
 def _sorted(
-    fn: Function, access: Access, rest: Polynomial, pitch: Polynomial | None
+    fn: Function, access: Access, rest: Polynomial, pitch: Polynomial | None, free: halo.Free
 ) -> tuple[Terms, Terms, Polynomial]:
     """Return the terms of a distance along a row, those across rows, and all others."""
     along: Terms = []
     across: Terms = []
     layer: dict[Monomial, int] = {}
-    moving = {loop.name for loop in access.loops}
+    near = {loop.name for loop in access.loops} | free
     (wide,) = pitch.terms.items() if pitch is not None and pitch.terms else (((), 0),)
     for monomial, factor in rest.terms.items():
         upper = halo.without(monomial, wide[0]) if wide[0] else None
-        if upper is not None and all(n in moving or _named(fn, access, n) for n in upper):
+        if upper is not None and all(n in near or _named(fn, access, n) for n in upper):
             across.append((upper, factor))
         elif wide[1] and not wide[0]:  # rows of a number of elements: what is nearest
             rows = (factor + wide[1] // 2) // wide[1]
             across.append((monomial, rows))
             along.append((monomial, factor - rows * wide[1]))
-        elif all(n in moving or _named(fn, access, n) for n in monomial):
+        elif all(n in near or _named(fn, access, n) for n in monomial):
             along.append((monomial, factor))
         else:
             layer[monomial] = factor
@@ -239,31 +394,77 @@ def _named(fn: Function, access: Access, name: str) -> bool:
     return fn.variable(name, access.node) is None and fn.file.constant(name) is not None
 
 
-def _bounded(source: Source, fn: Function, tile: _Tile) -> _Tile | None:
+def _bounded(view: _View, tile: _Tile) -> _Tile | None:
     """Return the tile with the elements that its reads show to exist; None where that is open."""
     seen: list[tuple[halo.Span, halo.Span, bool]] = []
+    free = tile.free
     for read in tile.reads:
-        path = halo.Path(source, fn, read.access.node)
-        columns = halo.reach(path, tile.x, "threadIdx.y", read.along)
+        node = _same(view.named_fn.body, read.access.node)
+        if node is None:
+            return None
+        path = halo.Path(view.named, view.named_fn, node)
+        columns = halo.reach(path, tile.x, "threadIdx.y", read.along, free)
         rows = (_NOWHERE[1], True)
         if tile.y is not None:
-            rows = halo.reach(path, tile.y, "threadIdx.x", read.across)
+            rows = halo.reach(path, tile.y, "threadIdx.x", read.across, free)
         seen.append((columns[0], rows[0], columns[1] and rows[1]))
     sure = [(c, r) for c, r, exact in seen if exact]
     if not sure:
         return None
-    wide, tall = halo.joined([c for c, _ in sure]), halo.joined([r for _, r in sure])
-    if wide is None or tall is None or wide.low < 0 or tall.low < 0:
+    wide, tall = halo.joined([c for c, _ in sure], free), halo.joined([r for _, r in sure], free)
+    if wide is None or tall is None:
         return None
-    if not all(halo.within(c, wide) and halo.within(r, tall) for c, r, _ in seen):
+    if not all(halo.within(c, wide, free) and halo.within(r, tall, free) for c, r, _ in seen):
         return None
-    return replace(tile, columns=wide, rows=tall)
+    borders: list[_Border] = []
+    for across, whole in enumerate((wide, tall)):
+        places = [rows if across else columns for columns, rows, _ in seen]
+        kept = [read.borders[across] for read in tile.reads]
+        border = _common(list(zip(kept, places, strict=True)), free)
+        if border is None or not (border.low or halo.least_zero(whole.low, free)):
+            return None
+        borders.append(border)
+    if any(_of_size(s.high, free) for s in (wide, tall)):
+        return None
+    return replace(tile, columns=wide, rows=tall, borders=(borders[0], borders[1]))
+
+
+def _of_size(high: Polynomial, free: halo.Free) -> bool:
+    """Return whether a free parameter is the number of elements, and no radius."""
+    return bool(high.symbols) and high.symbols <= free
+
+
+def _same(body: Node, node: Node) -> Node | None:
+    """Return the node of another tree that stands at the same place."""
+    found = body.descendant_for_byte_range(node.start_byte, node.end_byte)
+    while found is not None and found.type != node.type:
+        found = found.parent
+    return found if found is not None and span(found) == span(node) else None
+
+
+def _common(spans: Sequence[tuple[_Border, halo.Span]], free: halo.Free) -> _Border | None:
+    """Return a border that changes no place of any read but as the read's own border does."""
+    low = any(border.low for border, _ in spans)
+    ends = [border.most for border, _ in spans if border.most is not None]
+    most = ends[0] if ends else None
+    for border, places in spans:
+        if low and not border.low and not halo.least_zero(places.low, free):
+            return None
+        if most is None:
+            continue
+        if border.most is None:
+            if not halo.least_zero(most - places.high, free):
+                return None
+        elif not border.most.same(most):
+            return None
+    return _Border(low, most)
 
 
 def _known(source: Source, fn: Function, tile: _Tile) -> bool:
     """Return whether all that the tile's load mentions has its value where the kernel begins."""
     sums = [tile.columns.high, tile.rows.high, tile.pitch, tile.reads[0].layer, tile.x.block]
     sums += [tile.y.block] if tile.y is not None else []
+    sums += [b.most for b in tile.borders if b.most is not None]
     for name in {n for each in sums for n in each.symbols}:
         if name.partition(".")[0] in ("blockDim", "blockIdx", "gridDim"):
             continue
@@ -276,13 +477,13 @@ def _known(source: Source, fn: Function, tile: _Tile) -> bool:
     return all("'" not in atom for each in sums for atom in each.atoms)
 
 
-def _fitting(source: Source, fn: Function, tiles: list[_Tile], block: Block) -> list[_Tile]:
+def _fitting(tiles: list[_Tile], block: Block) -> list[_Tile]:
     """Return as many of the tiles as shared memory holds, those read most first."""
-    del source
     left, kept = _SHARED, list[_Tile]()
     for tile in sorted(tiles, key=lambda t: -_count(t.reads)):
         width, height = block[0] + tile.halo(across=False), block[1] + tile.halo(across=True)
-        size = width * (height if tile.y is not None else 1) * (_bytes(fn, tile.array) or _WIDEST)
+        wide = _BYTES.get(tile.array.element, _WIDEST)
+        size = width * (height if tile.y is not None else 1) * wide
         if size <= left and width * height <= 4 * block[0] * block[1] + _SHARED // 8:
             left -= size
             kept.append(tile)
@@ -298,47 +499,119 @@ def _edits(source: Source, fn: Function, tiles: Sequence[_Tile]) -> Iterator[Rep
     margin = source.indent(first)
     step = "\t" if "\t" in margin else margin or "    "
     wide = any(word in source.of(fn.node) for word in _WIDE)
-    lines: list[str] = []
+    free = sorted({name for tile in tiles for name in tile.free})
+    most, staged = "", ""
+    declared: list[str] = []
+    loads: list[str] = []
+    if free:
+        most, staged = source.fresh_name("kMostRadius", *taken), source.fresh_name("staged", *taken)
+        declared.append(f"constexpr int {most} = {min(t.reach for t in tiles)};")
+        taken += [most, staged]
+    gone: list[tuple[int, int]] = []
     for tile in tiles:
         name = source.fresh_name(f"{tile.array.name}_tile", *taken)
         taken.append(name)
-        lines += _load(source, tile, name, taken, step, wide=wide)
+        declaration, *load = _load(source, fn, tile, name, taken, step, most, wide=wide)
+        declared.append(declaration)
+        loads += load
         for read in tile.reads:
-            rows = f"[{_place(tile.y, read.across, tile.low(across=True))}]" if tile.y else ""
-            columns = f"[{_place(tile.x, read.along, tile.low(across=False))}]"
-            yield (*span(read.access.node), f"{name}{rows}{columns}")
-    lines.append("__syncthreads();")
-    text = "".join(f"\n{margin}{line}" for line in lines)
+            rows = f"[{_place(tile.y, read.across, tile.lows[1])}]" if tile.y else ""
+            columns = f"[{_place(tile.x, read.along, tile.lows[0])}]"
+            text = f"{name}{rows}{columns}"
+            at = span(read.access.node)
+            gone.append(at)
+            if staged:
+                text = f"({staged} ? {text} : {source.text[slice(*at)]})"
+            yield (*at, text)
+    loads.append("__syncthreads();")
+    if staged:
+        tests = " && ".join(f"(unsigned){name} <= {most}" for name in free)
+        declared.append(f"const bool {staged} = {tests};")
+        loads = [f"if ({staged}) {{", *(step + line for line in loads), "}"]
+    else:
+        yield from _unneeded(source, fn, gone)
+    text = "".join(f"\n{margin}{line}" for line in (*declared, *loads))
     yield (fn.body.start_byte + 1, fn.body.start_byte + 1, text)
 
 
+def _unneeded(
+    source: Source, fn: Function, gone: Sequence[tuple[int, int]]
+) -> Iterator[Replacement]:
+    """Yield the removal of borders' statements that nothing reads any more."""
+    found = clamped.shadow(source, fn)
+    for clamp in found.clamps if found is not None else ():
+        owner = next(
+            (
+                v
+                for v in fn.variables.all
+                if v.init is not None and span(v.init)[0] <= clamp.span[0] < span(v.init)[1]
+            ),
+            None,
+        )
+        if owner is None or owner.declaration.type != "declaration":
+            continue
+        inside = (*gone, *clamp.clears)
+        left = [
+            u
+            for u in owner.uses
+            if not contains(owner.declaration, u.node)
+            and not any(low <= u.node.start_byte < high for low, high in inside)
+        ]
+        alone = source.plain(owner.declaration).count(",") == source.plain(owner.init).count(",")
+        if left or not alone:
+            continue
+        places = [owner.declaration, *(_statement(fn, at) for at in clamp.clears)]
+        for place in places:
+            if place is not None:
+                yield (*source.statement_span(place), "")
+
+
+def _statement(fn: Function, at: tuple[int, int]) -> Node | None:
+    found = fn.body.descendant_for_byte_range(*at)
+    while found is not None and span(found) != at:
+        found = found.parent
+    return found
+
+
 def _load(
-    source: Source, tile: _Tile, name: str, taken: list[str], step: str, *, wide: bool
+    source: Source,
+    fn: Function,
+    tile: _Tile,
+    name: str,
+    taken: list[str],
+    step: str,
+    most: str,
+    *,
+    wide: bool,
 ) -> Iterator[str]:
-    """Yield the declaration of a tile and the loops that fill it."""
+    """Yield the declaration of a tile and the lines that fill it."""
     tx, ty, gx, gy = (source.fresh_name(n, *taken) for n in ("tx", "ty", "gx", "gy"))
     array = tile.array
     axes = [(tile.x, tx, gx, tile.columns, False)]
     if tile.y is not None:
         axes.insert(0, (tile.y, ty, gy, tile.rows, True))
-    extents = "".join(f"[{_length(tile, axis, across=across)}]" for axis, *_, across in axes)
+    extents = "".join(f"[{_length(tile, axis, most, across=across)}]" for axis, *_, across in axes)
     yield f"__shared__ {array.written} {name}{extents};"
     margin = ""
     tests: list[str] = []
     for axis, t, g, places, across in axes:
-        more = tile.halo(across=across)
-        low = tile.low(across=across)
-        end = f"(int)blockDim.{axis.name}" + (f" + {more}" if more else "")
+        more = tile.more[across]
+        end = f"(int)blockDim.{axis.name}"
+        end += _added(more)
         run = f"int {t} = threadIdx.{axis.name}; {t} < {end}; {t} += blockDim.{axis.name}"
         yield f"{margin}for ({run}) {{"
         margin += step
         start = f"blockIdx.{axis.name} * {halo.text_of(axis.block)} + {t}"
-        yield f"{margin}const int {g} = {start}{_signed(low)};"
-        tests += [f"{g} >= {places.low}", f"{g} < {halo.text_of(places.high + number(1))}"]
-    index = gx
+        yield f"{margin}const int {g} = {start}{_added(tile.lows[across])};"
+        if not tile.borders[across].low:
+            tests.append(f"{g} >= {halo.text_of(places.low)}")
+        tests.append(f"{g} < {_whole(fn, tile, places.high + number(1), across=across)}")
+    column = _kept(fn, tile, gx, across=False)
+    index = column
     if tile.y is not None:
-        row = f"(size_t){gy}" if wide else gy
-        index = f"{row} * {_factor(tile.pitch)} + {gx}"
+        row = _kept(fn, tile, gy, across=True)
+        row = f"(size_t){row}" if wide else row
+        index = f"{row} * {_factor(tile.pitch)} + {column}"
     layer = tile.reads[0].layer
     index = f"{halo.text_of(layer)} + {index}" if layer.terms else index
     subscripts = f"[{ty}][{tx}]" if tile.y is not None else f"[{tx}]"
@@ -348,19 +621,51 @@ def _load(
         yield f"{margin}}}"
 
 
-def _length(tile: _Tile, axis: halo.Axis, *, across: bool) -> str:
-    more = tile.halo(across=across)
-    extent = tile.extents["xy".index(axis.name)]
-    return f"{extent} + {more}" if more else extent
+def _kept(fn: Function, tile: _Tile, place: str, *, across: bool) -> str:
+    """Return a place kept in the borders: `min(max(gx, 0), w - 1)`."""
+    border = tile.borders[across]
+    text = f"max({place}, 0)" if border.low else place
+    return f"min({text}, {_whole(fn, tile, border.most, across=across)})" if border.most else text
 
 
-def _place(axis: halo.Axis | None, shift: halo.Shift, low: int) -> str:
+def _whole(fn: Function, tile: _Tile, value: Polynomial, *, across: bool) -> str:
+    """Return a sum as a signed number where a place below zero is compared with it."""
+    text = halo.text_of(value)
+    variables = [fn.variable(name, fn.body) for name in value.symbols]
+    border = tile.borders[across]
+    if border == _OPEN or all(v is not None and v.element == "int" for v in variables):
+        return text
+    return f"(int)({text})"
+
+
+def _length(tile: _Tile, axis: halo.Axis, most: str, *, across: bool) -> str:
+    """Return the extent of a tile, with room for the most that free parameters may be."""
+    fixed, moving = tile.more[across].offset, 0
+    moving = sum(f for m, f in tile.more[across].terms.items() if m)
+    text = tile.extents["xy".index(axis.name)]
+    if moving:
+        text += f" + {most}" if moving == 1 else f" + {moving} * {most}"
+    return text + _signed(fixed)
+
+
+def _place(axis: halo.Axis | None, shift: halo.Shift, low: Polynomial) -> str:
     """Return where in the tile an element lies: `threadIdx.x + k + 3`."""
     text = f"threadIdx.{axis.name if axis is not None else 'x'}"
     for name, factor in shift.factors:
         times = "" if abs(factor) == 1 else f"{abs(factor)} * "
         text += f" {'-' if factor < 0 else '+'} {times}{name}"
-    return text + _signed(shift.constant - low)
+    return text + _added(shift.base - low)
+
+
+def _added(value: Polynomial) -> str:
+    """Return how a sum is written behind another: names first, then the number."""
+    text = ""
+    for monomial, factor in sorted(value.terms.items(), key=lambda t: (not t[0], t[0])):
+        size = " * ".join(monomial)
+        if abs(factor) != 1 or not monomial:
+            size = f"{abs(factor)} * {size}" if monomial else str(abs(factor))
+        text += f" {'-' if factor < 0 else '+'} {size}"
+    return text
 
 
 def _signed(value: int) -> str:
