@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import program_compare, program_report, program_stdout
+from runners import program_compare, program_faults, program_report, program_stdout
 from runners.fault import Fault
 from runners.program_compare import Bounds, Expectation, Outcome
 from runners.program_report import Bytes, Record, Report
@@ -93,7 +93,7 @@ def profile(
     with ThreadPoolExecutor(1) as pool:
         building = pool.submit(rounding)
         first = runner.run(program, arguments, probe, seconds)
-        report = _works(first, arguments, expect, seconds)
+        report = program_faults.check(first, arguments, expect, seconds, runner.root)
         # Of a program that takes long, what is needed least is left out.
         other = building.result() if first.seconds < seconds / 3 else None
     zero = _reference("zero", first, report, None)
@@ -109,7 +109,20 @@ def profile(
     notes = ["its CUDA graphs are timed whole"] if "graph" in report.notes else []
     if FAILING.search(first.stdout):
         notes.append("the original itself prints that something failed")
-    if all(_alike(first, run) for run in runs):
+    notes += program_faults.unseen(report)
+    besides: frozenset[int] | None = frozenset()
+    alike = all(program_faults.same_work(first, run) for run in runs)
+    second = None
+    if not alike or not all(program_faults.same_words(first, run) for run in runs):
+        second = runner.run(program, arguments, again, limit)
+        if not program_faults.same_work(first, second):
+            raise program_faults.varies(first, second)
+        # Words that change where nothing else does are the clock's or the order of threads.
+        besides = program_faults.wandering([(first, second), (runs[0], runs[2])])
+        notes += program_faults.said_of(besides, first)
+        alike = alike and all(program_faults.same_words(first, run, besides) for run in runs)
+    printed = [first, *(runs if alike else ()), *([second] if second else ())]
+    if alike or second is None:
         random, nan, twice = (
             _reference(p.poison, run, run.report, zero)
             for p, run in zip(wanted, runs, strict=True)
@@ -118,16 +131,13 @@ def profile(
         references = {"random": random, "nan": nan}
         layers = [zero, random, nan]
     else:
-        second = runner.run(program, arguments, again, limit)
-        if not _alike(first, second):
-            raise Fault("BaselineError", _varies(first, second), _SEED)
         notes.append(
             "the original does other things when fresh memory is not zero: it reads memory that "
             "nothing wrote; it was run with zeroed memory only"
         )
         references = {"zero": zero}
-        layers, runs = [zero], [second]
-        assert second.report is not None  # noqa: S101 - _alike saw it
+        layers = [zero]
+        assert second.report is not None  # noqa: S101 - same_work saw it
         twice = _reference("zero", second, second.report, zero)
     expectations = tuple(
         _learn(number, layers, twice) for number in range(len(zero.report.records))
@@ -142,7 +152,9 @@ def profile(
             if last.poison == wanted[1].poison
             else runner.run(other, arguments, replace(again, poison=last.poison), limit)
         )
-        if _alike(first, run) and run.report is not None:
+        same = program_faults.same_work(first, run)
+        same = same and program_faults.same_words(first, run, besides)
+        if same and run.report is not None:
             loose = _reference("", run, run.report, zero)
             expectations = tuple(
                 program_compare.loosen(e, last.held[i], loose.held[i])
@@ -153,7 +165,7 @@ def profile(
         arguments=tuple(arguments),
         references=references,
         expectations=expectations,
-        stdouts=(first.stdout, *(run.stdout for run in runs)),
+        stdouts=tuple(run.stdout for run in printed),
         plans=plans(report),
         seconds=first.seconds,
         gpu_us=sum(k.total_us for k in report.kernels),
@@ -257,58 +269,6 @@ def _elsewhere(record: Record, held: Bytes, mine: Bytes, expected: Expectation) 
     return record.sampled and steady and whole and np.array_equal(held, mine)
 
 
-_SEED = "make its inputs the same in every run: a fixed seed instead of the clock or the process id"
-
-
-def _works(
-    run: Ran, arguments: Sequence[str], expect: tuple[int, str | None], limit: float
-) -> Report:
-    name = "the program" + (f" with arguments {' '.join(arguments)}" if arguments else "")
-    if run.exit is None:
-        text = f"{name} does not end within {limit:.0f} s"
-        raise Fault("BaselineError", text, "give smaller arguments in `program: {run: [...]}`")
-    if run.exit != expect[0]:
-        how = f"is killed by signal {-run.exit}" if run.exit < 0 else f"exits with {run.exit}"
-        text = f"{name} {how}: {run.tail or 'it prints nothing'}"
-        remedy = "give the arguments it needs in `program: {run: [...], check: {exit: N}}`"
-        raise Fault("BaselineError", text, remedy)
-    if expect[1] is not None and expect[1] not in run.stdout:
-        text = f'{name} does not print "{expect[1]}": {run.tail}'
-        raise Fault("BaselineError", text, "mend the program, or `check: {stdout: ...}`")
-    report = run.report
-    if report is None:
-        text = f"{name} could not be watched: {run.trouble or 'no report'}; {run.tail}"
-        raise Fault("BaselineError", text, "link it with -cudart=shared")
-    failure = next((f for f in report.failures), None)
-    if report.broken and failure:
-        text = f"{name}: {failure.api} fails with {failure.name} after launching {failure.kernel}"
-        raise Fault("BaselineError", text, "mend it first; compute-sanitizer shows where")
-    if report.launches == 0 and "graph" not in report.notes:
-        text = f"{name} launches no kernel" + (f": {failure.name}" if failure else "")
-        raise Fault("BaselineError", text, "give arguments with which it computes something")
-    return report
-
-
-def _alike(one: Ran, two: Ran) -> bool:
-    """Tell whether two runs did the same things: exit, output, copies and buffers."""
-    if one.report is None or two.report is None or one.exit != two.exit or two.report.broken:
-        return False
-    if program_stdout.difference([one.stdout], two.stdout) and _words(one) != _words(two):
-        return False
-    shapes = [[(r.kind, r.size) for r in run.records] for run in (one.report, two.report)]
-    return shapes[0] == shapes[1]
-
-
-def _words(run: Ran) -> str:
-    return program_stdout.NUMBER.sub("#", run.stdout)
-
-
-def _varies(one: Ran, two: Ran) -> str:
-    if two.exit != one.exit:
-        return f"the original exits with {one.exit} in one run and {two.exit} in the next"
-    return "two runs of the original do not make the same copies or print the same words"
-
-
 def _reference(poison: str, run: Ran, report: Report, base: Reference | None) -> Reference:
     held = []
     for number, record in enumerate(report.records):
@@ -346,10 +306,10 @@ def _said(expectations: Sequence[Expectation], one: Report, two: Report) -> list
         )
     if lost and one.input_digest != two.input_digest:
         text = "the original copies other data to the device in every run"
-        raise Fault("BaselineError", text, _SEED)
+        raise Fault("BaselineError", text, program_faults.WANDERS)
     if expectations and lost == len(expectations):
         text = "nothing that the original computes is the same in two runs"
-        raise Fault("BaselineError", text, _SEED)
+        raise Fault("BaselineError", text, program_faults.WANDERS)
     return notes
 
 
@@ -372,5 +332,8 @@ def _repeatable(runner: Runner, program: Path, found: Profile, seed: int, limit:
     elif not all(passed for _, passed, _, _ in checks(found, run, poison, Bounds())):
         why = "repeating launches changes what it computes"
     if not why:
-        return found
+        # Launches that are repeated cost the program time and change nothing else: numbers that
+        # are others now are the clock's, also where all runs before happened to agree.
+        same = program_stdout.unlike(found.stdouts[0], run.stdout) is not None
+        return replace(found, stdouts=(*found.stdouts, run.stdout)) if same else found
     return replace(found, plans={}, notes=(*found.notes, f"launches timed once each: {why}"))

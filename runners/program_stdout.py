@@ -1,4 +1,8 @@
-"""What a program prints, with the numbers masked that vary between runs of the original."""
+"""What a program prints, with what belongs to the clock masked.
+
+That is: numbers that vary between runs of the original, numbers and units on a line about speed,
+and the columns below a heading about speed.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,19 @@ from collections.abc import Sequence
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\bnan\b|\binf\b)")
 # A line about speed holds numbers of the clock, also where two runs happen to agree.
 SPEED = re.compile(
-    r"\b(?:[nmuµ]?s|m?secs?|seconds?|milliseconds?|microseconds?|time[sd]?|timing|elapsed|"
-    r"[GMTk]i?B/s|[GMT]?flops?|[GMT]FLOP/s|bandwidth|throughput|speed-?up|fps|hz|duration|"
-    r"latency|faster|slower|perf(?:ormance)?)\b|\d(?:[nmuµ]s|s)\b|FLOPS|/s\b",
+    r"\b(?:[nmuµ]?s|m?secs?|seconds?|milliseconds?|microseconds?|[a-z_]*time[sd]?|timing|elapsed|"
+    r"[GMTk]i?B/s|[GMT]?flops?|[GMT]FLOP/s|[GMT]bps|bandwidth|throughput|speed-?up|fps|hz|duration|"
+    r"latency|faster|slower|perf(?:ormance)?|cycles|ticks)\b|\d(?:[nmuµ]s|s)\b|FLOPS|/s\b",
     re.IGNORECASE,
 )
+# What a program picks by size: 812 us and 1.2 ms, MB/s and GB/s.
+UNIT = re.compile(
+    r"(?<![A-Za-z])(?:[nmuµ]?s|[mu]?secs?|(?:milli|micro|nano)?seconds?|[kKMGT]?i?B/s|[KMGT]bps|"
+    r"[kKMGT]?flops?(?:/s)?)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_BARS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
+_SPACES = re.compile(r"\s+")
 POINTER = re.compile(r"0x[0-9a-fA-F]+")
 MAX_LINES = 20_000
 # A printed checksum or error may move in its last digits with the order of a sum.
@@ -36,11 +48,53 @@ def difference(originals: Sequence[str], candidate: str) -> str:
         return ""
     if len(got) != len(wanted[0]):
         return f"prints {len(got)} lines instead of {len(wanted[0])}"
+    heading = ""
     for number, line in enumerate(got):
         versions = [lines[number] for lines in wanted]
-        if not _same(versions, line):
+        if NUMBER.search(versions[0]) is None:
+            heading = versions[0] if SPEED.search(versions[0]) else heading
+        masked = [_below(heading, v) if heading else v for v in (*versions, line)]
+        if not _same(masked[:-1], masked[-1]):
             return f'prints "{line.strip()[:80]}" instead of "{versions[0].strip()[:80]}"'
     return ""
+
+
+def unlike(one: str, two: str) -> frozenset[int] | None:
+    r"""Return which lines, from 0, two outputs have otherwise in more than numbers and units.
+
+    None when they have not as many lines.
+
+    >>> unlike("a 1\nb\ntook 2 ms", "a 2\nc\ntook 900 us")
+    frozenset({1})
+    """
+    left, right = one.splitlines()[:MAX_LINES], two.splitlines()[:MAX_LINES]
+    if len(left) != len(right):
+        return None
+    pairs = enumerate(zip(left, right, strict=True))
+    return frozenset(n for n, (a, b) in pairs if a != b and _words(a) != _words(b))
+
+
+def _words(line: str) -> str:
+    shape = _shape(POINTER.sub("0", line))
+    return UNIT.sub("unit", shape) if SPEED.search(line) else shape
+
+
+def _below(heading: str, line: str) -> str:
+    """Mask what stands in a row of a table below what its heading says is about speed.
+
+    Of a row whose columns cannot be told, of numbers alone, those that are not whole.
+
+    >>> _below("rows  time (ms)  sum", "64  0.25  8.5")
+    '64 * 8.5'
+    """
+    for cut in (_BARS, _SPACES):
+        heads, cells = (cut.split(text.strip(" |,;\t")) for text in (heading, line))
+        if len(heads) == len(cells) > 1:
+            pairs = zip(heads, cells, strict=True)
+            return " ".join("*" if SPEED.search(head) else cell for head, cell in pairs)
+    if re.search(r"[A-Za-z]", NUMBER.sub("", line)) or not NUMBER.search(line):
+        return line
+    return NUMBER.sub(lambda found: found[0] if found[0].isdigit() else "*", line)
 
 
 def _same(versions: Sequence[str], line: str) -> bool:
@@ -48,10 +102,10 @@ def _same(versions: Sequence[str], line: str) -> bool:
         return True
     versions = [POINTER.sub("0", v) for v in versions]
     line = POINTER.sub("0", line)
-    shapes = {_shape(v) for v in versions}
+    shapes = {_words(v) for v in versions}
     if len(shapes) > 1:
         return True
-    if _shape(line) not in shapes:
+    if _words(line) not in shapes:
         return False
     if SPEED.search(line):
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import statistics
 from collections.abc import Mapping, Sequence
@@ -267,22 +268,42 @@ def test_a_program_that_fails_unless_memory_is_zero_is_run_with_zeroed_memory_on
 
 
 @pytest.mark.parametrize(
-    ("baseline", "word"),
+    ("baseline", "word", "remedy"),
     [
-        ("hang", "does not end within 5 s"),
-        ("usage", "usage: saxpy SIZE"),
-        ("status", "exits with 3"),
-        ("crash", "cudaErrorIllegalAddress after launching saxpy"),
-        ("idle", "launches no kernel"),
+        ("hang", "does not end within 5 s", "smaller arguments"),
+        ("usage", "usage: saxpy SIZE", "optiml run FILE -- ARGUMENTS"),
+        ("opens", "cannot open data/input.bin", "name files relative to"),
+        ("denies", "Test FAILED", "its own check fails"),
+        ("segv", "signal 11 (Segmentation fault)", "if it reads arguments"),
+        ("status", "exits with 3", "check: {exit: 3}"),
+        ("crash", "cudaErrorIllegalAddress after launching saxpy", "compute-sanitizer"),
+        ("idle", "launches no kernel", "optiml run FILE -- ARGUMENTS"),
     ],
 )
 def test_an_original_that_does_not_work_is_a_fault_with_a_remedy(
-    fakes: Fakes, baseline: str, word: str
+    fakes: Fakes, baseline: str, word: str, remedy: str
 ) -> None:
-    with pytest.raises(Fault, match=word) as caught:
+    """The message quotes what it says, the remedy is about that."""
+    with pytest.raises(Fault, match=re.escape(word)) as caught:
         judge(fakes, baseline, "ok")
     assert caught.value.kind == "BaselineError"
-    assert caught.value.remedy
+    assert remedy in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [("moods", "is another in every run"), ("chatty", "another number of lines")],
+)
+def test_words_that_change_by_themselves_are_said_and_not_compared(
+    fakes: Fakes, behaviour: str, said: str
+) -> None:
+    """The rest is: what the program prints with certainty, and what it computes."""
+    verdict = judge(fakes, behaviour, f"{behaviour}-fast")
+    assert verdict["status"] == "correct"
+    assert said in verdict["log"]
+    assert judge(fakes, behaviour, f"{behaviour}-wrong")["status"] == "wrong result"
+    if behaviour == "moods":
+        assert judge(fakes, behaviour, "moods-talks")["status"] == "wrong result"
 
 
 def test_text_that_the_output_must_hold_is_asked_of_the_original_first(fakes: Fakes) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.program_stdout import difference
+from runners.program_stdout import difference, unlike
 
 
 @pytest.mark.parametrize(
@@ -27,12 +27,39 @@ from runners.program_stdout import difference
         (["mean nan"], "mean nan", True),
         (["mean 1.5"], "mean nan", False),
         (["seed 5", "seed 7"], "seed 9", True),
+        (["kernel took 3.20 ms"], "kernel took 812.5 us", True),
+        (["kernel took 3.20 ms, checksum ok"], "kernel took 812.5 us, checksum bad", False),
+        (["rows  time (ms)\n4096  0.9"], "rows  time (ms)\n4096  0.3", True),
+        (["rows  time (ms)\n4096  0.9"], "rows  time (ms)\n4097  0.9", False),
+        (["method,n,Time,sum\nmine,8,0.02,5"], "method,n,Time,sum\nmine,8,0.01,5", True),
+        (["method,n,Time,sum\nmine,8,0.02,5"], "method,n,Time,sum\nmine,8,0.02,6", False),
+        (["runtime\n0.02\n8"], "runtime\n0.01\n8", True),
+        (["runtime\n0.02\n8"], "runtime\n0.02\n9", False),
+        (["timing\nsum 5"], "timing\nsum 6", False),
     ],
 )
 def test_output_differs_where_it_says_something_else(
     originals: list[str], candidate: str, same: bool
 ) -> None:
     assert (difference(originals, candidate) == "") is same
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "lines"),
+    [
+        ("sum 5\nPASS", "sum 6\nPASS", frozenset()),
+        ("sum 5\nPASS", "sum 5\nFAIL", frozenset({1})),
+        ("took 1.2 ms", "took 800 us", frozenset()),
+        ("at 0x7f00aa", "at 0x8f00ab", frozenset()),
+        ("a\nb", "a", None),
+        ("", "", frozenset()),
+    ],
+)
+def test_lines_that_say_something_else_are_told(
+    one: str, two: str, lines: frozenset[int] | None
+) -> None:
+    """Numbers and units of time aside."""
+    assert unlike(one, two) == lines
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=3), st.text(max_size=40))

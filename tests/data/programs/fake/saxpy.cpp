@@ -2,6 +2,7 @@
 // The name it is started under (`saxpy-wrong`) chooses how it behaves.
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -87,6 +88,15 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: saxpy SIZE\n");
     return 2;
   }
+  if (is("opens")) {
+    fprintf(stderr, "cannot open data/input.bin\n");
+    return 1;
+  }
+  if (is("segv")) raise(SIGSEGV);
+  if (is("denies")) {
+    printf("Test FAILED\n");
+    return 1;
+  }
   int n = argc > 1 ? atoi(argv[1]) : 1000;
   std::vector<float> x(n), y(n);
   srand(time(nullptr));
@@ -120,6 +130,14 @@ int main(int argc, char **argv) {
   for (float value : y) sum += value;
   printf("saxpy took %.4f ms\n", took);
   if (!is("pid")) printf("count %d\n", count[0]);
+  if (is("moods")) {  // another word in every run
+    char word[16];
+    snprintf(word, sizeof word, "%d", getpid());
+    for (char *c = word; *c; ++c) *c += 'a' - '0';
+    printf("%s\n", word);
+  }
+  if (is("chatty"))
+    for (int i = getpid() % 997; i >= 0; --i) printf("waiting\n");
   if (is("talks")) printf("FAIL\n");
   if (is("strict") && sum < 20000) printf("FAIL\n");
   printf("PASS\n");
