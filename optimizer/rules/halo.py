@@ -55,14 +55,16 @@ class Span:
     high: Polynomial
 
 
-# Parameters that are not below zero where the sums they are in are compared.
+# Parameters that are at least one where the sums they are in are compared.
 Free = frozenset[str]
 NOTHING: Free = frozenset()
 
 
 def least_zero(value: Polynomial, free: Free) -> bool:
-    """Return whether a sum is seen to be zero or more when free parameters are."""
-    return all(f > 0 and all(n in free for n in m) for m, f in value.terms.items())
+    """Return whether a sum is seen to be zero or more when free parameters are at least one."""
+    moving = {m: f for m, f in value.terms.items() if m}
+    known = all(f > 0 and all(n in free for n in m) for m, f in moving.items())
+    return known and sum(value.terms.values()) >= 0
 
 
 class Path:

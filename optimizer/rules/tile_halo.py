@@ -525,7 +525,7 @@ def _edits(source: Source, fn: Function, tiles: Sequence[_Tile]) -> Iterator[Rep
             yield (*at, text)
     loads.append("__syncthreads();")
     if staged:
-        tests = " && ".join(f"(unsigned){name} <= {most}" for name in free)
+        tests = " && ".join(f"{name} > 0 && {name} <= {most}" for name in free)
         declared.append(f"const bool {staged} = {tests};")
         loads = [f"if ({staged}) {{", *(step + line for line in loads), "}"]
     else:

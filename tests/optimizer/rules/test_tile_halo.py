@@ -251,7 +251,7 @@ def test_borders_that_repeat_are_loaded_as_they_repeat() -> None:
 def test_a_radius_that_is_passed_is_staged_where_there_is_room_for_it() -> None:
     (edit,) = edits(CLAMPED)
     assert "__shared__ float a_tile[4 + 2 * kMostRadius][8 + 2 * kMostRadius];" in edit.source
-    assert "const bool staged = (unsigned)r <= kMostRadius;" in edit.source
+    assert "const bool staged = r > 0 && r <= kMostRadius;" in edit.source
     assert ": a[py * w + px]) * (dy" in edit.source
 
 
