@@ -77,7 +77,9 @@ def source_of(
         facts=card.facts,
         recorded=card.recorded,
     )
-    return Source(dispatcher, environment, card.profile, lambda: int(dispatcher.width))
+    return Source(
+        dispatcher, environment, card.profile, lambda: int(dispatcher.width), dispatcher.gpus
+    )
 
 
 def security_of(settings: Settings, address: str) -> Security | None:

@@ -53,7 +53,7 @@ class Lease:
         with self._lock:
             found = self._held().source
             self._used = time.monotonic()
-        return Source(self, found.environment, found.profile, 1)
+        return Source(self, found.environment, found.profile, 1)  # one by one: no window
 
     def give_back(self, idle: float = 0.0) -> None:
         """Let the machines go if they were not used for that many seconds."""

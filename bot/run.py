@@ -79,7 +79,7 @@ def optimize(
             workshop.budget,
             keep,
             on_event=on_event,
-            settings=workshop.search_settings,
+            settings=workshop.settings_of(earlier),
             environment=workshop.environment,
             resume=earlier,
         )

@@ -35,6 +35,8 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "drafts": ("on", "off"),
     "tls": ("required", "off"),
 }
+# How a whole number that may also be worked out is declared, and what it is then.
+_COUNT, _AUTO = "int | str", "auto"
 # Names other programs own, read as they are.
 _FOREIGN = {
     "OPENAI_API_KEY": "api_key",
@@ -48,7 +50,8 @@ class Settings:
     """How a run is made.
 
     `minutes`, `evaluations` and `usd` bound one kernel's search, which has `window` candidates
-    under evaluation at any time (0: it goes by batches of four). `device` is `cuda:N` or `all`;
+    under evaluation at any time (0: it goes by batches of four; `auto`: as a recording was made,
+    else what keeps those GPUs busy that are there at the start). `device` is `cuda:N` or `all`;
     with a `scheduler` of dask.distributed, whose connection the `tls` files secure, a name such as
     `H200`.
     `sandbox` off runs the compiler and the kernels unconfined, for code that is one's own.
@@ -71,7 +74,7 @@ class Settings:
     evaluations: int = 80
     usd: float = 2.0
     seed: int = 0
-    window: int = 0
+    window: int | str = "auto"
     device: str = "cuda:0"
     scheduler: str = ""
     tls: str = "required"
@@ -191,14 +194,15 @@ def _fitting(name: str, value: object, source: str) -> object:
     field = next(field for field in fields(Settings) if field.name == name)
     wanted = str(field.type)
     try:
-        if wanted == "int":
+        if wanted == "int" or (wanted == _COUNT and value != _AUTO):
             value = int(str(value))
         elif wanted == "float":
             value = float(str(value))
         else:
             value = str(value)
     except ValueError as error:
-        kind = "a whole number" if wanted == "int" else "a number"
+        kind = "a number" if wanted == "float" else "a whole number"
+        kind += f" or {_AUTO}" if wanted == _COUNT else ""
         raise ConfigError(f"{name} is {value!r} in {source}", f"it must be {kind}") from error
     if isinstance(value, int | float) and value < 0:
         raise ConfigError(f"{name} is {value} in {source}", "it cannot be negative")

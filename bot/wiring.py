@@ -19,12 +19,12 @@ from typing import Self
 from bot import asking, memory_store
 from bot.settings import Settings, surroundings
 from optimizer import bottleneck, plugins
-from optimizer.budget import Budget, SearchSettings, Strategy
+from optimizer.budget import Budget, SearchSettings, Strategy, window_for
 from optimizer.diagnosis import Diagnosis
 from optimizer.dialogue import NOTHING_USED, Usage
 from optimizer.errors import NoDeviceError
 from optimizer.memory import SearchMemory
-from optimizer.model import Environment, Kernel, Objective, Verdict, Workload
+from optimizer.model import Environment, Kernel, Objective, Trajectory, Verdict, Workload
 from optimizer.policies.mixed import MixedPolicy
 from optimizer.policies.rules import RulePolicy
 from optimizer.synthesis import cutlass
@@ -52,12 +52,13 @@ _PEAKS_FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where verdicts come from, and whether counters can be had there."""
+    """Where verdicts come from, from how many GPUs, and whether counters can be had there."""
 
     dispatcher: Dispatcher
     environment: Environment
     profile: bool = True
     width: int | Callable[[], int] = 1
+    gpus: int = 1
 
 
 class Workshop:
@@ -91,6 +92,7 @@ class Workshop:
         self._rules = plugins.rules(self._notes)
         try:
             found = replayed(replay) if replay is not None else source or self._machines(say)
+            self.window = window_of(settings, found)
             self._source = found if record is None else self._recorded(found, record)
         except BaseException:
             self._stack.close()
@@ -99,6 +101,7 @@ class Workshop:
         self.environment = replace(
             self._source.environment,
             command=command,
+            window=self.window,
             policy=settings.policy,
             model=model,
             answers=answers,
@@ -136,9 +139,19 @@ class Workshop:
         return SearchSettings(
             strategy=Strategy(self.settings.strategy),
             seed=self.settings.seed,
-            window=self.settings.window,
+            window=self.window,
             objective=Objective(self.settings.objective),
         )
+
+    def settings_of(self, earlier: Trajectory | None) -> SearchSettings:
+        """Return the constants of a search that may take up an earlier one.
+
+        That goes on with the window it began with, whatever GPUs are there now, unless the settings
+        name one.
+        """
+        if earlier is None or self.settings.window != "auto":
+            return self.search_settings
+        return replace(self.search_settings, window=earlier.environment.window)
 
     def tools(
         self,
@@ -220,8 +233,9 @@ class Workshop:
     def _recorded(self, source: Source, path: Path) -> Source:
         seen = source.environment
         header = RecordingHeader(
-            seen.gpu, seen.driver, seen.toolkit, seen.date, seen.optiml, seen.facts, seen.peaks
-        )
+            seen.gpu, seen.driver, seen.toolkit, seen.date, seen.optiml, seen.facts, seen.peaks,
+            self.window,
+        )  # fmt: skip
         recorder = RecordingDispatcher(source.dispatcher, path, header)
         return replace(source, dispatcher=self._stack.enter_context(recorder))
 
@@ -260,7 +274,7 @@ class Workshop:
         )
         self._stack.callback(dispatcher.close)
         environment = self._surroundings(gpus[0], toolchain, dispatcher, say)
-        return Source(dispatcher, environment, bool(profiler.path), dispatcher.width)
+        return Source(dispatcher, environment, bool(profiler.path), dispatcher.width, len(gpus))
 
     def _surroundings(
         self,
@@ -307,6 +321,19 @@ class Workshop:
         return peaks
 
 
+def window_of(settings: Settings, source: Source) -> int:
+    """Return how many candidates a search has under evaluation at any time; 0 is by batches.
+
+    It decides the tree. So it follows the GPUs that are there when the search begins, and no later
+    change of them; a recording is searched as it was made.
+    """
+    if settings.window != "auto":
+        return int(settings.window)
+    if source.environment.recorded:
+        return source.environment.window
+    return window_for(source.gpus, settings.evaluations)
+
+
 def check(settings: Settings) -> None:
     """Raise `ConfigError` for what this version does not offer."""
     asking.check(settings)
@@ -324,6 +351,7 @@ def replayed(path: Path) -> Source:
         date=header.date,
         peaks=header.peaks,
         facts=header.facts,
+        window=header.window,
         recorded=header.words,
     )
     return Source(dispatcher, environment)

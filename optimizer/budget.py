@@ -184,5 +184,21 @@ class SearchSettings:
     objective: Objective = Objective.TIME
 
 
+def window_for(machines: int, evaluations: int) -> int:
+    """Return the window that keeps machines busy and costs little at equal evaluations.
+
+    Two candidates a machine, since one is compiled while another is judged; on two and three
+    machines six, where that is seen to cost nothing. More than eight only as a tenth of the
+    evaluations: who chooses more than that blind finds less. One machine is as busy with batches.
+    Figures: docs/scaling.md.
+
+    >>> [window_for(machines, 80) for machines in (1, 2, 4, 64)], window_for(64, 400)
+    ([0, 6, 8, 8], 40)
+    """
+    if machines <= 1:
+        return 0
+    return min(max(6, 2 * machines), max(8, evaluations // 10))
+
+
 DEFAULT_BUDGET = Budget()
 DEFAULT_SETTINGS = SearchSettings()

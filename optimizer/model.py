@@ -415,7 +415,8 @@ class Environment:
     """Where and how a trajectory came to be; what is needed to make it again.
 
     `model` names the language model that was asked and where, `answers` the recording its answers
-    came from when none was asked.
+    came from when none was asked. `window` is how many candidates were under evaluation at any
+    time, 0 where they went by batches.
     """
 
     gpu: str = ""
@@ -430,6 +431,7 @@ class Environment:
     strategy: str = "mcts"
     seed: int = 0
     objective: str = "time"
+    window: int = 0
     budget: Mapping[str, float] = field(default_factory=_empty_floats)
     peaks: Mapping[str, float] = field(default_factory=_empty_floats)
     facts: Mapping[str, float] = field(default_factory=_empty_floats)

@@ -95,6 +95,7 @@ def search(
             seed=settings.seed,
             strategy=settings.strategy.value,
             objective=settings.objective.value,
+            window=settings.window,
             budget=budget.limits,
         ),
         steps=tuple(node.step for node in run.tree.nodes),

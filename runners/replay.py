@@ -29,7 +29,10 @@ _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(Workload)
 
 @dataclass(frozen=True, slots=True)
 class RecordingHeader:
-    """Where and when a recording was made. `facts` and `peaks` are the device's."""
+    """Where and when a recording was made. `facts` and `peaks` are the device's.
+
+    `window` is that of the search, which has to be the same to meet the same candidates.
+    """
 
     gpu: str = ""
     driver: str = ""
@@ -38,6 +41,7 @@ class RecordingHeader:
     optiml: str = ""
     facts: Mapping[str, float] = field(default_factory=dict[str, float])
     peaks: Mapping[str, float] = field(default_factory=dict[str, float])
+    window: int = 0
     optiml_recording: int = FORMAT
 
     @property

@@ -192,11 +192,11 @@ def test_a_worker_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 # -- width ---------------------------------------------------------------------------------------
 
 
-def tree(source: Source, window: int) -> Trajectory:
+def tree(source: Source, window: int | str, record: Path | None = None) -> Trajectory:
     (file,) = (EXAMPLES / "spmv").glob("*.cu")
     kernel, workload = projects.of_file(file).kernels[0]
     settings = Settings(policy="rules", memory="off", window=window)
-    with Workshop(settings, source=source) as shop:
+    with Workshop(settings, source=source, record=record) as shop:
         return search(
             kernel,
             workload,
@@ -227,3 +227,25 @@ def test_a_recording_gives_the_same_tree_on_one_two_four_and_eight_workers(
             found = tree(Source(fleet, seen, source.profile, lambda f=fleet: f.width), window)  # type: ignore[misc]
         assert found.steps == alone.steps
         assert found == alone
+
+
+def test_a_search_is_replayed_and_taken_up_with_the_window_its_gpus_gave_it(tmp_path: Path) -> None:
+    recorded = replayed(EXAMPLES / "spmv" / "recording.jsonl.gz")
+    machine = replace(recorded, environment=replace(recorded.environment, recorded=""))
+    found = tree(replace(machine, gpus=4), "auto", tmp_path / "recording.jsonl")
+    assert found.environment.window == 8
+    again = tree(replayed(tmp_path / "recording.jsonl"), "auto")
+    assert again.environment.window == 8
+    assert again.steps == found.steps
+    with Workshop(Settings(policy="rules", memory="off"), source=machine) as shop:
+        assert shop.settings_of(None).window == 0, "one GPU goes by batches"
+        assert shop.settings_of(found).window == 8
+    told = Settings(policy="rules", memory="off", window=3)
+    with Workshop(told, source=replace(machine, gpus=4)) as shop:
+        assert shop.settings_of(found).window == 3
+
+
+def test_a_recording_that_names_no_window_is_searched_by_batches() -> None:
+    recording = EXAMPLES / "spmv" / "recording.jsonl.gz"
+    with Workshop(Settings(policy="rules", memory="off"), replay=recording) as shop:
+        assert shop.search_settings.window == 0

@@ -21,11 +21,23 @@ def test_a_misspelt_variable_names_the_nearest_known_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("policy", "magic"), ("evaluations", "many"), ("evaluations", "0"), ("minutes", "-1")],
+    [
+        ("policy", "magic"),
+        ("evaluations", "many"),
+        ("evaluations", "0"),
+        ("minutes", "-1"),
+        ("window", "wide"),
+        ("window", "-8"),
+    ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_its_source(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match="the environment"):
         load(environment={f"OPTIML_{name.upper()}": value})
+
+
+def test_a_window_is_a_number_or_worked_out() -> None:
+    assert load(environment={"OPTIML_WINDOW": "8"}).window == 8
+    assert load(environment={"OPTIML_WINDOW": "auto"}) == load(environment={})
 
 
 def test_an_empty_variable_counts_as_not_set() -> None:
