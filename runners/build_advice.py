@@ -1,0 +1,101 @@
+"""What helps when a file does not build by itself: a header's folder, a library, another way in.
+
+Stdlib only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+MOST_FOLDERS = 3000
+MOST_PARENTS = 8
+_HEADER = re.compile(
+    r"fatal error: ([\w./+-]+): No such file|cannot open source file \"([\w./+-]+)\""
+)
+_UNDEFINED = re.compile(r"undefined reference to [`'\"]([^`'\"\n]+)['`\"]")
+_TOOLKIT = re.compile(
+    r"(?:cublas|curand|cufft|cusparse|cusolver|cudnn|npp|nvrtc|nvjpeg|nccl|nvtx|nvToolsExt|thrust/|"
+    r"cub/|cuda/std/|cooperative_groups)"
+)
+_LIBRARIES = ("cublasLt", "cublas", "curand", "cufft", "cusparse", "cusolver")
+_SKIPPED = {"node_modules", "__pycache__", "optiml-out"}
+_CAPTURE = (
+    "build it as you do, take its launches down with `optiml capture -- ./PROGRAM ARGUMENTS`, "
+    "then `optiml run --capture optiml-capture`"
+)
+_FLAGS = {
+    "separate compilation mode|cudadevrt": "kernels that launch kernels need -rdc=true, which is "
+    "not supported here",
+    "extended.lambda": "set `build: {flags: [--extended-lambda]}` in .optiml.yml",
+    "expt-relaxed-constexpr": "set `build: {flags: [--expt-relaxed-constexpr]}` in .optiml.yml",
+}
+
+
+def advice(printed: str, root: Path) -> str:
+    """Return what to do about what a compiler or linker printed; empty when it does not tell.
+
+    `root` is the project's folder; a header is looked for in it, and in the repository around it.
+    """
+    found = _HEADER.search(printed)
+    if found is not None:
+        return _header(found[1] or found[2], root)
+    for pattern, text in _FLAGS.items():
+        if re.search(pattern, printed):
+            return text
+    names = _UNDEFINED.findall(printed)
+    if not names:
+        return ""
+    for library in _LIBRARIES:
+        if any(name.startswith(library) for name in names):
+            return f"link it: `build: {{flags: [-l{library}]}}` in .optiml.yml"
+    if any(re.match(r"cu[A-Z]\w+$", name) for name in names):
+        return f"the driver API is not linked to programs; {_CAPTURE}"
+    return f"{names[0]} is defined in another file, and a program is built from one; {_CAPTURE}"
+
+
+def _header(name: str, root: Path) -> str:
+    """Say where a header is, if it is anywhere in the project or its repository."""
+    if _TOOLKIT.match(name):
+        return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
+    top = root.resolve()
+    for folder in _around(top):
+        place = _having(folder, name)
+        if place is None:
+            continue
+        inside = place.relative_to(folder).as_posix()
+        if folder == top:
+            return (
+                f"{name} is in {inside}: set `build: {{include: [{inside}]}}` in .optiml.yml, "
+                "which `optiml init` begins"
+            )
+        return (
+            f"{name} is in {place}: put .optiml.yml, which `optiml init` begins, into {folder}, "
+            f"with `build: {{include: [{inside}]}}`"
+        )
+    return (
+        f"{name} is nowhere in {top}: copy it into the project and name its folder, "
+        "`build: {include: [...]}`, in .optiml.yml"
+    )
+
+
+def _around(top: Path) -> Iterator[Path]:
+    """Yield the project's folder and, where it is a part of a repository, that one's."""
+    yield top
+    for folder in top.parents[:MOST_PARENTS]:
+        if (folder / ".git").exists() and not (top / ".git").exists():
+            yield folder
+            return
+
+
+def _having(folder: Path, name: str) -> Path | None:
+    """Return the first folder, from this one down, below which a header's name is a file."""
+    for seen, (place, folders, _) in enumerate(os.walk(folder)):
+        if seen >= MOST_FOLDERS:
+            break
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
+        if (Path(place) / name).is_file():
+            return Path(place)
+    return None
