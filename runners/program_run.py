@@ -18,10 +18,9 @@ import numpy as np
 from runners import program_report
 from runners.program_report import Bytes, Report
 from runners.sandbox import INNER_LIMITS, Sandbox, clean_environment
+from runners.working_copy import working_copy
 
 MAX_OUTPUT = 4 << 20
-MAX_COPIED_FILE, MAX_COPIED = 8 << 20, 64 << 20
-MAX_NEIGHBOURS = 500
 _PRIVATE = {Path("/"), Path("/tmp"), Path("/var/tmp")}  # noqa: S108 - named to be left out
 
 
@@ -219,7 +218,7 @@ class Runner:
             config.write_text("\n".join(probe.lines(report)) + "\n")
             env = environment(self.library_path or libraries(), self.device, home)
             env |= {"LD_PRELOAD": str(self.interposer), "OPTIML_PROBE": str(config)}
-            cwd = _working_copy(self.root, home)
+            cwd = working_copy(self.root, home)
             begun = time.monotonic()
             done = self.execute([str(program), *arguments], cwd, env, home, seconds)
             took = time.monotonic() - begun
@@ -237,7 +236,7 @@ class Runner:
             shutil.copy(program, mine)
             env = environment(self.library_path or libraries(), self.device, home)
             env |= {"LD_PRELOAD": str(self.interposer)}
-            cwd = _working_copy(self.root, home)
+            cwd = working_copy(self.root, home)
             done = self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
             return (done.stdout + done.stderr).decode(errors="replace")
         finally:
@@ -259,26 +258,3 @@ def _read(done: Finished, took: float, report: Path) -> Ran:
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(MAX_OUTPUT)
-
-
-def _working_copy(root: Path, home: Path) -> Path:
-    """Make a directory to run in: small files copied, the rest linked, so that it may be written.
-
-    The entries beside the project are linked too, for programs that read `../data`.
-    """
-    top = home / "tree"
-    cwd = top / (root.resolve().name or "root")
-    cwd.mkdir(parents=True)
-    copied = 0
-    with contextlib.suppress(OSError):
-        for entry in sorted(root.resolve().iterdir())[:MAX_NEIGHBOURS]:
-            size = entry.stat().st_size if entry.is_file() else MAX_COPIED
-            if size <= MAX_COPIED_FILE and copied + size <= MAX_COPIED:
-                shutil.copy(entry, cwd / entry.name)
-                copied += size
-            elif not entry.name.startswith("."):
-                (cwd / entry.name).symlink_to(entry)
-        for entry in sorted(root.resolve().parent.iterdir())[:MAX_NEIGHBOURS]:
-            if entry.name != cwd.name and not entry.name.startswith("."):
-                (top / entry.name).symlink_to(entry)
-    return cwd

@@ -11,6 +11,7 @@ import pytest
 from runners.program_profile import plans
 from runners.program_report import KernelTimes, Report
 from runners.program_run import Plan, Probe, Runner, environment
+from runners.working_copy import MAX_FOLDER_FILES
 
 
 def runner(tmp_path: Path) -> Runner:
@@ -36,6 +37,25 @@ def test_what_a_program_writes_does_not_reach_the_project(tmp_path: Path) -> Non
     assert run.run(Path(sys.executable), ["-c", code], Probe(), 20).exit == 0
     assert (run.root / "input.txt").read_text() == "7"
     assert [p.name for p in run.root.iterdir()] == ["input.txt"]
+
+
+def test_a_program_writes_its_own_copy_of_a_small_folder(tmp_path: Path) -> None:
+    """Results often go to a folder that lies ready; large folders and links are read only."""
+    run = runner(tmp_path)
+    (run.root / "out" / "deep").mkdir(parents=True)
+    (run.root / "many").mkdir()
+    for number in range(MAX_FOLDER_FILES + 1):
+        (run.root / "many" / str(number)).touch()
+    (run.root / "linked").mkdir()
+    (run.root / "linked" / "away").symlink_to(tmp_path / "data")
+    code = (
+        "import os; open('out/deep/a', 'w').write('x');"
+        "print(*map(os.path.islink, ('out', 'many', 'linked')))"
+    )
+    ran = run.run(Path(sys.executable), ["-c", code], Probe(), 20)
+    assert ran.exit == 0, ran.stderr
+    assert ran.stdout.split() == ["False", "True", "True"]
+    assert not (run.root / "out" / "deep" / "a").exists()
 
 
 def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
