@@ -15,7 +15,7 @@ from optimizer.directives import Macro
 from optimizer.expression_types import ExpressionTypes
 from optimizer.intrinsics import ATOMICS, BARRIERS, WARP, is_pure
 from optimizer.loops import Loop, loops
-from optimizer.polynomials import Polynomial
+from optimizer.polynomials import Polynomial, number
 from optimizer.surroundings import File
 from optimizer.syntax import (
     Span,
@@ -29,6 +29,8 @@ from optimizer.syntax import (
 )
 from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Variable, Variables
+
+NOTHING = number(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,19 @@ class Guard:
 class ThreadId:
     """A local that numbers threads across the grid: `blockIdx.x * block + threadIdx.x`.
 
-    `block` is the text of the factor: `blockDim.x`, `BS` or `256`.
+    `block` is the text of the factor: `blockDim.x`, `BS` or `256`. `shift` is what all threads add
+    to it (`1`, `first`); numbers with one are in `Function.shifted_ids` only.
     """
 
     variable: Variable
     axis: str
     block: str
+    shift: Polynomial = NOTHING
+
+    @property
+    def never_negative(self) -> bool:
+        """Return whether it counts from zero or a number above it."""
+        return (self.shift.constant or 0) >= 0 and self.shift.constant is not None
 
 
 class Function:
@@ -141,7 +150,8 @@ class Function:
             variable = use.variable
             if variable is None:
                 space = self.file.spaces.get(use.name, "constant")
-                if use.writes or space != "constant":
+                numbers = self.file.constant(use.name) is not None
+                if use.writes or (space != "constant" and not numbers):
                     return False
             elif use.role == "load" and variable.is_pointer:  # noqa: SIM114  two reasons
                 return False
@@ -367,6 +377,11 @@ class Function:
     @cached_property
     def thread_ids(self) -> tuple[ThreadId, ...]:
         """Return the locals that equal blockIdx.A * block + threadIdx.A."""
+        return tuple(t for t in self.shifted_ids if not t.shift.terms)
+
+    @cached_property
+    def shifted_ids(self) -> tuple[ThreadId, ...]:
+        """Return the same, and those to which all threads add the same: `... + threadIdx.x + 1`."""
         return tuple(found for v in self.variables.all if (found := self._thread_id(v)) is not None)
 
     def _thread_id(self, variable: Variable) -> ThreadId | None:
@@ -639,17 +654,21 @@ class Function:
 
 def _numbered(variable: Variable, value: Polynomial) -> ThreadId | None:
     for axis in ("x", "y", "z"):
-        thread = f"threadIdx.{axis}"
-        if value.terms.get((thread,)) != 1 or len(value.terms) != 2:
+        thread, block = f"threadIdx.{axis}", f"blockIdx.{axis}"
+        if value.terms.get((thread,)) != 1:
             continue
-        for monomial, factor in value.terms.items():
-            rest = [a for a in monomial if a != f"blockIdx.{axis}"]
-            if len(rest) == len(monomial) or len(rest) > 1:
-                continue
-            if rest and factor == 1:
-                return ThreadId(variable, axis, rest[0])
-            if not rest:
-                return ThreadId(variable, axis, str(factor))
+        rest = dict(value.terms)
+        del rest[(thread,)]
+        named = [m for m in rest if block in m]
+        if len(named) != 1:
+            continue
+        factor, others = rest.pop(named[0]), [a for a in named[0] if a != block]
+        shift = Polynomial(rest, value.opaque) if rest else NOTHING
+        if len(others) > 1 or len(others) == len(named[0]) or (others and factor != 1):
+            continue
+        if any(s.partition(".")[0] in ("threadIdx", "blockIdx") for s in shift.symbols):
+            continue
+        return ThreadId(variable, axis, others[0] if others else str(factor), shift)
     return None
 
 

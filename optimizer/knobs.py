@@ -89,7 +89,7 @@ def repeated(text: str, where: Span, old: int, new: int) -> Places:
 
 def numbers_threads(f: Function) -> bool:
     """Return whether each thread works on the element of its own number, without a stride."""
-    return bool(f.thread_ids) and not any(
+    return bool(f.shifted_ids) and not any(
         lp.counted and lp.step is None and lp.step_node is not None for lp in f.loops
     )
 
@@ -166,7 +166,7 @@ def _named_alike(
         if not free or any(name in e for v in f.shared for e in v.extents):
             return False
     for t in f.templates:
-        tied = any(name.block == t.name for name in f.thread_ids)
+        tied = any(name.block == t.name for name in f.shifted_ids)
         if not t.is_type and tied and not launch.template:
             return False
     return True

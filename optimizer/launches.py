@@ -103,7 +103,10 @@ class Launch:
 
 
 class Launches:
-    """Finds the launches in a function body."""
+    """Finds the launches in a function body.
+
+    `passed` tells the number that all calls of a function pass for one of its parameters.
+    """
 
     def __init__(
         self,
@@ -112,9 +115,11 @@ class Launches:
         function: str,
         variables: Variables,
         body: Node,
+        passed: Callable[[str, str], int | None] = lambda function, parameter: None,  # noqa: ARG005
     ) -> None:
         self._syntax = syntax
         self._constants = constants
+        self._passed = passed
         self._function = function
         self._variables = variables
         self._body = body
@@ -277,6 +282,8 @@ class Launches:
         def look(name: str) -> int | None:
             variable = self._variables.named(name, node)
             if variable is not None:
+                if variable.space == "parameter" and variable.settled and variable.is_scalar:
+                    return self._passed(self._function, name)
                 if not variable.settled or variable.init is None or depth > 8:
                     return None
                 return self.value(self._syntax.of(variable.init), variable.init, depth + 1)

@@ -435,7 +435,9 @@ class _Outliner:
     # -- locals that only launches use -----------------------------------------------------------
 
     def _locals(self, spans: list[Span]) -> None:
-        hidden = {w for m in self.source.macros for w in (t.text for t in code_tokens(m.body))}
+        hidden: set[str] = set()
+        for m in self.source.macros:  # a parameter is no name of the caller's
+            hidden |= {t.text for t in code_tokens(m.body)} - set(m.parameters or ())
         for a, b in self.dead:
             hidden.update(t.text for t in code_tokens(self.text[a:b]) if t.kind == "word")
         for f in self.source.functions:

@@ -176,9 +176,55 @@ class Source:
         found: list[Launch] = []
         for f in self.functions:
             if not f.is_kernel and "<<<" in self.text[f.span[0] : f.span[1]]:
-                finder = Launches(self.syntax, self.constant_of, f.name, f.variables, f.body)
-                found.extend(finder.find())
+                found.extend(self._finder(f).find())
         return tuple(found)
+
+    def _finder(self, f: Function) -> Launches:
+        return Launches(
+            self.syntax, self.constant_of, f.name, f.variables, f.body, self.always_passed
+        )
+
+    def always_passed(self, function: str, parameter: str) -> int | None:
+        """Return the number that every call of a function passes for a parameter, or None.
+
+        None unless all calls are seen: in a whole program or for a static function, whose name
+        occurs in nothing but its definition, declarations and calls.
+        """
+        key = (function, parameter)
+        if key not in self._always:
+            self._always[key] = None  # what asks for itself is not known
+            self._always[key] = self._passed(function, parameter)
+        return self._always[key]
+
+    @cached_property
+    def _always(self) -> dict[tuple[str, str], int | None]:
+        return {}
+
+    def _passed(self, function: str, parameter: str) -> int | None:
+        found = self._functions_by_name.get(function, [])
+        if len(found) != 1 or not (self.has_main or "static" in found[0].qualifiers):
+            return None
+        names = [p.name for p in found[0].parameters]
+        if names.count(parameter) != 1 or found[0].namespace or found[0].templates:
+            return None
+        at = names.index(parameter)
+        named = {found[0].signature.name_span}
+        named |= {span(n) for n in declarations_of(self.syntax, function)}
+        values: set[int | None] = set()
+        for caller in self.functions:
+            if function not in self.text[caller.span[0] : caller.span[1]]:
+                continue
+            finder = self._finder(caller)
+            for call in caller.calls_of(function):
+                callee = field(call.node, "function")
+                if callee is None or len(call.arguments) != len(names) or caller is found[0]:
+                    return None
+                named.add(span(callee))
+                given = call.arguments[at]
+                values.add(finder.value(self.of(given), given))
+        if any(where not in named for where in mentions(self.syntax, function)):
+            return None
+        return values.pop() if len(values) == 1 else None
 
     def launches_of(self, kernel: str) -> tuple[Launch, ...]:
         """Return the launches of a kernel by its plain name."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from optimizer.boundary import violations
 from optimizer.functions import Function
 from optimizer.knobs import (
     MOST_THREADS,
@@ -25,6 +26,7 @@ from optimizer.knobs import (
     pinned,
     repeated,
 )
+from optimizer.launch_shapes import launch_shapes
 from optimizer.launches import Constant, Extent
 from optimizer.launches import Launch as LaunchSite
 from optimizer.loader_knobs import loader_knobs
@@ -33,6 +35,7 @@ from optimizer.renumbered import Renumbered
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import code_tokens, integer
+from optimizer.written_out import WrittenOut
 
 _PURPOSE = re.compile(
     r"tile|block|thread|unroll|items|per_?thread|coarse|factor|chunk|batch|wpt|stage|vec|ilp|rows_per"
@@ -80,6 +83,27 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
             kind=KIND,
             launch=knob.launch,
         )
+    inside = {name for knob in shapes for name in knob.kernels if _permitted(source, knob)}
+    shown = WrittenOut(kernel)
+    for shape in launch_shapes(shown.kernel, Source(shown.kernel.source)):
+        if shape.kernel in inside:
+            continue
+        was, now = "x".join(map(str, shape.before)), "x".join(map(str, shape.after))
+        yield shown.put_back(
+            Edit(
+                title=f"Launch {shape.kernel} with blocks of {now} instead of {was} threads",
+                source=shape.text,
+                author="rule:tune",
+                rationale="Another block size changes occupancy, tail effects and cache use.",
+                kind=KIND,
+            )
+        )
+
+
+def _permitted(source: Source, knob: Knob) -> bool:
+    """Return whether host text lets a number change where it is written."""
+    text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
+    return not violations(source.text, text)
 
 
 def _holds(source: Source, places: Places) -> bool:

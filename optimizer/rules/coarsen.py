@@ -140,7 +140,7 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
     if any(loop.trips is None or loop.trips > _SHORT for loop in fn.loops):
         return None
     for axis in "zyx":
-        ids = [t for t in fn.thread_ids if t.axis == axis]
+        ids = [t for t in fn.shifted_ids if t.axis == axis]
         if len(ids) == 1:
             return _along(source, fn, ids[0])
     return None
@@ -195,6 +195,7 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
     rows = (
         guard is not None
         and output.axis != "x"
+        and not output.shift.terms
         and _rows(source, fn, output, init, [a for a, _ in loads])
     )
     return _Plan(output, block, thread, extent, guard, returns, loads, rows)
@@ -335,7 +336,7 @@ def _spelled(
     """Return an index in terms of what is known in front of the loop over outputs."""
     if not fn.is_pure(node):
         return None
-    numbers = {t.variable.name for t in fn.thread_ids if _top(fn, t.variable.declaration)}
+    numbers = {t.variable.name for t in fn.shifted_ids if _top(fn, t.variable.declaration)}
     text, edits = source.of(node), []
     for use in fn.variables.within(node):
         variable = use.variable
@@ -369,7 +370,7 @@ def _early(
     del guard
     if not fn.is_pure(node):
         return False
-    numbers = {t.variable.name for t in fn.thread_ids if _top(fn, t.variable.declaration)}
+    numbers = {t.variable.name for t in fn.shifted_ids if _top(fn, t.variable.declaration)}
     for use in fn.variables.within(node):
         variable = use.variable
         if variable is None:
@@ -516,7 +517,7 @@ def _numbers(
     """Yield the declarations of thread numbers that stand from the output's on."""
     done: set[int] = set()
     first = plan.output.variable.declaration
-    for thread in fn.thread_ids:
+    for thread in fn.shifted_ids:
         node = thread.variable.declaration
         if node.start_byte < first.start_byte or not _top(fn, node) or node.id in done:
             continue

@@ -139,6 +139,27 @@ def test_a_local_that_a_macro_uses_stays() -> None:
     assert violations(text, text.replace("threads = 128", "threads = 256")) != ()
 
 
+def test_a_parameter_of_a_macro_is_no_use_of_a_local() -> None:
+    """What a macro calls `block` is what it is given, not the caller's variable of that name."""
+    text = (
+        "#define LAUNCH(k, grid, block) k<<<grid, block>>>()\n#define CHECK(x) do { x; } while (0)\n"
+        "__global__ void k(float* p) { p[0] = 0; }\n"
+        "void run(float* p) { int block = 128; CHECK((k<<<4, block>>>(p))); }\n"
+    )
+    assert violations(text, text.replace("block = 128", "block = 256")) == ()
+
+
+def test_a_function_of_numbers_that_never_change_computes_geometry() -> None:
+    """`blocks(n)` may move about in a launch when all it reads is its argument and constants."""
+    text = (
+        "const int T = 128;\nint seen = 3;\nint blocks(int n) { return (n + T - 1) / T; }\n"
+        "int odd(int n) { return n + seen; }\n__global__ void k(float* p) { p[0] = 0; }\n"
+        "void run(float* p, int n) { k<<<blocks(n), T>>>(p); k<<<odd(n), T>>>(p); }\n"
+    )
+    assert violations(text, text.replace("<<<blocks(n), T", "<<<blocks(n) * 2, 64")) == ()
+    assert violations(text, text.replace("<<<odd(n), T", "<<<odd(n) * 2, 64")) != ()
+
+
 @pytest.mark.parametrize("geometry", ["blocks = setup(n);", "blocks = 1; first = setup(n);"])
 def test_a_call_with_effects_stays_in_geometry(geometry: str) -> None:
     """A function that may do more than compute is host text even where geometry calls it."""

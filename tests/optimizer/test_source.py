@@ -353,6 +353,60 @@ def test_aliasing_follows_restrict_types_and_origins() -> None:
     assert not meet("p", "s")
 
 
+def test_numbers_that_do_not_start_at_zero_are_told_apart() -> None:
+    source = Source(
+        "__global__ void k(float *a, int first) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x + 1;\n"
+        "  int j = first + threadIdx.y + blockIdx.y * 16;\n"
+        "  int o = blockIdx.x * (blockDim.x - 2) + threadIdx.x;\n"
+        "  int m = blockIdx.x * blockDim.x + threadIdx.x + threadIdx.y;\n"
+        "  a[i + j + o + m] = 0;\n}\n"
+    )
+    kernel = source.kernels[0]
+    assert [(t.variable.name, t.axis, t.block, str(t.shift)) for t in kernel.shifted_ids] == [
+        ("i", "x", "blockDim.x", "1"),
+        ("j", "y", "16", "first"),
+    ]
+    assert [t.never_negative for t in kernel.shifted_ids] == [True, False]
+    assert kernel.thread_ids == ()
+
+
+PASSED = """\
+__global__ void k(float *a) { a[threadIdx.x] = 0; }
+static void run(float *a, int n, int threads) { k<<<(n + threads - 1) / threads, threads>>>(a); }
+int main() {
+  const int t = 128;
+  float *a = 0;
+  run(a, 4096, t);
+  run(a, 100, 64 * 2);
+}
+"""
+
+
+def test_a_block_that_all_callers_pass_is_seen() -> None:
+    launch = Source(PASSED).launches[0]
+    assert launch.threads == 128
+    assert launch.block is not None
+    assert launch.block[0].literal is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("64 * 2", "64"),
+        ("64 * 2", "a != 0"),
+        ("int main() {", "int main() {\n  auto f = run;"),
+        ("k<<<", "threads += 1; k<<<"),
+        ("int main() {", "void other() {"),
+        ("  run(a, 100, 64 * 2);", "  run(a, 100);"),
+    ],
+)
+def test_a_block_that_callers_pass_differently_is_not_seen(old: str, new: str) -> None:
+    text = PASSED.replace("static ", "") if "other" in new else PASSED
+    assert old in text
+    assert Source(text.replace(old, new)).launches[0].threads is None
+
+
 def test_guards_and_thread_ids() -> None:
     """Both forms of the bounds test say under which comparisons work is done."""
     source = Source(read("matmul_template"))
