@@ -71,7 +71,8 @@ def shadow(source: Source, fn: Function) -> Shadow | None:
                     plain[at] = named[at] = " "
         low, high = span(clamp.inner)
         inner = source.text[low:high]
-        whole = clamp.span != (low, high)
+        # `(x) + y` would be read as a cast.
+        whole = clamp.span != (low, high) and not inner.isidentifier()
         at = clamp.span[0]
         text = f"({inner})" if whole and len(inner) + 1 < clamp.span[1] - at else inner
         plain[at : at + len(text)] = text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,8 @@ from tree_sitter import Node
 from optimizer.accesses import Access
 from optimizer.aliasing import apart
 from optimizer.functions import Function
-from optimizer.polynomials import Monomial, Polynomial, number
+from optimizer.loops import Loop
+from optimizer.polynomials import Monomial, Polynomial, atom, number
 from optimizer.source import Source
 from optimizer.syntax import ancestors, contains, field, operator, stripped
 from optimizer.variables import ELEMENT_WRITES, Variable
@@ -33,13 +35,15 @@ class Shift:
     """How far from its thread's place an element lies along one axis.
 
     `base` (a number and parameters that are free) plus each loop variable times its factor;
-    between `low` and `high`.
+    between `low` and `high`. Variables of loops that start at the thread's place (`started`, with
+    what they start at) stand for what they have been moved on.
     """
 
     base: Polynomial
     factors: tuple[tuple[str, int], ...]
     low: Polynomial
     high: Polynomial
+    started: tuple[tuple[str, Polynomial], ...] = ()
 
     @property
     def polynomial(self) -> Polynomial:
@@ -65,6 +69,35 @@ def least_zero(value: Polynomial, free: Free) -> bool:
     moving = {m: f for m, f in value.terms.items() if m}
     known = all(f > 0 and all(n in free for n in m) for m, f in moving.items())
     return known and sum(value.terms.values()) >= 0
+
+
+_HALF = re.compile(r"\((?:(\w+) / 2|\(-1 \+ (\w+)\) / 2|(\w+) >> 1)\)")
+
+
+def half_of(name: str) -> str:
+    """Return the number that an atom is half of: `K` for `(K / 2)`; empty for others."""
+    found = _HALF.fullmatch(name)
+    return next(filter(None, found.groups()), "") if found is not None else ""
+
+
+def odd(value: Polynomial, free: Free) -> Polynomial:
+    """Return a sum with `K` as `2 * (K / 2) + 1` where the half is free: `K` is taken to be odd."""
+    if not any(name.startswith("(") for name in free):
+        return value
+    total = number(0)
+    for monomial, factor in value.terms.items():
+        part = number(factor)
+        for name in monomial:
+            whole = half_of(name) or name
+            half = atom(f"({whole} / 2)", frozenset({whole}))
+            if f"({whole} / 2)" not in free:
+                part *= Polynomial({(name,): 1}, value.opaque)
+            elif whole == name:
+                part *= half.scaled(2) + number(1)
+            else:
+                part *= half
+        total += part
+    return total
 
 
 class Path:
@@ -241,22 +274,30 @@ def shift_of(
         else:
             return None
     low = high = base
+    started: dict[str, Polynomial] = {}
     for name, factor in factors.items():
-        run = _run(fn, access, name, free)
+        loop = next(loop for loop in access.loops if loop.name == name)
+        run = _run(fn, loop, free)
         if run is None:
             return None
+        start = fn.affine(loop.start, fold=True)
+        if start is not None and _by_thread(start):
+            started[name] = odd(start, free)
+            if factor != 1:
+                return None
         low += run[factor < 0].scaled(factor)
         high += run[factor > 0].scaled(factor)
-    return Shift(base, tuple(factors.items()), low, high)
+    return Shift(base, tuple(factors.items()), low, high, tuple(started.items()))
 
 
-def _run(
-    fn: Function, access: Access, name: str, free: Free
-) -> tuple[Polynomial, Polynomial] | None:
-    """Return the first and last value of a loop's variable."""
-    loop = next((loop for loop in access.loops if loop.name == name), None)
-    first = fn.affine(loop.start, fold=True) if loop is not None else None
-    if loop is None or first is None or loop.step is None:
+def _by_thread(value: Polynomial) -> bool:
+    return any(name.startswith("threadIdx.") for name in value.symbols)
+
+
+def _run(fn: Function, loop: Loop, free: Free) -> tuple[Polynomial, Polynomial] | None:
+    """Return the first and last value of a loop's variable, or of what it has been moved on."""
+    first = fn.affine(loop.start, fold=True)
+    if first is None or loop.step is None:
         return None
     if first.constant is not None and loop.trips:
         ends = first, first + number((loop.trips - 1) * loop.step)
@@ -264,9 +305,14 @@ def _run(
     last = fn.affine(loop.bound, fold=True)
     if last is None or not loop.counted or loop.step != 1 or loop.leaves_early:
         return None
-    if loop.relation not in ("<", "<=") or not (first.symbols | last.symbols) <= free:
+    if loop.relation not in ("<", "<="):
         return None
+    first, last = odd(first, free), odd(last, free)
+    if _by_thread(first):
+        first, last = number(0), last - first
     last = last if loop.relation == "<=" else last - number(1)
+    if not (first.atoms | last.atoms) <= free:
+        return None
     linear = all(len(m) <= 1 for m in (*first.terms, *last.terms))
     return (first, last) if linear and least_zero(last - first, free) else None
 
@@ -279,15 +325,16 @@ def reach(
     `other` is what tells threads apart along the other axis.
     """
     ends = _Ends(axis, shift, free)
-    for test in (*path.least, *path.never):
+    least, never = ([odd(t, free) for t in tests] for tests in (path.least, path.never))
+    for test in (*least, *never):
         if test.depends_on(other) and test.depends_on(f"threadIdx.{axis.name}"):
             ends.exact = False
-    for test in path.least:
+    for test in least:
         if test.depends_on(f"threadIdx.{axis.name}"):
             ends.take(test)
         elif not test.depends_on(other):
             ends.exact = False
-    for test in path.never:
+    for test in never:
         if test.depends_on(f"threadIdx.{axis.name}"):
             ends.leave_out(test)
         elif not test.depends_on(other):

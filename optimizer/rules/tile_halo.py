@@ -62,7 +62,8 @@ class _View:
 class _Read:
     """A read `along` and `across` from its thread's place, in a layer of the array.
 
-    `borders` are those of columns and rows.
+    `borders` are those of columns and rows; `limits` are sums, zero at least, by which loops that
+    start and end at a border keep their places inside.
     """
 
     access: Access
@@ -70,6 +71,7 @@ class _Read:
     across: halo.Shift
     layer: Polynomial
     borders: tuple[_Border, _Border] = (_OPEN, _OPEN)
+    limits: tuple[Polynomial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,8 @@ def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -
     ):
         return None
     extents = (_extent(x, block[0]), _extent(y, block[1]))
-    free = _free(view.fn, reads) - pitch.symbols
+    free = _free(view.fn, reads)
+    free = frozenset(n for n in free if not {n, halo.half_of(n)} & pitch.symbols)
     layers: dict[str, list[_Read]] = {}
     for access in reads:
         read = _placed(view, access, x, y, pitch, free)
@@ -208,7 +211,7 @@ def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -
     if lows[0] is None or lows[1] is None or highs[0] is None or highs[1] is None:
         return None
     more = (highs[0] - lows[0], highs[1] - lows[1])
-    used = free & frozenset(n for each in (*lows, *more) if each is not None for n in each.symbols)
+    used = free & frozenset(n for each in (*lows, *more) if each is not None for n in each.atoms)
     tile = _Tile(
         array, tuple(best), x, y, pitch, used, (lows[0], lows[1]), more, *_NOWHERE, extents
     )
@@ -235,16 +238,19 @@ def _free(fn: Function, reads: Sequence[Access]) -> halo.Free:
     """Return the parameters by which loops around reads run: the radius of a filter."""
     names: set[str] = set()
     for access in reads:
+        names |= {n for n in (access.index.atoms if access.index else ()) if halo.half_of(n)}
         for loop in access.loops:
             for end in (fn.affine(loop.start), fn.affine(loop.bound)):
-                names |= end.symbols if end is not None else set()
-    found = ((name, fn.variable(name, fn.body)) for name in names)
-    return frozenset(
+                names |= end.atoms if end is not None else set()
+    halves = {halo.half_of(name) for name in names} - {""}
+    found = [(name, fn.variable(name, fn.body)) for name in names | halves]
+    plain = {
         name
         for name, v in found
         if v is not None and v.space == "parameter" and v.settled and v.is_scalar
         if v.element in ("int", "unsigned", "unsigned int")
-    )
+    }
+    return frozenset(f"({name} / 2)" if name in halves else name for name in plain)
 
 
 def _extent(axis: halo.Axis | None, extent: int) -> str:
@@ -288,7 +294,8 @@ def _placed(
         return None
     if node.type != "subscript_expression" or parent.type == "pointer_expression":
         return None
-    rest = access.index - x.place - (y.place * pitch if y is not None else number(0))
+    index = halo.odd(access.index, free)
+    rest = index - x.place - (y.place * pitch if y is not None else number(0))
     if any(name.startswith("threadIdx") for name in rest.symbols):
         return None
     fn = view.fn
@@ -300,24 +307,28 @@ def _placed(
     moving = {loop.name for loop in access.loops}
     if layer.symbols & moving:
         return None
-    borders = _borders(view, access, (x, y), pitch, (columns, rows))
-    return None if borders is None else _Read(access, columns, rows, layer, borders)
+    if not view.clamps:
+        return _Read(access, columns, rows, layer)
+    same = next((a for a in view.named_fn.accesses if span(a.node) == span(node)), None)
+    if same is None or same.index is None:
+        return None
+    borders = _borders(view, same.index, (x, y), pitch, (columns, rows), free)
+    limits = _limits(view, access, same, free)
+    if borders is None or limits is None:
+        return None
+    return _Read(access, columns, rows, layer, borders, limits)
 
 
 def _borders(
     view: _View,
-    access: Access,
+    index: Polynomial,
     axes: tuple[halo.Axis, halo.Axis | None],
     pitch: Polynomial,
     shifts: tuple[halo.Shift, halo.Shift],
+    free: halo.Free,
 ) -> tuple[_Border, _Border] | None:
     """Return what keeps a read's places in borders; None where that is not seen to be all."""
-    if not view.clamps:
-        return _OPEN, _OPEN
-    same = next((a for a in view.named_fn.accesses if span(a.node) == span(access.node)), None)
-    if same is None or same.index is None:
-        return None
-    found, index = [_OPEN, _OPEN], same.index
+    found = [_OPEN, _OPEN]
     for clamp in view.clamps:
         if not index.depends_on(clamp.name):
             continue
@@ -325,6 +336,7 @@ def _borders(
         factor = index.coefficient(clamp.name)
         if inner is None or factor is None:
             return None
+        inner = halo.odd(inner, free)
         number_of = 0 if inner.depends_on("threadIdx.x") else 1
         axis, shift = axes[number_of], shifts[number_of]
         wanted = pitch if number_of else number(1)
@@ -339,6 +351,35 @@ def _borders(
             return None
         found[number_of] = _Border(clamp.low, clamp.most)
     return found[0], found[1]
+
+
+def _limits(
+    view: _View, access: Access, same: Access, free: halo.Free
+) -> tuple[Polynomial, ...] | None:
+    """Return what loops that start and end at borders say of places; None where that is open."""
+    found: list[Polynomial] = []
+    if len(access.loops) != len(same.loops):
+        return None
+    for loop, named in zip(access.loops, same.loops, strict=True):
+        start = view.fn.affine(loop.start, fold=True)
+        for node, ends in ((named.start, False), (named.bound, True)):
+            value = view.named_fn.affine(node)
+            kept = [c for c in view.clamps if value is not None and value.depends_on(c.name)]
+            if not kept:
+                continue
+            (clamp, *more), most = kept, kept[0].most
+            if more or value is None or value.atoms != {clamp.name} or len(value.terms) != 1:
+                return None
+            if start is None or loop.step != 1 or value.stride(clamp.name) != 1:
+                return None
+            if loop.relation not in ("<", "<=") or ends in (clamp.low, most is None):
+                return None
+            place = halo.odd(start, free) + Polynomial({(loop.name,): 1})
+            if most is None:
+                found.append(place)
+            else:
+                found.append(most - place - number(1 if loop.relation == "<" else 0))
+    return tuple(found)
 
 
 def _folded(view: _View, apart: Polynomial) -> bool:
@@ -403,6 +444,7 @@ def _bounded(view: _View, tile: _Tile) -> _Tile | None:
         if node is None:
             return None
         path = halo.Path(view.named, view.named_fn, node)
+        path.least += read.limits
         columns = halo.reach(path, tile.x, "threadIdx.y", read.along, free)
         rows = (_NOWHERE[1], True)
         if tile.y is not None:
@@ -431,7 +473,7 @@ def _bounded(view: _View, tile: _Tile) -> _Tile | None:
 
 def _of_size(high: Polynomial, free: halo.Free) -> bool:
     """Return whether a free parameter is the number of elements, and no radius."""
-    return bool(high.symbols) and high.symbols <= free
+    return bool(high.atoms) and high.atoms <= free
 
 
 def _same(body: Node, node: Node) -> Node | None:
@@ -525,7 +567,7 @@ def _edits(source: Source, fn: Function, tiles: Sequence[_Tile]) -> Iterator[Rep
             yield (*at, text)
     loads.append("__syncthreads();")
     if staged:
-        tests = " && ".join(f"{name} > 0 && {name} <= {most}" for name in free)
+        tests = " && ".join(_small(name, most) for name in free)
         declared.append(f"const bool {staged} = {tests};")
         loads = [f"if ({staged}) {{", *(step + line for line in loads), "}"]
     else:
@@ -648,13 +690,31 @@ def _length(tile: _Tile, axis: halo.Axis, most: str, *, across: bool) -> str:
     return text + _signed(fixed)
 
 
+def _small(name: str, most: str) -> str:
+    """Return the test that a parameter is one that the tile has room for."""
+    whole = halo.half_of(name)
+    odd = f"{whole} % 2 == 1 && " if whole else ""
+    size = name[1:-1] if whole else name
+    return f"{odd}{size} > 0 && {size} <= {most}"
+
+
 def _place(axis: halo.Axis | None, shift: halo.Shift, low: Polynomial) -> str:
     """Return where in the tile an element lies: `threadIdx.x + k + 3`."""
-    text = f"threadIdx.{axis.name if axis is not None else 'x'}"
+    rest = shift.base - low
+    started = dict(shift.started)
+    text = "" if started else f"threadIdx.{axis.name if axis is not None else 'x'}"
+    if started and axis is not None:
+        # The loop's variable is a place itself: what counts is how far it is from the block's.
+        block = axis.block * Polynomial({(f"blockIdx.{axis.name}",): 1})
+        rest += axis.place - block
+        for name, start in started.items():
+            rest -= start
+            text += f" + {name}" if text else name
     for name, factor in shift.factors:
-        times = "" if abs(factor) == 1 else f"{abs(factor)} * "
-        text += f" {'-' if factor < 0 else '+'} {times}{name}"
-    return text + _added(shift.base - low)
+        if name not in started:
+            times = "" if abs(factor) == 1 else f"{abs(factor)} * "
+            text += f" {'-' if factor < 0 else '+'} {times}{name}"
+    return text + _added(rest)
 
 
 def _added(value: Polynomial) -> str:

@@ -207,8 +207,56 @@ STEPWISE = (
 """
     + PLANE
 )
+WALK = (
+    HEAD.replace("int h)", "int h, int radius)")
+    + """\
+    if (x >= w || y >= h) return;
+    float sum = 0;
+    for (int yy = y - radius; yy <= y + radius; yy++)
+        for (int xx = x - 2; xx <= x + 2; ++xx) {
+            int at = min(max(xx, 0), w - 1) + min(max(yy, 0), h - 1) * w;
+            sum += a[at] * (xx + yy);
+        }
+    o[y * w + x] = sum;
+}
+"""
+    + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w, h, 2)")
+)
+MASK = (
+    HEAD.replace("int h)", "int h, int size)")
+    + """\
+    if (x < w && y < h) {
+        int half = (size - 1) / 2;
+        float sum = 0;
+        for (int i = 0; i < size; i++)
+            for (int j = 0; j < size; j++) {
+                int r = y - half + i, c = x - half + j;
+                if (r >= 0 && r < h && c >= 0 && c < w)
+                    sum += a[r * w + c] * (i * size + j);
+            }
+        o[y * w + x] = sum;
+    }
+}
+"""
+    + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w, h, h + 1)")
+)
+CUT = (
+    HEAD.replace("int h)", "int h, int radius)")
+    + """\
+    if (x >= w || y >= h) return;
+    float sum = 0;
+    int y1 = min(y + radius, h - 1);
+    for (int yy = max(y - radius, 0); yy <= y1; yy++)
+        for (int xx = max(0, x - 2); xx < min(w, x + 3); ++xx)
+            sum += a[yy * w + xx] * (yy - 2 * xx);
+    o[y * w + x] = sum;
+}
+"""
+    + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w, h, h - 1)")
+)
 ALL = (
     BORDER, INTERIOR, BLUR, COLUMNS, LINES, CHOSEN, LAYERS, RADIUS, CLAMPED, MINMAX, STEPWISE,
+    WALK, MASK, CUT,
 )  # fmt: skip
 
 
@@ -253,6 +301,15 @@ def test_a_radius_that_is_passed_is_staged_where_there_is_room_for_it() -> None:
     assert "__shared__ float a_tile[4 + 2 * kMostRadius][8 + 2 * kMostRadius];" in edit.source
     assert "const bool staged = r > 0 && r <= kMostRadius;" in edit.source
     assert ": a[py * w + px]) * (dy" in edit.source
+    (edit,) = edits(MASK)
+    size = "size % 2 == 1 && size / 2 > 0 && size / 2 <= kMostRadius;"
+    assert f"const bool staged = {size}" in edit.source
+
+
+def test_a_loop_over_places_is_read_by_how_far_they_are_from_the_block() -> None:
+    (edit,) = edits(CUT)
+    assert "a_tile[yy - blockDim.y * blockIdx.y + radius][xx - blockD" in edit.source
+    assert "gy >= 0 && gy < h && gx >= 0 && gx < w" in edit.source
 
 
 def test_rows_that_need_wide_numbers_keep_them() -> None:
@@ -293,6 +350,12 @@ def test_a_block_that_is_tuned_takes_the_tile_along() -> None:
         CLAMPED.replace("(x + dx - r, w)", "(x + dx - r, w) + dx").replace("inside(y", "abs(y"),
         CLAMPED.replace("+ px]", "+ 2 * px - x]"),  # a mirror
         CLAMPED.replace("int limit)", "unsigned limit)"),
+        WALK.replace("yy <= y + radius", "yy <= y + radius * w"),
+        WALK.replace("yy++", "yy += 2"),
+        MASK.replace("int half = (size - 1) / 2;", "int half = size / 3;"),
+        MASK.replace("i < size; i++", "i < size + h; i++").replace("r < h &&", "r < h + 2 &&"),
+        CUT.replace("max(y - radius, 0)", "y - radius"),
+        CUT.replace("max(y - radius, 0)", "max(y - radius, 0) - 1"),
         STEPWISE.replace("if (r < 0) r = 0;", "if (r < 0) r = -r;"),
         STEPWISE.replace("int r = y + i;", "unsigned r = y + i;"),
         STEPWISE.replace("best = max", "if (c > 0) r++; best = max"),
