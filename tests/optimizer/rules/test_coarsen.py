@@ -148,7 +148,7 @@ def test_an_operand_that_was_written_before_is_not_read_ahead() -> None:
 @pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
 @pytest.mark.parametrize(
     "text",
-    [EARLY, INSIDE, SQUARE, WIDE, INSIDE.replace("threadIdx.x;", "threadIdx.x + 1;")],
+    [EARLY, INSIDE, SQUARE, WIDE, INSIDE.replace("blockIdx.x;", "blockIdx.x + 1;")],
     ids=["early", "inside", "square", "wide", "from-one"],
 )
 def test_results_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
