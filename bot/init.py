@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from optimizer.accesses import Access
+from optimizer.errors import ConfigError
 from optimizer.functions import Function
+from optimizer.model import Build
 from optimizer.source import Source
-from runners import cuda_types
+from runners import cuda_types, lone_program
 
 _GUESS = "  # guess: check it"
 _INTEGER = re.compile(r"\b(int|long|short|size_t|unsigned|u?int(8|16|32|64)_t)\b")
@@ -44,9 +46,16 @@ class Declared:
 def project(root: Path, files: Sequence[Path] = ()) -> str:
     """Return an `.optiml.yml` for the kernels below a folder; empty when there are none."""
     return of_texts(
-        (file.relative_to(root).as_posix(), file.read_text(encoding="utf-8", errors="replace"))
+        (_place(file, root), file.read_text(encoding="utf-8", errors="replace"))
         for file in files or sorted(_cuda_files(root))
     )
+
+
+def _place(file: Path, root: Path) -> str:
+    for one, top in ((file, root), (file.resolve(), root.resolve())):
+        if one.is_relative_to(top):
+            return one.relative_to(top).as_posix()
+    raise ConfigError(f"{file} is not below {root}", "start `optiml init` in a folder above it")
 
 
 def of_texts(files: Iterable[tuple[str, str]]) -> str:
@@ -88,6 +97,12 @@ def _declared(source: Source, path: str, skipped: list[str]) -> Iterator[Declare
         checks = ["check: {exit: 0}" + ("  # add stdout: WORD when it prints its own verdict")]
         lines = [f"name: {_plain(stem)}", f"file: {quoted}", "program:"]
         lines += ["  run: []  # its command-line arguments", f"  {checks[0]}"]
+        if not source.kernels:
+            skipped.append(f"{path} was left out: it has a main() and no kernel of its own")
+            return
+        build = lone_program.build([source.text])
+        if build != Build():
+            lines.append(f"build: {{flags: {json.dumps(build.flags)}}}")
         yield Declared(_plain(stem), tuple(lines))
         return
     covered: set[str] = set()

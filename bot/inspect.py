@@ -20,6 +20,7 @@ from optimizer.functions import Function
 from optimizer.launches import Launch
 from optimizer.model import Finding, Kernel, Resources, Status, Verdict
 from optimizer.source import Source
+from runners import lone_program
 from runners.compiler import Artifact, Compiler, Failure, Options
 from runners.fault import Fault
 from runners.occupancy import occupancy
@@ -71,7 +72,7 @@ def _compiled(path: Path, source: Source, settings: Settings, sm: int, root: Pat
                 path=path.relative_to(root).as_posix(),
                 kind="cubin",
                 sm=sm,
-                options=Options(),
+                options=Options(_flags(path, source)),
                 root=str(root),
             )
             if isinstance(made, Artifact):
@@ -98,6 +99,11 @@ def _compiled(path: Path, source: Source, settings: Settings, sm: int, root: Pat
         for name, used in made.resources.items()
     }
     return Compiled(resources, made.instructions, sm, toolchain.name)
+
+
+def _flags(path: Path, source: Source) -> tuple[str, ...]:
+    headers = lone_program.own_headers(source.text, path)
+    return lone_program.build([source.text, *headers.values()]).flags
 
 
 def _threads(source: Source, kernel: str) -> int | None:

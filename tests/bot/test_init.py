@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.init import project
+from bot.init import of_texts, project
+from optimizer.errors import ConfigError
 from optimizer.model import Argument, Kind, Role, Workload
 from runners.workload import parse_project, read_project
 
@@ -112,3 +113,25 @@ def test_the_command_writes_once_and_not_over_a_file(
     assert Path(".optiml.yml").read_text() == written
     assert cli("init", "softmax.cu", "--stdout") == 0
     assert capsys.readouterr().out.endswith(written)
+
+
+def test_a_program_gets_the_flags_that_its_text_needs() -> None:
+    """Without them its entry would not build, though the program without an entry does."""
+    text = "#include <cublas_v2.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n"
+    assert 'build: {flags: ["-O3", "-std=c++17", "-lcublas"]}' in of_texts([("a.cu", text)])
+    assert "build:" not in of_texts([("a.cu", text.partition("\n")[2])])
+
+
+def test_a_program_without_kernels_of_its_own_is_left_out() -> None:
+    """There would be nothing to edit in it."""
+    text = of_texts([("main.cu", "int main() {}"), ("k.cu", "__global__ void k(float* x) {}")])
+    assert "# main.cu was left out" in text
+    assert 'file: "main.cu"' not in text
+
+
+def test_a_file_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """A project file describes what lies below it."""
+    (tmp_path / "a.cu").write_text("__global__ void k(float* x) {}")
+    (tmp_path / "sub").mkdir()
+    with pytest.raises(ConfigError, match="is not below"):
+        project(tmp_path / "sub", [tmp_path / "a.cu"])
