@@ -10,7 +10,7 @@ from tree_sitter import Node
 from optimizer.affine import Expander
 from optimizer.loops import Loop
 from optimizer.polynomials import Polynomial, atom, number
-from optimizer.syntax import Syntax, contains, field, operator, statement, stripped
+from optimizer.syntax import Syntax, contains, field, operator, statement, stripped, walk
 from optimizer.variables import Use, Variable, Variables
 
 _ROLES = {
@@ -75,26 +75,28 @@ class Access:
         if self.index is None or loop.variable is None:
             return None
         held = {lp.name for lp in self.loops if lp.counted}
-        for symbol in self.index.symbols - {loop.name} - held:
-            if symbol in changed_names(loop):
-                return None
+        others = self.index.symbols - {loop.name} - held
+        if others and not others.isdisjoint(changed_names(loop)):
+            return None
         return self.index.coefficient(loop.name)
 
 
 def changed_names(loop: Loop) -> frozenset[str]:
     """Return the names assigned in a loop, its header included (by text: a quick, wide test)."""
-    names: set[str] = set()
-    stack = [loop.node]
-    while stack:
-        node = stack.pop()
-        if node.type in ("assignment_expression", "update_expression", "init_declarator"):
-            left = field(node, "left") or field(node, "argument") or field(node, "declarator")
-            while left is not None and left.type != "identifier":
-                left = left.named_children[0] if left.named_children else None
-            if left is not None and left.text is not None:
-                names.add(left.text.decode("ascii"))
-        stack.extend(node.named_children)
-    return frozenset(names)
+    found = loop.changed
+    if found is None:
+        found = frozenset(_changed(loop.node))
+        object.__setattr__(loop, "changed", found)
+    return found
+
+
+def _changed(within: Node) -> Iterator[str]:
+    for node in walk(within, "assignment_expression", "update_expression", "init_declarator"):
+        left = field(node, "left") or field(node, "argument") or field(node, "declarator")
+        while left is not None and left.type != "identifier":
+            left = left.named_children[0] if left.named_children else None
+        if left is not None and left.text is not None:
+            yield left.text.decode("ascii")
 
 
 class _Reader:

@@ -30,7 +30,7 @@ from itertools import pairwise
 
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.source import Source
-from optimizer.tokens import Token, tokens
+from optimizer.tokens import Token, code_tokens, tokens
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
 _GUARDED = (
@@ -154,6 +154,8 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
         changed[name] = ("__device__ function", True, _line_of(new.device, name))
     for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
         changed[name] = ("kernel", True, _line_of(list(new.kernels.values()), name))
+    if not changed:
+        return
     host = _words(old) | _words(new)
     spread = _spread(set(changed), (*old.macros, *old.constants, *new.macros, *new.constants))
     for name, (kind, added, line) in changed.items():
@@ -294,12 +296,14 @@ def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterat
     """Look at words inside device code."""
     for piece in (*new.device, *new.kernels.values()):
         yield from _static(piece, old)
-    known = before.words | _SHOUTED | _defined(after)
+    known, defined = before.words, None
     for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
         for word in piece.tokens:
-            if not word.isupper() or len(word) < 2 or word in known or not word.isidentifier():
+            if not word.isupper() or len(word) < 2 or word in known or word in _SHOUTED:
                 continue
-            yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
+            defined = _defined(after) if defined is None else defined
+            if word.isidentifier() and word not in defined:
+                yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
 
 
 def _defined(source: Source) -> set[str]:
@@ -318,11 +322,9 @@ def _aliases(source: Source) -> Iterator[str]:
     """Yield names of template parameters and types, which are often a capital letter."""
     if not any(word in source.text for word in _NAMING):
         return
-    found = source.syntax.masked.tokens
-    words = [t.text for t in found if t.kind not in ("space", "comment")]
-    for a, b in pairwise(words):
-        if a in _NAMING:
-            yield b
+    for a, b in pairwise(source.syntax.code):
+        if a.text in _NAMING:
+            yield b.text
 
 
 _NAMING = ("typename", "class", "struct", "using")
@@ -336,6 +338,7 @@ def _counts(source: Source) -> Counter[str]:
     return found
 
 
+@lru_cache(maxsize=8)  # of the original, again and again
 def _attributes(source: Source) -> Counter[str]:
     """Count what stands first in double brackets, which begin nothing but attributes.
 
@@ -343,15 +346,12 @@ def _attributes(source: Source) -> Counter[str]:
     device variable: the host has a shadow of it.
     """
     found: Counter[str] = Counter()
-    texts = [source.syntax.masked.tokens, *(tokens(m.body) for m in source.macros)]
-    for text in texts:
-        code = [t.text for t in text if t.kind not in ("space", "comment")]
-        for at, pair in enumerate(pairwise(code)):
-            if pair == ("[", "[") or code[at] == "[[":
-                skipped = 2 if pair == ("[", "[") else 1
-                first = code[at + skipped : at + skipped + 1]
-                after = code[at + skipped + 1 : at + skipped + 2]
-                plain = first and after in (["]"], ["("], ["]]"])
+    for code in (source.syntax.code, *(code_tokens(m.body) for m in source.macros)):
+        for at, (one, two) in enumerate(pairwise(code)):
+            if one.text == "[" == two.text:
+                first = [t.text for t in code[at + 2 : at + 3]]
+                after = [t.text for t in code[at + 3 : at + 4]]
+                plain = first and after in (["]"], ["("])
                 found[first[0] if plain else " ".join([*first, *after])] += 1
     return found
 
@@ -361,7 +361,7 @@ def _assembly(source: Source) -> Counter[str]:
     found: Counter[str] = Counter()
     if "asm" not in source.text:
         return found
-    code = [t for t in source.syntax.masked.tokens if t.kind not in ("space", "comment")]
+    code = source.syntax.code
     for i, t in enumerate(code):
         if t.text in ("asm", "__asm__", "__asm"):
             end = next((k for k in range(i, len(code)) if code[k].text == ";"), len(code))

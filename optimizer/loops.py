@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 
 from tree_sitter import Node
 
@@ -50,6 +51,8 @@ class Loop:
     condition: Node | None = None
     pragma: Directive | None = None
     update: Node | None = None
+    # Worked out when first asked, by `optimizer.accesses.changed_names`.
+    changed: frozenset[str] | None = dataclass_field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:

@@ -6,15 +6,15 @@ positions of the original; take text with `Syntax.of(node)`, never with `node.te
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
 from optimizer.masking import Masked, mask
-from optimizer.tokens import code_tokens
+from optimizer.tokens import Token, code_tokens
 
 _LANGUAGE = Language(tree_sitter_cuda.language())
 
@@ -51,9 +51,25 @@ class Syntax:
         if node is None:
             return ""
         text = self.text[node.start_byte : node.end_byte]
-        if text.isidentifier():
-            return text
-        return "".join(_glued([t.text for t in code_tokens(text)]))
+        return text if text.isidentifier() else _plain(text)
+
+    @cached_property
+    def code(self) -> tuple[Token, ...]:
+        """Return the tokens that mean something, directives and text that is off included."""
+        return tuple(t for t in self.masked.tokens if t.kind not in ("space", "comment"))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [t.start for t in self.code]
+
+    def code_in(self, where: Span) -> Sequence[Token]:
+        """Return the tokens that mean something in a span, none of which it should cut."""
+        first = bisect_left(self._starts, where[0])
+        found = self.code[first : bisect_left(self._starts, where[1], first)]
+        if found and found[0].start == where[0] and found[-1].end == where[1]:
+            return found
+        cut = code_tokens(self.text[where[0] : where[1]])
+        return [Token(t.kind, t.start + where[0], t.end + where[0], t.text) for t in cut]
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -67,6 +83,11 @@ class Syntax:
     def line(self, at: Node | int) -> int:
         """Return the line of a node or position, counted from 1."""
         return bisect_right(self._lines, at if isinstance(at, int) else at.start_byte)
+
+
+@lru_cache(maxsize=4096)  # the same expressions, in candidate after candidate
+def _plain(text: str) -> str:
+    return "".join(_glued([t.text for t in code_tokens(text)]))
 
 
 def _glued(words: list[str]) -> Iterator[str]:
@@ -92,13 +113,20 @@ def walk(node: Node, *types: str, into: Callable[[Node], bool] | None = None) ->
 
     With `types` only those are yielded (but all is entered). `into` tells whether to enter a node.
     """
-    stack = [node]
-    while stack:
-        found = stack.pop()
-        if not types or found.type in types:
-            yield found
-        if into is None or into(found):
-            stack.extend(reversed(found.named_children))
+    # With a cursor: a node asked for its children keeps them, and a list of them, for its life.
+    cursor = node.walk()
+    found: Node | None = node
+    while found is not None:
+        if found.is_named or found is node:
+            if not types or found.type in types:
+                yield found
+            if (into is None or into(found)) and cursor.goto_first_child():
+                found = cursor.node
+                continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+        found = cursor.node
 
 
 def field(node: Node | None, *names: str) -> Node | None:

@@ -59,21 +59,22 @@ def _short(text: str) -> tuple[Token, ...]:
     return _cut(text, 0)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=32)  # one file is asked for a few times in a row, and kept by its source then
 def _whole(text: str) -> tuple[Token, ...]:
     """Cut a file, starting from the most alike of the last: candidates differ in few places."""
     global _last  # noqa: PLW0603  a cache: any value gives the same tokens
-    before, known = max(_last, key=lambda one: _likeness(text, one[0]), default=("", ()))
-    found = _spliced(text, before, known) if before else _cut(text, 0)
-    _last = (*_last[1 - _BASES :], (text, found))
+    back = text[::-1]
+    nearest = max(_last, key=lambda one: _likeness(text, back, one), default=None)
+    found = _cut(text, 0) if nearest is None else _spliced(text, nearest[0], nearest[2])
+    _last = (*_last[1 - _BASES :], (text, back, found))
     return found
 
 
-def _likeness(one: str, other: str) -> int:
+def _likeness(text: str, back: str, other: _Base) -> int:
     """Return how many characters at both ends together two texts have alike."""
-    common = min(len(one), len(other))
-    alike = _alike(one, other, common)
-    return alike + _alike(one[::-1], other[::-1], common - alike)
+    common = min(len(text), len(other[0]))
+    alike = _alike(text, other[0], common)
+    return alike + _alike(back, other[1], common - alike)
 
 
 def _cut(text: str, at: int) -> tuple[Token, ...]:
@@ -94,21 +95,18 @@ def _spliced(text: str, before: str, known: tuple[Token, ...]) -> tuple[Token, .
     found = list(known[:kept])
     shift = len(text) - len(before)
     tail = len(text) - _alike(text[::-1], before[::-1], common - alike)
-    starts: dict[int, int] | None = None
     for match in _TOKEN.finditer(text, found[-1].end if found else 0):
         if match.start() >= tail:
-            if starts is None:
-                first = bisect_left(known, tail - shift, key=_START)
-                starts = {t.start: i for i, t in enumerate(known[first:], first)}
-            at = starts.get(match.start() - shift)
-            if at is not None:
-                found += [
-                    _MAKE((kind, start + shift, end + shift, word))
-                    for kind, start, end, word in known[at:]
-                ]
+            at = bisect_left(known, match.start() - shift, key=_START)
+            if at < len(known) and known[at].start == match.start() - shift:
+                found += known[at:] if shift == 0 else _moved(known[at:], shift)
                 break
         found.append(_MAKE((_KIND[match.lastgroup], *match.span(), match.group())))
     return tuple(found)
+
+
+def _moved(known: tuple[Token, ...], shift: int) -> list[Token]:
+    return [_MAKE((kind, start + shift, end + shift, word)) for kind, start, end, word in known]
 
 
 def _alike(one: str, other: str, most: int) -> int:
@@ -132,7 +130,8 @@ _SHORT = 400
 _AHEAD = 32
 _START, _END = itemgetter(1), itemgetter(2)
 _BASES = 16  # files remembered to start from
-_last: tuple[tuple[str, tuple[Token, ...]], ...] = ()
+_Base = tuple[str, str, tuple[Token, ...]]  # a text, the same backwards, its tokens
+_last: tuple[_Base, ...] = ()
 _MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 
 
@@ -192,6 +191,12 @@ def evaluate(text: str, lookup: Callable[[str], int | None] = lambda _: None) ->
     >>> evaluate("(BS * 4 + 1) / 2", {"BS": 16}.get)
     32
     """
+    if text.isascii() and text.isalnum():  # one literal or name, as most are
+        value = integer(text) if text.isdigit() else None
+        if value is None and text.isidentifier() and text not in ("true", "false"):
+            value = lookup(text)
+        if value is not None:
+            return value if abs(value) <= _LIMIT else None
     reader = _Evaluator(code_tokens(text), lookup)
     try:
         value = reader.ternary()

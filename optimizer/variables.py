@@ -70,6 +70,7 @@ class Variable:
     volatile: bool = False
     uses: list[Use] = dataclass_field(default_factory=list)
     aliases: Mapping[str, str] = dataclass_field(default_factory=dict)
+    _settled: bool | None = None
 
     def __repr__(self) -> str:
         return f"<Variable {self.type} {self.name}>"
@@ -112,12 +113,14 @@ class Variable:
     @property
     def settled(self) -> bool:
         """Return whether it keeps the value it is declared with."""
-        return (
-            not self.reference
-            and not self.volatile
-            and not self.changes
-            and (self.init is not None or self.space == "parameter")
-        )
+        if self._settled is None:
+            self._settled = (
+                not self.reference
+                and not self.volatile
+                and not any(u.role in WRITES for u in self.uses)
+                and (self.init is not None or self.space == "parameter")
+            )
+        return self._settled
 
     @property
     def address_taken(self) -> bool:
@@ -188,6 +191,7 @@ class Variables:
     ) -> None:
         self._syntax = syntax
         self._by_reference = by_reference
+        self._climb = self._role  # bound once, for all uses
         own = {t.name for t in signature.templates}  # a template parameter hides the file's name
         self._aliases = {k: v for k, v in (aliases or {}).items() if k not in own}
         self._bound: dict[int, Use] = {}
@@ -263,25 +267,43 @@ class Variables:
     # -- the walk --------------------------------------------------------------------------------
 
     def _walk(self, body: Node) -> None:
-        stack: list[Node | None] = list(reversed(body.named_children))
-        while stack:
-            node = stack.pop()
-            if node is None:
-                self._scopes.pop()
-                continue
-            kind = node.type
-            if kind == "identifier":
-                self._identifier(node)
-                continue
-            self._nodes.setdefault(kind, []).append(node)
-            if kind in _SCOPED:
-                self._scopes.append((node, {}))
-                stack.append(None)
-            if kind == "declaration":
-                self._declare(node)
-            elif kind in _DECLARING:
-                self._declare_one(node, field(node, "declarator"), "local")
-            stack.extend(reversed(node.named_children))
+        # With a cursor: what is kept of a function are its nodes, without lists of children.
+        cursor = body.walk()
+        depth, open_at = 0, [-1]  # how deep below the body, and where each scope was opened
+        down = cursor.goto_first_child()
+        while down:
+            node = cursor.node
+            if node is not None and node.is_named and self._enter(node):
+                if node.type in _SCOPED:
+                    open_at.append(depth)
+                if cursor.goto_first_child():
+                    depth += 1
+                    continue
+            while True:
+                if open_at[-1] == depth:
+                    open_at.pop()
+                    self._scopes.pop()
+                if cursor.goto_next_sibling():
+                    break
+                if depth == 0:
+                    return
+                cursor.goto_parent()
+                depth -= 1
+
+    def _enter(self, node: Node) -> bool:
+        """Note a node and what it declares; tell whether to look inside."""
+        kind = node.type
+        if kind == "identifier":
+            self._identifier(node)
+            return False
+        self._nodes.setdefault(kind, []).append(node)
+        if kind in _SCOPED:
+            self._scopes.append((node, {}))
+        if kind == "declaration":
+            self._declare(node)
+        elif kind in _DECLARING:
+            self._declare_one(node, field(node, "declarator"), "local")
+        return True
 
     def _declare(self, node: Node) -> None:
         low = node.start_byte
@@ -335,8 +357,12 @@ class Variables:
         if node.id in self._bound:
             return
         name = self._syntax.of(node)
-        variable = next((names[name] for _, names in reversed(self._scopes) if name in names), None)
-        use = Use(node, name, variable, self._role)
+        variable: Variable | None = None
+        for _, names in reversed(self._scopes):
+            variable = names.get(name)
+            if variable is not None:
+                break
+        use = Use(node, name, variable, self._climb)
         self._bound[node.id] = use
         if variable is not None:
             variable.uses.append(use)
