@@ -33,7 +33,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -46,38 +45,25 @@ from runners import cubin, interposer, program_energy, program_stdout, sanitizer
 from runners.energy import Meter
 from runners.fault import Fault
 from runners.program_compare import Bounds
+from runners.program_failing import Failed, alive, check, guard
 from runners.program_profile import Profile, checks, patience, profile
 from runners.program_recent import Recent
 from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner, execute, libraries
+from runners.program_timing import Timed, as_measurement
 
 Verdict = dict[str, Any]
 DeviceCode = Callable[[str, Any], str | None]
 Shake = Callable[[str, Any, int], dict[str, Any] | None]
 
 BASELINE_SECONDS = 120.0
-# Process pairs: fewest and most, and the half-width of the ratio at which to stop.
+# Process pairs: fewest and most.
 PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
 REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
-HALF_WIDTH = 0.005
-# With fewer samples in a run than this, runs are the samples.
-FEW_SAMPLES = 4
-GRAPH = "graph"
 SHAKEN_SECONDS = 20.0
 ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
-# Repeated launches that come out this much slower than the launches in place do not stand for them.
-ATYPICAL = 1.25
-
-
-class Failed(Exception):  # noqa: N818 - a candidate's failure, not an error
-    """A candidate did not get through; becomes the verdict."""
-
-    def __init__(self, status: str, log: str) -> None:
-        super().__init__(log)
-        self.status = status
-        self.log = log
 
 
 def command(artifact: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
@@ -206,7 +192,7 @@ class _Trial:
         bounds = Bounds(float(tolerance.get("rtol", 1e-5)), float(tolerance.get("atol", 1e-6)))
         done: list[dict[str, Any]] = []
         spent = {"verify": 0.0, "time": 0.0}
-        measured: list[_Timed] = []
+        measured: list[Timed] = []
         try:
             for original in originals:
                 begun = time.monotonic()
@@ -227,7 +213,7 @@ class _Trial:
                 spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
-        measurement = _measurement(measured, originals)
+        measurement = as_measurement(measured, originals)
         if self.job.get("effort") in ENERGY:
             begun = time.monotonic()
             measurement["energy"] = program_energy.read(
@@ -274,7 +260,7 @@ class _Trial:
             static_gate.device(self.device_code(text, self.job) or "") for text in sources
         )
         more = sorted(mine - theirs)
-        done += [_check("static gate", w, w not in static_gate.REFUSED) for w in more]
+        done += [check("static gate", w, w not in static_gate.REFUSED) for w in more]
         for what in more:
             if what in static_gate.REFUSED:
                 raise Failed("rejected", f"its device code {what}; the original's does not")
@@ -299,7 +285,7 @@ class _Trial:
             blamed = bool(one.errors) and sanitizer.blames(
                 one.tool, one.errors, errors("baseline", one.tool).errors
             )
-            done.append(_check("sanitizer", f"{original.name}: {one.tool}", not blamed))
+            done.append(check("sanitizer", f"{original.name}: {one.tool}", not blamed))
             if blamed:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
 
@@ -315,10 +301,10 @@ class _Trial:
             return
         theirs = self._delayed("baseline", original, bounds) if failure.status else None
         if theirs is not None and not theirs.status:
-            done.append(_check("delayed warps", original.name, passed=False))
+            done.append(check("delayed warps", original.name, passed=False))
             raise failure
         if not failure.status:
-            done.append(_check("delayed warps", original.name, passed=True))
+            done.append(check("delayed warps", original.name, passed=True))
 
     def _delayed(self, which: str, original: Profile, bounds: Bounds) -> Failed | None:
         """Return how a source fails under delays; no status if it does not, None if unknown."""
@@ -356,30 +342,30 @@ class _Trial:
         printed: bool = True,
     ) -> None:
         program = self.workload.get("program") or {}
-        _alive(run, original, int(program.get("exit") or 0), self._limit(original))
+        alive(run, original, int(program.get("exit") or 0), self._limit(original))
         where = original.name
         for what, passed, error, why in checks(original, run, poison, bounds):
-            done.append(_check("outputs", f"{where}: {what}", passed, error))
+            done.append(check("outputs", f"{where}: {what}", passed, error))
             if not passed:
                 raise Failed("wrong result", f"{where}, fresh memory {poison}: {why}")
-        assert run.report is not None  # noqa: S101 - _alive saw it
+        assert run.report is not None  # noqa: S101 - alive() saw it
         beyond = len(run.report.guards) > original.guards
-        done.append(_check("guard bands", f"{where}: fresh memory {poison}", not beyond))
+        done.append(check("guard bands", f"{where}: fresh memory {poison}", not beyond))
         if beyond:
-            raise Failed("wrong result", f"{where}: {_guard(run.report.guards[0])}")
+            raise Failed("wrong result", f"{where}: {guard(run.report.guards[0])}")
         if printed:
             other = program_stdout.difference(original.stdouts, run.stdout)
             must = program.get("stdout")
             if not other and must and must not in run.stdout:
                 other = f'does not print "{must}"'
-            done.append(_check("stdout", where, not other))
+            done.append(check("stdout", where, not other))
             if other:
                 raise Failed("wrong result", f"{where}: {other}")
 
-    def _time(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> _Timed:
+    def _time(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> Timed:
         """Time original and candidate in turns; the candidate's first run is a verified one."""
         fewest, most = (1, 1) if self._itself else PAIRS.get(self.effort, PAIRS["screen"])
-        timed = _Timed(original)
+        timed = Timed(original)
         poison = original.main_poison
         quiet = Probe(
             poison, self.seed, plans=original.plans, replay_ms=REPLAY_MS.get(self.effort, 300.0)
@@ -412,8 +398,8 @@ class _Trial:
             if counts is None:
                 self._verify(original, mine, poison, bounds, done, printed=False)
                 counts = _counts(mine)
-            _alive(mine, original, 0, self._limit(original))
-            assert mine.report is not None  # noqa: S101 - _alive saw it
+            alive(mine, original, 0, self._limit(original))
+            assert mine.report is not None  # noqa: S101 - alive() saw it
             timed.add(theirs, mine.report)
             if pair + 1 < fewest:
                 continue
@@ -444,169 +430,8 @@ class _Trial:
         return run.report
 
 
-class _Timed:
-    """Paired times of one case, µs: a list of samples for each process pair."""
-
-    def __init__(self, original: Profile) -> None:
-        self.original = original
-        self.pairs: list[tuple[list[float], list[float]]] = []
-        self.shares: dict[str, list[float]] = {}
-        self.in_situ: list[tuple[float, float]] = []
-        self.memory = (0, 0)
-
-    def add(self, theirs: Report, mine: Report) -> None:
-        """Take a pair of runs; a kernel repeated in one only is timed where it stood in both."""
-        self.memory = (
-            max(self.memory[0], theirs.peak_bytes),
-            max(self.memory[1], mine.peak_bytes),
-        )
-        a, b = _by_name(theirs), _by_name(mine)
-        common = _common(a, b)
-        before, after = _totals(a, common), _totals(b, common)
-        count = min(len(before), len(after))
-        self.pairs.append((before[:count], after[:count]))
-        self.in_situ.append((sum(k.total for k in a.values()), sum(k.total for k in b.values())))
-        for name, kernel in b.items():
-            value = statistics.median(kernel.samples(common[name]))
-            self.shares.setdefault(name, []).append(value)
-
-    def entries(self, effort: str) -> tuple[list[float], list[float]]:
-        """Return paired samples: of single launches for a screening, of whole runs otherwise."""
-        runs = len(self.pairs)
-        if effort == "screen" and sum(len(b) for b, _ in self.pairs) > runs:
-            return (
-                [x for before, _ in self.pairs for x in before],
-                [x for _, after in self.pairs for x in after],
-            )
-        return (
-            [statistics.median(before) for before, _ in self.pairs],
-            [statistics.median(after) for _, after in self.pairs],
-        )
-
-    def settled(self, effort: str) -> bool:
-        """Tell whether the ratio is known to half a per cent, or well enough for a screening."""
-        before, after = self.entries(effort)
-        if effort == "screen":
-            return len(before) >= FEW_SAMPLES
-        ratios = [x / y for x, y in zip(before, after, strict=True) if y > 0]
-        if len(ratios) < 3:
-            return False
-        spread = statistics.stdev(ratios) / statistics.mean(ratios)
-        return bool(2 * spread / len(ratios) ** 0.5 <= HALF_WIDTH)
-
-
-Launched = tuple[int, int]  # which instance of a template, which of its launches
-
-
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """All instances of one kernel in one run: launches, µs where they stood, repeated launches."""
-
-    count: int
-    total: float
-    repeated: Mapping[Launched, tuple[float, ...]]
-
-    def samples(self, common: Sequence[Launched]) -> list[float]:
-        """Return estimates of the kernel's whole time in µs, one for each repeat.
-
-        `common` are the repeated launches to go by; with none, launches where they stood are all
-        there is.
-        """
-        if not common:
-            return [self.total]
-        chosen = [self.repeated[launch] for launch in common]
-        longest = max(len(r) for r in chosen)
-        scale = self.count / len(chosen)
-        return [
-            scale * sum(r[i] if i < len(r) else statistics.median(r) for r in chosen)
-            for i in range(longest)
-        ]
-
-
-def _by_name(report: Report) -> dict[str, _Kernel]:
-    found: dict[str, _Kernel] = {}
-    instances: dict[str, int] = {}
-    for kernel in sorted(report.kernels, key=lambda k: k.symbol):
-        old = found.get(kernel.name, _Kernel(0, 0.0, {}))
-        number = instances[kernel.name] = instances.get(kernel.name, -1) + 1
-        repeats = {(number, r.ordinal): r.samples_us for r in kernel.replays if r.samples_us}
-        found[kernel.name] = _Kernel(
-            old.count + kernel.count, old.total + kernel.total_us, {**old.repeated, **repeats}
-        )
-    if GRAPH in report.other_us:
-        found[GRAPH] = _Kernel(1, report.other_us[GRAPH], {})
-    return found
-
-
 def _shared_key(request: Mapping[str, Any], original: Profile) -> str:
     return repr((request["baseline"]["path"], original.arguments, original.main_poison))
-
-
-def _common(
-    before: Mapping[str, _Kernel], after: Mapping[str, _Kernel]
-) -> dict[str, tuple[Launched, ...]]:
-    """Choose which repeated launches stand for each kernel: those that both runs repeated.
-
-    When they would make the kernel slower than its launches were in place, which contain
-    the gaps before them as well, they are not typical of it: none is chosen.
-    """
-    chosen: dict[str, tuple[Launched, ...]] = {}
-    for name in {*before, *after}:
-        runs = [run[name] for run in (before, after) if name in run]
-        shared = set(runs[0].repeated).intersection(*(run.repeated for run in runs))
-        launches = tuple(sorted(shared))
-        for run in runs:
-            if launches and statistics.median(run.samples(launches)) > ATYPICAL * run.total:
-                launches = ()
-        chosen[name] = launches
-    return chosen
-
-
-def _totals(
-    kernels: Mapping[str, _Kernel], common: Mapping[str, tuple[Launched, ...]]
-) -> list[float]:
-    each = [kernel.samples(common[name]) for name, kernel in kernels.items()]
-    longest = max((len(s) for s in each), default=1)
-    return [sum(s[i] if i < len(s) else statistics.median(s) for s in each) for i in range(longest)]
-
-
-def _measurement(measured: Sequence[_Timed], originals: Sequence[Profile]) -> dict[str, Any]:
-    cases = []
-    shares: dict[str, float] = {}
-    for timed in measured:
-        # The effort decides only whether repeats of one run count as samples of their own.
-        before, after = timed.entries("screen" if len(timed.pairs) < 4 else "race")
-        cases.append(
-            {
-                "name": timed.original.name,
-                "candidate_us": after,
-                "baseline_us": before,
-                "weight": 1.0,
-            }
-        )
-        for name, values in timed.shares.items():
-            shares[name] = shares.get(name, 0.0) + statistics.median(values)
-    total = sum(shares.values()) or 1.0
-    memory = [timed.memory for timed in measured]
-    notes = [note for original in originals for note in original.notes]
-    for timed in measured:
-        before, after = (statistics.median(v) for v in zip(*timed.in_situ, strict=True))
-        notes.append(
-            f"{timed.original.name}: kernels where they stood took {before:.1f} µs in the "
-            f"original and {after:.1f} µs in the candidate"
-        )
-    return {
-        "cases": cases,
-        "device": "",
-        "kernels": {name: value / total for name, value in shares.items()},
-        "clock_mhz": None,
-        "energy": None,
-        "peak_memory_bytes": max(mine for _, mine in memory),
-        "baseline_memory_bytes": max(theirs for theirs, _ in memory),
-        "temperature_c": None,
-        "dropped": 0,
-        "notes": notes,
-    }
 
 
 def _cap(effort: str, original: Profile) -> float:
@@ -626,39 +451,3 @@ def _added(request: Mapping[str, Any]) -> tuple[str, ...]:
 def _counts(run: Ran) -> tuple[int, int]:
     assert run.report is not None  # noqa: S101 - callers have looked
     return run.report.launches, run.report.copies
-
-
-def _check(layer: str, what: str, passed: bool, error: float | None = None) -> dict[str, Any]:
-    finite = error if error is not None and error < float("inf") else None
-    bound = 1.0 if error is not None else None
-    return {"layer": layer, "what": what, "passed": passed, "error": finite, "bound": bound}
-
-
-def _guard(text: str) -> str:
-    side, number, size, at = text.split()
-    where = "before" if side == "front" else "behind"
-    return f"writes {where} allocation {number} of {size} bytes (at byte {at} from its edge)"
-
-
-def _alive(run: Ran, original: Profile, exit_status: int, limit: float) -> None:
-    """Raise `Failed` unless the run ended as it should and launched what it should."""
-    if run.exit is None:
-        raise Failed("timed out", f"{original.name}: still running after {limit:.0f} s")
-    report = run.report
-    if report is None:
-        text = run.trouble or f"ended with status {run.exit} and left no report"
-        raise Failed("crashed", f"{original.name}: {text} {run.tail}")
-    new = [f for f in report.failures if (f.api, f.name) not in original.failures]
-    if new:
-        text = f"{new[0].api} fails with {new[0].name} after launching {new[0].kernel or 'nothing'}"
-        raise Failed("crashed", f"{original.name}: {text}")
-    if run.exit != exit_status or report.broken:
-        # It ended of its own will and says no: its self-check is one more check.
-        ended = report.ended in {"return", "exit"} and run.exit > 0 and not report.broken
-        status = "wrong result" if ended else "crashed"
-        raise Failed(status, f"{original.name}: exits with {run.exit}: {run.tail}")
-    names = {k.name for k in report.kernels}
-    gone = original.kernels - names
-    if (report.launches == 0 and original.launches) or (gone and names <= original.kernels):
-        what = ", ".join(sorted(gone)) or "anything"
-        raise Failed("rejected", f"{original.name}: no longer launches {what}")
