@@ -334,6 +334,7 @@ def _reproduce(outcome: Outcome) -> str:
         ("driver", code(environment.driver)),
         ("CUDA", code(environment.toolkit)),
         ("seed", str(environment.seed)),
+        ("window", str(environment.window or "")),
         ("measured", code(outcome.provenance or environment.date)),
     ]
     lines = [f"- {name}: {value}" for name, value in facts if value]

@@ -175,6 +175,7 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
         "model": _model(trajectory),
         "stopped": trajectory.stopped,
         "seed": trajectory.environment.seed,
+        "window": trajectory.environment.window,
         "notes": list(trajectory.notes),
         "files": {name: str(path) for name, path in files.items()},
     }
