@@ -13,10 +13,11 @@ from functools import cached_property, lru_cache
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
-from optimizer.masking import Masked, mask
+from optimizer.masking import OR_EQUAL, Masked, mask
 from optimizer.tokens import Token, code_tokens
 
 _LANGUAGE = Language(tree_sitter_cuda.language())
+_OR_EQUAL = bytes([OR_EQUAL])
 
 Span = tuple[int, int]
 
@@ -161,7 +162,13 @@ def ancestors(node: Node, until: Node | None = None) -> Iterator[Node]:
 def operator(node: Node) -> str:
     """Return the sign of a binary, unary, update or assignment expression: `+=`."""
     sign = node.child_by_field_name("operator")
-    return sign.type if sign is not None else ""
+    if sign is None:
+        return ""
+    if sign.type == ">":
+        written = node.text  # of the mask, the only place that asks it
+        at = sign.end_byte - node.start_byte
+        return ">=" if written is not None and written[at : at + 1] == _OR_EQUAL else ">"
+    return sign.type
 
 
 STATEMENTS = frozenset({

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from optimizer.masking import mask
 from optimizer.source import Source
-from optimizer.syntax import walk
+from optimizer.syntax import operator, walk
 from tests.optimizer.cuda_texts import broken
 
 KERNEL = "__global__ void k(float* p) { p[0] = 1; }\n"
@@ -44,6 +44,27 @@ def test_it_is_read_without_errors(text: str) -> None:
     assert source.errors == ()
     assert "k" in [f.name for f in source.kernels]
     assert not any(f.broken for f in source.functions)
+
+
+@pytest.mark.parametrize(
+    ("test", "signs"),
+    [
+        ("(a < n && b >= 0) ? 1 : 0", ["&&", "<", ">="]),
+        ("(a >= 0 && a<n && b>=0 && b < m)", ["&&", "&&", "&&", ">=", "<", ">=", "<"]),
+        ("(a < n || b >= (m))", ["||", "<", ">="]),
+        ("(a < n && b >= -1) && (a > 2)", ["&&", "&&", "<", ">=", ">"]),
+        ("(a < n && b >\f 0)", ["&&", "<", ">"]),
+        ("(a < n &&\n b >= p[a] && b > m)", ["&&", "&&", "<", ">=", ">"]),
+    ],
+)
+def test_comparisons_in_brackets_are_no_templates(test: str, signs: list[str]) -> None:
+    source = Source(f"__device__ int f(int a, int b, int n, int m, int* p) {{ return {test}; }}\n")
+    (function,) = source.functions
+    assert not function.broken
+    found = function.variables.nodes("binary_expression")
+    assert [operator(node) for node in found] == signs
+    (back,) = function.variables.nodes("return_statement")
+    assert source.of(back) == f"return {test};"
 
 
 @settings(max_examples=150, deadline=None)
