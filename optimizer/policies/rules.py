@@ -40,6 +40,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "split-loop": 0.55,
     "tile-halo": 0.50,
     "rotate-planes": 0.40,
+    "march-planes": 0.50,
     "hoist": 0.50,
     "power-product": 0.50,
     "reciprocal": 0.45,

@@ -24,6 +24,7 @@ _KINDS = frozenset({
     "float", "double", "int", "unsigned", "unsigned int", "short", "unsigned short", "char",
     "unsigned char",
 })  # fmt: skip
+_COUNTS = ("int", "unsigned", "unsigned int")
 _WIDE = ("size_t", "long", "int64_t", "uint64_t", "ptrdiff_t")
 _STRAIGHT = frozenset({
     "compound_statement", "expression_statement", "declaration", "init_declarator",
@@ -91,12 +92,20 @@ def _plain(source: Source, fn: Function, loop: Loop) -> bool:
         return False
     if loop.kind != "for" or loop.start is None or loop.bound is None:
         return False
-    if not contains(loop.node, variable.name_node) or variable.element not in ("int", "unsigned"):
+    if not contains(loop.node, variable.name_node) or variable.element not in _COUNTS:
         return False
     if loop.body.type != "compound_statement" or not source.in_block(loop.node):
         return False
     pure = fn.is_pure(loop.start) and fn.is_pure(loop.bound)
-    return pure and fn.uniform(loop.start) and not fn.leaves(loop.body)
+    return pure and not fn.leaves(loop.body) and (fn.uniform(loop.start) or _kept(fn, loop))
+
+
+def _kept(fn: Function, loop: Loop) -> bool:
+    """Return whether a loop starts at a local that keeps its value: `z_first`."""
+    if loop.start is None or loop.start.type != "identifier":
+        return False
+    variable = fn.variables.of(loop.start)
+    return variable is not None and variable.settled and variable.element in _COUNTS
 
 
 def _planes(source: Source, fn: Function, loop: Loop, array: Variable) -> _Planes | None:
@@ -154,7 +163,7 @@ def _rotating(
     ahead = always[high][0]
     used = [a for found in apart.values() for a in found]
     place = _before(loop, min(a.node.start_byte for a in used))
-    if place is None or not _steady(source, fn, loop, place, ahead):
+    if place is None or not _steady(source, fn, loop, place, (ahead, stride)):
         return None
     reads = {n: tuple(apart[n]) for n in range(low, high + 1)}
     return _Planes(array, loop, reads, stride, ahead, place)
@@ -180,11 +189,14 @@ def _before(loop: Loop, at: int) -> Node | None:
     return next((n for n in loop.body.named_children if n.start_byte <= at < n.end_byte), None)
 
 
-def _steady(source: Source, fn: Function, loop: Loop, place: Node, ahead: Access) -> bool:
+def _steady(
+    source: Source, fn: Function, loop: Loop, place: Node, last: tuple[Access, Polynomial]
+) -> bool:
     """Return whether a read means the same in front of a statement, and can stand before the loop.
 
     There, its index is written with what is known before the loop.
     """
+    ahead, stride = last
     for use in fn.variables.within(ahead.node):
         variable = use.variable
         if variable is None:
@@ -196,9 +208,11 @@ def _steady(source: Source, fn: Function, loop: Loop, place: Node, ahead: Access
             and variable.name_node.end_byte > place.start_byte
         ):
             return False
-    index = _named(fn, loop, ahead.index) if ahead.index is not None else None
-    start = fn.affine(loop.start)
-    if index is None or start is None or any("'" in a for a in index.atoms | start.atoms):
+    known = _from_start(fn, loop, ahead, stride)
+    if known is None:
+        return False
+    index, start = known
+    if any("'" in a for a in index.atoms | start.atoms):
         return False
     for name in (index.symbols | start.symbols) - {loop.name}:
         if name.partition(".")[0] in ("threadIdx", "blockIdx", "blockDim", "gridDim"):
@@ -267,9 +281,24 @@ def _step(source: Source, loop: Loop) -> str:
 
 def _first(fn: Function, planes: _Planes, ahead: int) -> str:
     """Return the index of what is read so many iterations ahead of the first one's last."""
-    start = fn.affine(planes.loop.start)
-    if planes.ahead.index is None or start is None:
+    loop = planes.loop
+    known = _from_start(fn, loop, planes.ahead, planes.stride)
+    if known is None:
         return ""
-    index = _named(fn, planes.loop, planes.ahead.index)
+    index, start = known
     steps = start + number(ahead)
-    return halo.text_of(index.without(planes.loop.name) + planes.stride * steps)
+    return halo.text_of(index.without(loop.name) + planes.stride * steps)
+
+
+def _from_start(
+    fn: Function, loop: Loop, ahead: Access, stride: Polynomial
+) -> tuple[Polynomial, Polynomial] | None:
+    """Return an index in the kernel's own numbers, and what the loop's variable starts at."""
+    start, index = fn.affine(loop.start), ahead.index
+    if start is None or index is None:
+        return None
+    if loop.start is not None and not fn.uniform(loop.start):
+        # The index has what the loop starts at in it already, and its number is how far it came.
+        index = index - stride * start
+        start = Polynomial({(fn.file.syntax.of(loop.start),): 1})
+    return _named(fn, loop, index), start
