@@ -62,8 +62,23 @@ class Answers:
             self._read[key] = read(self.folder, self.work, self.described[key])
         found = self._read[key]
         # What comes in any order with many threads does so with few, shown there or not.
-        loose = {name for name in self._unordered() if not found[name].unordered}
-        return {n: replace(a, unordered=True) if n in loose else a for n, a in found.items()}
+        free, joined = self._unordered(), self._joined()
+        return {
+            name: replace(one, unordered=True, odd=None, joined=joined.get(name, ()))
+            if name in free
+            else one
+            for name, one in found.items()
+        }
+
+    def _joined(self) -> dict[str, tuple[str, ...]]:
+        """Return the outputs that each belongs together with; not if that failed to show once."""
+        groups = [
+            {str(o["name"]): tuple(o.get("joined") or ()) for o in d["outputs"] if o["unordered"]}
+            for d in self.described.values()
+        ]
+        names = {name for group in groups for name in group}
+        seen = {name: [group[name] for group in groups if name in group] for name in names}
+        return {name: every[0] for name, every in seen.items() if len(set(every)) == 1}
 
     def _unordered(self) -> set[str]:
         return {

@@ -151,7 +151,10 @@ class Answer:
     were. `budgets` has one entry a field, None where bits must agree. `unordered`: two runs of
     the original gave the same values in another order. `lenient`: inputs were special, and where
     the original gives NaN or infinity anything goes but new NaN elsewhere. `spreads`: of a single
-    NaN among the inputs; where it spreads to, no number may be.
+    NaN among the inputs; where it spreads to, no number may be. `odd` marks scalars that depend on
+    an infinity among the inputs: a NaN is no fault there (infinities less infinities are what a
+    compensated sum makes of them), another number is. `joined` names the outputs, this one among
+    them, whose elements belong together where their order is free.
     """
 
     name: str
@@ -162,6 +165,8 @@ class Answer:
     unordered: bool = False
     lenient: bool = False
     spreads: bool = False
+    odd: npt.NDArray[np.bool_] | None = None
+    joined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +209,13 @@ def compare(got: Storage, answer: Answer, poison: Storage | None = None) -> Comp
     touched: npt.NDArray[np.bool_] | None = None
     want = answer.want
     if answer.untouched is not None and poison is not None:
-        rows, before = got.reshape(-1, size), poison.reshape(-1, size)
-        left = (rows == before).all(axis=1)
         if answer.unordered:
-            if int(left.sum()) != int(answer.untouched.sum()):
-                return Comparison(passed=False, error=math.inf, why=_counts(answer, left))
-            got, want = rows[~left].reshape(-1), want.reshape(-1, size)[~answer.untouched].ravel()
+            got, want, why = entries(got, answer, poison)
+            if why:
+                return Comparison(passed=False, error=math.inf, why=why)
         else:
-            stray = np.flatnonzero(answer.untouched & ~left)
+            rows, before = got.reshape(-1, size), poison.reshape(-1, size)
+            stray = np.flatnonzero(answer.untouched & ~(rows == before).all(axis=1))
             if len(stray):
                 why = f"{answer.name}[{stray[0]}] was written; the original leaves it alone"
                 return Comparison(passed=False, error=math.inf, why=why)
@@ -226,6 +230,29 @@ def compare(got: Storage, answer: Answer, poison: Storage | None = None) -> Comp
         if outcome.scaled >= worst.scaled:
             worst = outcome
     return worst
+
+
+def entries(got: Storage, answer: Answer, poison: Storage | None) -> tuple[Storage, Storage, str]:
+    """Return what was written and what was wanted, in whatever order, and why that is not possible.
+
+    Where nothing else was written than in the original, its elements are compared: what happens to
+    equal the poison was written all the same.
+    """
+    if answer.untouched is None or poison is None:
+        return got, answer.want, ""
+    size = answer.type.size
+    rows = got.reshape(-1, size)
+    left = (rows == poison.reshape(-1, size)).all(axis=1)
+    why = ""
+    if not bool((answer.untouched & ~left).any()):
+        left = answer.untouched
+    elif int(left.sum()) != int(answer.untouched.sum()):
+        why = _counts(answer, left)
+    return (
+        rows[~left].reshape(-1),
+        answer.want.reshape(-1, size)[~answer.untouched].reshape(-1),
+        why,
+    )
 
 
 def _counts(answer: Answer, left: npt.NDArray[np.bool_]) -> str:
@@ -252,8 +279,9 @@ def _compare_field(
     def stretch(start: int) -> _Tally:
         end = start + CHUNK
         mask = None if kept is None else kept[start:end]
+        odd = None if answer.odd is None else answer.odd[start:end]
         how = (answer.lenient, answer.spreads, scale)
-        return _stretch(g[start:end], w[start:end], one, budget, mask, how)
+        return _stretch(g[start:end], w[start:end], one, budget, (mask, odd), how)
 
     starts = range(0, len(g), CHUNK)
     tallies = list(map(stretch, starts) if len(starts) < 3 else _POOL.map(stretch, starts))
@@ -285,10 +313,11 @@ def _stretch(
     w: npt.NDArray[np.generic],
     one: Field,
     budget: Budget | None,
-    mask: npt.NDArray[np.bool_] | None,
+    marks: tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None],
     terms: tuple[bool, bool, float],
 ) -> _Tally:
     lenient, spreads, scale = terms
+    mask, undefined = marks
     if budget is None or one.scalar.kind != "f":
         differ = g != w if mask is None else (g != w) & mask
         at = int(np.argmax(differ)) if differ.any() else -1
@@ -306,6 +335,8 @@ def _stretch(
             gap[odd & ~both] = np.inf
             if lenient:
                 gap[~np.isfinite(want)] = 0.0
+            if undefined is not None:
+                gap[undefined & np.isnan(got)] = 0.0
             if spreads:
                 gap[np.isnan(want) & np.isfinite(got)] = np.inf
         if mask is not None:

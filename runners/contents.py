@@ -13,6 +13,7 @@ from runners.inputs import Arrays
 from runners.spec import Work
 
 KEPT_BYTES = 3 << 30
+UNDEFINED = "n"
 _POOL: list[ThreadPoolExecutor] = []
 
 
@@ -20,7 +21,8 @@ _POOL: list[ThreadPoolExecutor] = []
 class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
-    A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error.
+    A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; or in
+    `+n`: NaN for its infinities.
     """
 
     case: Mapping[str, float]
@@ -83,6 +85,9 @@ class Contents:
 
     def _fresh(self, combination: Combination) -> Arrays:
         family, _, jittered = combination.family.partition("+")
+        if jittered == UNDEFINED:
+            base = Combination(combination.case, family, combination.seed)
+            return families.undefined(self._work, self.of(base))
         if jittered:
             base = Combination(combination.case, family, combination.seed)
             seed = combination.seed + len(jittered)

@@ -48,7 +48,13 @@ def cut(got: Storage, answer: Answer) -> Json | None:
         "unordered": answer.unordered,
         "lenient": answer.lenient,
         "spreads": answer.spreads,
+        **_odd(answer, start, end),
     }
+
+
+def _odd(answer: Answer, start: int, end: int) -> Json:
+    marks = None if answer.odd is None else np.flatnonzero(answer.odd[start:end]).tolist()
+    return {"odd": marks} if marks else {}
 
 
 def _worst(got: Storage, answer: Answer) -> int:
@@ -63,6 +69,8 @@ def _worst(got: Storage, answer: Answer) -> int:
         gap[np.isnan(gap)] = np.inf
         if answer.lenient and not answer.spreads:
             gap[~np.isfinite(other)] = 0.0
+        if answer.odd is not None:
+            gap[answer.odd & np.isnan(one)] = 0.0
         return int(np.argmax(gap / np.maximum(budget.bound(other), 1e-300)))
 
 
@@ -70,14 +78,19 @@ def passes(exhibit: Json) -> bool:
     """Judge an exhibit again."""
     budget = exhibit["budget"]
     got, want = (np.frombuffer(base64.b64decode(exhibit[k]), np.uint8) for k in ("got", "want"))
+    kind = parse(str(exhibit["type"]))
+    odd = np.zeros(len(want) // kind.size, bool) if exhibit.get("odd") else None
+    if odd is not None:
+        odd[exhibit["odd"]] = True
     answer = Answer(
         str(exhibit["name"]),
-        parse(str(exhibit["type"])),
+        kind,
         want,
         (None if budget is None else Budget(**{**budget, "noise": dense(budget["noise"])}),),
         None,
         bool(exhibit["unordered"]),
         bool(exhibit["lenient"]),
         bool(exhibit["spreads"]),
+        odd,
     )
     return compare(got, answer).passed

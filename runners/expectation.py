@@ -15,6 +15,8 @@ from runners.cuda_types import CudaType, Field, Storage, to_float, values
 from runners.spec import BaselineFailure, Json, SpecError
 
 Floats = npt.NDArray[np.float64]
+# Of a result's own size and the typical size: what is further off is something else.
+APART = 1e-2
 
 
 def as_json(budget: Budget) -> Json:
@@ -31,20 +33,20 @@ def as_json(budget: Budget) -> Json:
     }
 
 
-def agree(wide: Floats, narrow: Floats) -> bool:
-    """Tell whether two precisions computed the same thing."""
-    apart = differing(wide, narrow)
+def agree(wide: Floats, narrow: Floats, roundoff: float = 0.0) -> bool:
+    """Tell whether two precisions, or two orders of rounded sums, computed the same thing."""
+    apart = differing(wide, narrow, max(APART, 64 * roundoff))
     return apart is not None and not bool(apart.any())
 
 
-def differing(wide: Floats, narrow: Floats) -> npt.NDArray[np.bool_] | None:
+def differing(wide: Floats, narrow: Floats, apart: float = APART) -> npt.NDArray[np.bool_] | None:
     """Mark the elements in which two precisions differ in kind; None if they do not compare."""
     if len(wide) != len(narrow):
         return None
     with np.errstate(all="ignore"):
         finite = np.isfinite(wide) & np.isfinite(narrow)
         scale = math.sqrt(float(np.mean(wide[finite] ** 2))) if finite.any() else 0.0
-        far = np.abs(wide - narrow) > 1e-2 * (np.abs(wide) + scale)
+        far = np.abs(wide - narrow) > apart * (np.abs(wide) + scale)
     return np.asarray((far & finite) | (np.isnan(wide) != np.isnan(narrow)))
 
 
@@ -100,7 +102,8 @@ def stability(
                 return True
             raise _unstable(name, lists)
         wide = [to_float(data, one.scalar) for data in lists]
-        if all(agree(wide[0], other) for other in wide[1:]):
+        error = one.scalar.roundoff  # of each addition, where atomics round each of them
+        if all(agree(wide[0], other, error) for other in wide[1:]):
             continue
         if all(agree(np.sort(wide[0]), np.sort(other)) for other in wide[1:]):
             return True

@@ -20,6 +20,8 @@ from runners.spec import Argument, CaseSpec, Work
 DECLARED = "declared"
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset({"large", "special", "nan"})
+# The one that has infinities.
+INFINITE = "special"
 SCREEN = (DECLARED, "mixed", "integers")
 EVERY = (
     DECLARED,
@@ -300,6 +302,21 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
             factors = np.resize(1 + 2 * only.roundoff * signs, len(data))
             moved = from_float(to_float(data, only) * factors, only)
         out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
+    return out
+
+
+def undefined(work: Work, arrays: Arrays) -> Arrays:
+    """Put a NaN in the place of every infinity: where it goes, an infinity has gone."""
+    out = dict(arrays)
+    for argument in work.arguments:
+        only = argument.type.scalar
+        if argument.name not in arrays or only is None or only.kind != "f":
+            continue
+        wide = to_float(values(arrays[argument.name], argument.type, argument.type.fields[0]), only)
+        infinite = np.isinf(wide)
+        if infinite.any():
+            odd = from_float(np.where(infinite, np.nan, wide), only)
+            out[argument.name] = np.ascontiguousarray(odd).view(np.uint8).reshape(-1)
     return out
 
 

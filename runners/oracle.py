@@ -87,6 +87,10 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
         if output["untouched"]:
             bits = np.unpackbits(np.fromfile(f"{stem}.left", np.uint8))
             left = bits[: int(output["elements"])].astype(bool)
+        odd = None
+        if output.get("odd"):
+            bits = np.unpackbits(np.fromfile(f"{stem}.odd", np.uint8))
+            odd = bits[: int(output["odd"])].astype(bool)
         budgets = tuple(
             None if b is None else Budget(**{**b, "noise": dense(b["noise"])})
             for b in output["budgets"]
@@ -100,6 +104,8 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             bool(output["unordered"]),
             bool(output["lenient"]),
             bool(output["spreads"]),
+            odd,
+            tuple(output.get("joined") or ()),
         )
     return found
 

@@ -17,7 +17,7 @@ from runners import captured, cuda_types, families, inputs, spec
 from runners.allocations import Allocations
 from runners.bench import Bench, Run, poison_of
 from runners.compare import Budget, few_ulp, noise_by_exponent, same_bytes, within
-from runners.contents import Combination, Contents
+from runners.contents import UNDEFINED, Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
 from runners.expectation import (
     Floats,
@@ -31,6 +31,7 @@ from runners.expectation import (
 )
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
+from runners.partners import together
 from runners.spec import Argument, BaselineFailure, Json, Launch, Source, SpecError, Work
 
 # A reference in numpy is one thread's work; beyond this only the declared family waits for it.
@@ -43,6 +44,7 @@ RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
 DOUBLE_SHARE = 1e-4
 MOST_APART, FEW_APART = 0.5, 1e-3
 WAIT_SECONDS = 60.0
+NARROW = 2  # bytes of an element that equal random ones now and then
 PATIENCE = 20.0  # for one run: what takes longer is nothing to search on
 
 Marks = npt.NDArray[np.bool_]
@@ -81,6 +83,8 @@ class Gathered:
     wide: Run | None
     moved: list[tuple[Combination, Run, Run | None]]
     seconds: float
+    # With NaN for every infinity among the inputs; None where there are none.
+    undefined: Run | None = None
 
 
 class Original:
@@ -158,7 +162,8 @@ class Original:
             runs.append(self._run(combination, number, poison))
         each = (time.monotonic() - begun) / count
         first = runs[0].outputs
-        if any(not same_bytes(first[n], run.outputs[n]) for run in runs[1:] for n in first):
+        differ = any(not same_bytes(first[n], run.outputs[n]) for run in runs[1:] for n in first)
+        if differ or self._may_be_chance(combination, runs):
             runs += [self._run(combination, number) for number in range(count, MORE_RUNS)]
         moved = []
         for other in self.moved(combination):
@@ -167,7 +172,15 @@ class Original:
         wide = self._wide(combination, runs[0])
         if combination.family == families.DECLARED and self._declared is None:
             self._declared = threading.Event()  # set when this one is digested
-        return Gathered(combination, runs, wide, moved, each)
+        return Gathered(combination, runs, wide, moved, each, self._undefined(combination))
+
+    def _undefined(self, combination: Combination) -> Run | None:
+        if combination.family != families.INFINITE:
+            return None
+        try:
+            return self._run(replace(combination, family=f"{combination.family}+{UNDEFINED}"), 0)
+        except (LaunchError, OutOfMemoryError, BaselineFailure):
+            return None
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
@@ -218,6 +231,7 @@ class Original:
             for argument in self.work.arguments
             if argument.written
         ]
+        self._join(outputs, gathered)
         return {
             "key": combination.key,
             "status": "ok",
@@ -299,6 +313,14 @@ class Original:
                 wide[kept] = part
             out[argument.name] = wide
         return out
+
+    def _may_be_chance(self, combination: Combination, runs: list[Run]) -> bool:
+        """Tell whether elements that seem left alone may just equal the poison of a few runs.
+
+        One byte in 256 does; where many are 255, as in a mask, the run with all ones says little.
+        """
+        narrow = [a for a in self.work.arguments if a.written and a.type.size <= NARROW]
+        return any(self._untouched(a, combination, runs) is not None for a in narrow)
 
     def _untouched(
         self, argument: Argument, combination: Combination, runs: list[Run]
@@ -384,9 +406,53 @@ class Original:
             "untouched": untouched is not None,
             "unordered": unordered,
             "lenient": lenient,
+            "odd": 0 if unordered else self._odd(argument, gathered, str(stem)),
             "spreads": combination.family == "nan"
             and self._spreads(argument, combination, same[0]),
         }
+
+    def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
+        """Mark what depends on an infinity, in a file; return of how many scalars, 0 for none."""
+        kind = argument.type
+        if gathered.undefined is None or kind.scalar is None or kind.scalar.kind != "f":
+            return 0
+        after, before = (
+            np.isnan(
+                to_float(values(run.outputs[argument.name], kind, kind.fields[0]), kind.scalar)
+            )
+            for run in (gathered.undefined, gathered.runs[0])
+        )
+        odd = after & ~before
+        if not odd.any():
+            return 0
+        np.packbits(odd).tofile(f"{stem}.odd")
+        return len(odd)
+
+    def _join(self, outputs: list[Json], gathered: Gathered) -> None:
+        """Note which outputs in any order belong together, element by element."""
+        arguments = {a.name: a for a in self.work.arguments}
+        free = [o for o in outputs if o["unordered"]]
+        if not free:
+            return
+        groups: dict[bytes, list[Json]] = {}
+        marks: dict[bytes, Marks | None] = {}
+        for output in free:
+            left = self._untouched(arguments[output["name"]], gathered.combination, gathered.runs)
+            key = f"{output['elements']} ".encode() + (b"" if left is None else left.tobytes())
+            marks[key] = left
+            groups.setdefault(key, []).append(output)
+        for key, group in groups.items():
+            kinds = [arguments[o["name"]].type for o in group]
+            runs = [[run.outputs[o["name"]] for o in group] for run in gathered.runs]
+            left = marks[key]
+            if left is not None:
+                runs = [
+                    [d.reshape(-1, k.size)[~left].ravel() for k, d in zip(kinds, run, strict=True)]
+                    for run in runs
+                ]
+            if together(kinds, runs):
+                for output in group:
+                    output["joined"] = [o["name"] for o in group]
 
     def _spreads(self, argument: Argument, combination: Combination, data: Storage) -> bool:
         """Tell whether a NaN goes further than the element it stands for.

@@ -17,6 +17,7 @@ from runners.cuda_types import Storage, to_float, values
 from runners.families import DECLARED
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
+from runners.partners import compare_entries
 from runners.retained import ahead
 from runners.session import Session, Shaken
 from runners.spec import CaseSpec, JobSpec, Json
@@ -300,8 +301,34 @@ def _judge(
         report.look(_ratio(outcome), run.outputs[name], answer)
         if not outcome.passed:
             raise Wrong("wrong result", f"{outcome.why} ({where})")
+        _together(report, answers, combination, run, answer, (layer, what, where))
         key = (combination.key, name)
         report.scaled[key] = max(report.scaled.get(key, 0.0), outcome.scaled)
+
+
+def _together(
+    report: Report,
+    answers: Answers,
+    combination: Combination,
+    run: Run,
+    answer: Answer,
+    place: tuple[str, str, str],
+) -> None:
+    """Compare outputs whose elements belong together, once for all of them."""
+    if not answer.joined or answer.name != answer.joined[-1]:
+        return
+    layer, what, where = place
+    every = answers.of(combination) or {}
+    group = {name: every[name] for name in answer.joined}
+    poison = {
+        name: poison_of(answers.work, combination.case, name, run.poison)
+        for name, one in group.items()
+        if one.untouched is not None
+    }
+    outcome = compare_entries(run.outputs, group, poison)
+    report.add(layer, what, passed=outcome.passed, error=outcome.error, bound=outcome.bound)
+    if not outcome.passed:
+        raise Wrong("wrong result", f"{outcome.why} ({where})")
 
 
 def _ratio(outcome: Comparison) -> float:
