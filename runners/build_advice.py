@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from runners.flags import repository
+
 MOST_FOLDERS = 3000
-MOST_PARENTS = 8
 _HEADER = re.compile(
     r"fatal error: ([\w./+-]+): No such file|cannot open source file \"([\w./+-]+)\""
 )
@@ -61,6 +62,8 @@ def _header(name: str, root: Path) -> str:
     if _TOOLKIT.match(name):
         return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
     top = root.resolve()
+    while name.startswith(("./", "../")):
+        name = name.partition("/")[2]
     for folder in _around(top):
         place = _having(folder, name)
         if place is None:
@@ -81,13 +84,22 @@ def _header(name: str, root: Path) -> str:
     )
 
 
+def folder_of(name: str, root: Path) -> Path | None:
+    """Return the folder below which a header is, in the project or else in its repository.
+
+    None for one of a library of NVIDIA's, which belongs to the compiler.
+    """
+    if _TOOLKIT.match(name):
+        return None
+    return next((place for top in _around(root.resolve()) if (place := _having(top, name))), None)
+
+
 def _around(top: Path) -> Iterator[Path]:
     """Yield the project's folder and, where it is a part of a repository, that one's."""
     yield top
-    for folder in top.parents[:MOST_PARENTS]:
-        if (folder / ".git").exists() and not (top / ".git").exists():
-            yield folder
-            return
+    around = repository(top)
+    if around is not None and around != top:
+        yield around
 
 
 def _having(folder: Path, name: str) -> Path | None:

@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from runners import altering, build_advice, cubin, diagnostics, sass
 from runners.fault import Fault
-from runners.flags import allowed_flags, inside
-from runners.header_digest import header_digest
+from runners.flags import allowed_flags, near, repository
+from runners.header_digest import header_digest, included
 from runners.hosttext import host_digest
 from runners.sandbox import Finished, Limits, Sandbox
 from runners.toolchain import Toolchain
@@ -47,6 +47,8 @@ _TOO_MUCH = {
     "output": "printed too much",
 }
 _OUT_OF_ROOM = r"bad_alloc|out of memory|File size limit|File too large|No space left on device"
+_ABSOLUTE = re.compile(r"[<\"]\s*/[^\">\n]*[>\"]")
+_HEADERS = {".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"}
 _FULL = r"No space left on device"
 _HOST_TROUBLES = (
     (_FULL, "RunnerError", "the disk is full", "free some disk space"),
@@ -131,6 +133,7 @@ class _Order:
     root: Path
     headers: str
     library: Path | None = None
+    beyond: tuple[Path, ...] = ()
 
     @property
     def arch(self) -> str:
@@ -216,7 +219,7 @@ class Compiler:
         file.write_text(source, "utf-8", errors="surrogateescape", newline="")
         command = [self.toolchain.nvcc, *_mode(order), *order.options, *self.toolchain.flags]
         command += [*self._runtime(), "-o", made, file]
-        shown = [order.root, *([self._links] if self._links.is_dir() else [])]
+        shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
         script = altering.first([str(word) for word in command], str(folder))
         done = self._run(["/bin/sh", "-c", script], folder, readable=shown)
         plan = folder / altering.PLAN
@@ -251,12 +254,31 @@ class Compiler:
         given = options or Options()
         linked = kind in {"shared", "program"}
         switches = allowed_flags(given.flags, top, fast_math=given.fast_math, libraries=linked)
-        folders = [(top / path).parent, *(inside(top, folder) for folder in given.include)]
+        folders = [(top / path).parent, *(near(top, folder) for folder in given.include)]
         switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
         if given.library is not None:
             switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
         name, headers = _file_name(path), header_digest(source, folders)
-        return _Order(source, name, kind, sm, symbol, tuple(switches), top, headers, given.library)
+        beyond = self._beyond(source, folders, top)
+        return _Order(
+            source, name, kind, sm, symbol, tuple(switches), top, headers, given.library, beyond
+        )
+
+    def _beyond(self, source: str, folders: Sequence[Path], top: Path) -> tuple[Path, ...]:
+        """Return headers outside of the project that one's own source includes.
+
+        As in `#include "../common/check.h"`: by a relative path, in the repository or, without
+        one, beside the project. A stranger's source sees its project alone.
+        """
+        if self._sandbox.trust != "own":
+            return ()
+        around = repository(top) or top.parent
+        named = included(_ABSOLUTE.sub('""', source), folders)[0]
+        return tuple(
+            path
+            for path in map(Path, sorted(named))
+            if around in path.parents and top not in path.parents and path.suffix in _HEADERS
+        )
 
     def disassemble(self, artifact: Artifact) -> Artifact:
         """Return the artifact with its opcodes counted; as it is where nvdisasm is missing."""
@@ -299,7 +321,7 @@ class Compiler:
             raise _unwritable(folder, error) from error
         command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
         command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
-        shown = [order.root, *([self._links] if self._links.is_dir() else [])]
+        shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
         shown += [order.library] if order.library is not None else []
         seconds = COMPILE_SECONDS if order.library is None else LIBRARY_SECONDS
         done = self._run(command, folder, readable=shown, seconds=seconds)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from runners.fault import Fault
 
+MOST_PARENTS = 8
 _NAME = r"[A-Za-z_]\w*"
 _VALUE = r"[\w.+\-]*"
 _ALLOWED = tuple(
@@ -94,6 +95,25 @@ def inside(root: Path, folder: str) -> Path:
         message = f"the include path {folder} leads out of the project"
         raise Fault("ConfigError", message, "copy what is needed into the project")
     return found
+
+
+def near(root: Path, folder: str) -> Path:
+    """Return an include folder of the project, or of the repository that the project is a part of.
+
+    The latter is for folders that were found to hold a header; what a project file names must be
+    `inside`. Raise `Fault` if it leads out of both.
+    """
+    top = root.resolve()
+    found = (top / folder).resolve()
+    around = repository(top)
+    if around is not None and (found == around or around in found.parents):
+        return found
+    return inside(root, folder)
+
+
+def repository(root: Path) -> Path | None:
+    """Return the folder of the repository around a project; None where there is none nearby."""
+    return next((p for p in (root, *root.parents[:MOST_PARENTS]) if (p / ".git").exists()), None)
 
 
 def _joined(flags: Sequence[str]) -> list[str]:

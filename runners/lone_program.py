@@ -6,6 +6,7 @@ name the flag without which nvcc refuses them.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import header_digest
+from runners import build_advice, header_digest
 
 MOST_HEADERS = 40
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./+-]+)[>\"]", re.MULTILINE)
@@ -32,6 +33,12 @@ _LIBRARIES = {
     "cusparse.h": "-lcusparse",
     "cusparse_v2.h": "-lcusparse",
 }
+_SUFFIXES = (".h", ".hpp", ".hh", ".cuh", ".inl")
+_SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/usr/include/x86_64-linux-gnu"))
+# Headers of the compiler: there may be copies in a repository, which are not meant.
+_BUILT_IN = re.compile(
+    r"(?:cuda|cu|device_|driver_|vector_|texture_|surface_|math_|sm_|mma|crt/|cg)"
+)
 _CXX20 = {
     "barrier", "bit", "compare", "concepts", "format", "latch", "numbers", "ranges", "semaphore",
     "source_location", "span",
@@ -70,20 +77,44 @@ def build(texts: Sequence[str]) -> Build:
     return replace(Build(), flags=tuple(flags))
 
 
-def workload(text: str, path: str, root: Path, headers: Sequence[str] = ()) -> Workload | None:
+def workload(text: str, path: str, root: Path) -> Workload | None:
     """Return a source with `main()` as a program run without arguments; None if it has no main.
 
-    `path` is its place below `root`; `headers` are the texts of what it includes of its own.
+    `path` is its place below `root`. No file is looked at.
     """
     if not Source(text).has_main:
         return None
-    return Workload(
-        Path(path).stem,
-        Kind.PROGRAM,
-        program=Program(),
-        build=build([text, *headers]),
-        root=str(root),
-    )
+    program = Program()
+    stem = Path(path).stem
+    return Workload(stem, Kind.PROGRAM, program=program, build=build([text]), root=str(root))
+
+
+def on_disk(text: str, file: Path, root: Path) -> Workload | None:
+    """Return the same for a file below `root`, built as its own headers ask, too."""
+    found = workload(text, file.relative_to(root).as_posix(), root)
+    if found is None:
+        return None
+    texts = [text, *own_headers(text, file).values()]
+    made = replace(build(texts), include=include_folders(texts, file, root))
+    return replace(found, build=made)
+
+
+def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, ...]:
+    """Return folders of headers that are not where the compiler looks, relative to `root`.
+
+    A header is looked for by its name in the project and in the repository around it, as in
+    `#include <helper_cuda.h>` with that in `Common`; the system's come with the compiler.
+    """
+    found: dict[str, None] = {}
+    for name in sorted({name for text in texts for name in _INCLUDE.findall(text)}):
+        if not name.endswith(_SUFFIXES) or ".." in name or _BUILT_IN.match(name):
+            continue
+        if any((folder / name).is_file() for folder in (file.parent, *_SYSTEM)):
+            continue
+        place = build_advice.folder_of(name, root)
+        if place is not None and place != file.parent:
+            found[os.path.relpath(place, root.resolve())] = None
+    return tuple(found)
 
 
 def own_headers(text: str, file: Path) -> dict[str, str]:

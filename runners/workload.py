@@ -122,9 +122,9 @@ def program_workload(path: Path, root: Path | None = None) -> tuple[Kernel, Work
     """Return a file with `main()` as a program run without arguments; None if it has no main."""
     text = _read(path)
     top = (root or path.parent).resolve()
-    place = path.resolve().relative_to(top).as_posix()
-    headers = lone_program.own_headers(text, path.resolve())
-    workload = lone_program.workload(text, place, top, tuple(headers.values()))
+    file = path.resolve()
+    workload = lone_program.on_disk(text, file, top)
+    place = file.relative_to(top).as_posix()
     return None if workload is None else (kernel_of(workload, text, place), workload)
 
 

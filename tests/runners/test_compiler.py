@@ -169,6 +169,28 @@ def test_headers_beside_the_file_and_in_include_folders_are_found(compile_: Comp
 
 
 @needs_nvcc
+def test_headers_outside_of_a_project_are_found_for_ones_own_code(tmp_path: Path) -> None:
+    """As in `#include "../common/check.h"`; other files there are not, whatever includes them."""
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "check.h").write_text('#include "types.h"\n')
+    (tmp_path / "common" / "types.h").write_text("#define WORD 3.0f\n")
+    (tmp_path / "common" / "secret").write_text("#define WORD 4.0f\n")
+    (tmp_path / "app").mkdir()
+    with Sandbox() as sandbox:
+        compiler = Compiler(find_toolchain(), sandbox, tmp_path / "scratch")
+
+        def compiled(header: str) -> Artifact | Failure:
+            source = f'#include "{header}"\n__global__ void k(float* x) {{ *x = WORD; }}\n'
+            root = str(tmp_path / "app")
+            return compiler.compile(source, path="k.cu", kind="cubin", sm=SM, root=root)
+
+        made(compiled("../common/check.h"))
+        if sandbox.describe().strong:
+            assert "secret" in failed(compiled("../common/secret")).log
+            assert "No such file" in failed(compiled(f"{tmp_path}/common/types.h")).log
+
+
+@needs_nvcc
 def test_memory_of_a_cubin_is_code_constants_and_variables(compile_: Compile) -> None:
     """Shared memory is none; a stack above a context's first KiB is a store for every thread."""
     plain = "__global__ void k(float* p) { *p += 1; }"

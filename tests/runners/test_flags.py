@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.fault import Fault
-from runners.flags import allowed_flags
+from runners.flags import allowed_flags, near
 
 ROOT = Path("/")
 
@@ -80,6 +80,20 @@ def test_include_folders_stay_inside_the_project(tmp_path: Path) -> None:
     for folder in ("..", "/etc", "a/../../b", "out"):
         with pytest.raises(Fault, match="leads out of the project"):
             allowed_flags(["-I", folder], tmp_path)
+
+
+def test_a_folder_that_was_found_may_be_anywhere_in_the_repository(tmp_path: Path) -> None:
+    """Not beyond it, and without a repository not beyond the project."""
+    (tmp_path / "repo" / "app").mkdir(parents=True)
+    app = tmp_path / "repo" / "app"
+    with pytest.raises(Fault, match="leads out of the project"):
+        near(app, "../Common")
+    (tmp_path / "repo" / ".git").touch()
+    assert near(app, "../Common") == tmp_path / "repo" / "Common"
+    assert near(app, "inc") == app / "inc"
+    for folder in ("../..", "/etc", "../../elsewhere"):
+        with pytest.raises(Fault, match="leads out of the project"):
+            near(app, folder)
 
 
 @given(

@@ -44,14 +44,43 @@ def test_a_program_that_needs_no_flag_is_built_as_ever(text: str) -> None:
 def test_headers_of_its_own_count_and_those_of_the_system_do_not(tmp_path: Path) -> None:
     """A wrapper around a library is often in a header beside the program."""
     (tmp_path / "blas.h").write_text("#include <cublas_v2.h>\n")
-    file = tmp_path / "main.cu"
     text = '#include "blas.h"\n#include <vector>\n' + MAIN
+    file = tmp_path / "main.cu"
     headers = lone_program.own_headers(text, file)
     assert [Path(path).name for path in headers] == ["blas.h"]
-    found = lone_program.workload(text, "main.cu", tmp_path, tuple(headers.values()))
+    found = lone_program.on_disk(text, file, tmp_path)
     assert found is not None
     assert "-lcublas" in found.build.flags
-    assert lone_program.workload("int f();", "f.cu", tmp_path) is None
+    assert lone_program.on_disk("int f();", file, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("include", "folders"),
+    [
+        ("<helper_cuda.h>", ("../Common",)),
+        ('"helper_cuda.h"', ("../Common",)),
+        ("<beside.h>", ()),
+        ("<cuda_runtime.h>", ()),
+        ("<stdio.h>", ()),
+        ("<nowhere.h>", ()),
+        ('"../Common/helper_cuda.h"', ()),
+        ("<vector>", ()),
+    ],
+)
+def test_a_header_elsewhere_in_the_repository_is_found(
+    tmp_path: Path, include: str, folders: tuple[str, ...]
+) -> None:
+    """As samples have theirs in a folder for all; copies of the compiler's own are not meant."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "Common").mkdir()
+    (tmp_path / "sample").mkdir()
+    for name in ("helper_cuda.h", "cuda_runtime.h", "stdio.h", "vector"):
+        (tmp_path / "Common" / name).touch()
+    (tmp_path / "sample" / "beside.h").touch()
+    file = tmp_path / "sample" / "main.cu"
+    found = lone_program.on_disk(f"#include {include}\n{MAIN}", file, file.parent)
+    assert found is not None
+    assert found.build.include == folders
 
 
 def test_a_program_whose_kernels_are_elsewhere_says_where() -> None:
