@@ -60,9 +60,12 @@ class Baseline:
     def _passing(self, effort: Effort) -> Verdict:
         verdict = self.judge(self.kernel, effort)
         if verdict.status is not Status.CORRECT:
+            remedy = "make it build and pass its own check first"
+            if verdict.status is Status.TIMED_OUT:
+                remedy = "make it take less time: a smaller case, smaller arguments, fewer rounds"
             raise BaselineError(
                 f"{self.kernel.name}: the unedited kernel: {verdict.status.value}\n"
                 f"{verdict.log}".rstrip(),
-                "make it build and pass its own check first",
+                remedy,
             )
         return verdict
