@@ -26,6 +26,7 @@ from bot.settings import Settings
 from bot.wiring import Source, Workshop, chosen, present
 from optimizer.errors import ConfigError, NoDeviceError
 from optimizer.model import Environment
+from runners.dispatch import LocalDispatcher
 from runners.health import NvmlWatch
 
 if TYPE_CHECKING:
@@ -168,7 +169,10 @@ def benched(
             seen.gpu, seen.driver, seen.toolkit, seen.optiml, platform.node(),
             workshop.source.profile, seen.peaks, seen.facts, seen.recorded,
         )  # fmt: skip
-        yield fleet_worker.Bench(workshop.dispatcher, card, watch)
+        bench: Bench = fleet_worker.Bench(workshop.dispatcher, card, watch)
+        if isinstance(workshop.dispatcher, LocalDispatcher):
+            workshop.dispatcher.elsewhere = bench.elsewhere
+        yield bench
 
 
 async def _until_told(serving: object) -> None:

@@ -156,6 +156,8 @@ class LocalDispatcher:
         self._folder = tempfile.TemporaryDirectory(prefix="optiml-run-", dir=scratch)
         self.scratch = Path(self._folder.name)
         self._judged: dict[tuple[str, ...], Verdict] = {}
+        # Tells whether a job's machine code has its verdict elsewhere: it is not run here then.
+        self.elsewhere: Callable[[Job, str], bool] = lambda _job, _code: False
         # Which GPUs have begun to judge for which workload: set before its first job there.
         self._ready: set[tuple[int, str, str]] = set()
         self._lock = threading.Lock()
@@ -288,6 +290,9 @@ class LocalDispatcher:
             key = _key(job, candidate)
             with self._lock:
                 verdict = self._judged.get(key)
+            if verdict is None and self.elsewhere(job, candidate.machine_code):
+                words = "judged elsewhere"
+                return Verdict(Status.NOT_RECORDED, machine_code=candidate.machine_code, log=words)
             if verdict is None:
                 verdict = self._run(job, candidate, baseline)
                 with self._lock:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 
@@ -19,6 +21,7 @@ from runners.parcel import Parcel
 
 # What a connection that is lost, or was never there, is met with.
 BROKEN = (OSError, CommClosedError, TimeoutError, RuntimeError, ValueError)
+_NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 async def connect(address: str, security: Security | None, deadline: float) -> Client:
@@ -51,13 +54,27 @@ async def disconnect(client: Client) -> None:
         await asyncio.wait_for(asyncio.shield(closing), 4)
 
 
-def question(number: str, nonce: str, job: Job, files: Parcel) -> str:
-    """Return what a worker is asked, as JSON; the project's files are named by their digest."""
+def question(
+    number: str, nonce: str, job: Job, files: Parcel, told: Mapping[str, Sequence[str]] = _NOTHING
+) -> str:
+    """Return what a worker is asked, as JSON; the project's files are named by their digest.
+
+    `told` names, by what `alike` gives, machine code that others have judged.
+    """
     portable = replace(job, workload=replace(job.workload, root="."))
     data = {
         "id": number,
         "nonce": nonce,
         "project": files.digest,
         "job": wire.job_to_dict(portable),
+        "told": told,
     }
     return json.dumps(data, allow_nan=False, separators=(",", ":"))
+
+
+def alike(job: Job, files: Parcel) -> str:
+    """Identify all but the machine code that a verdict of a job follows from; a digest."""
+    asked = wire.job_to_dict(replace(job, workload=replace(job.workload, root=".")))
+    about = {name: part for name, part in asked.items() if name not in {"kernel", "device"}}
+    text = json.dumps([about, str(job.kernel.launch), files.digest], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

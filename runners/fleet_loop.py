@@ -25,7 +25,7 @@ from optimizer.errors import NoDeviceError, OptimlError, RunnerError
 from optimizer.model import Effort, Status, Verdict
 from runners import fleet_worker, wire
 from runners.dispatch import JOB_SECONDS
-from runners.fleet_link import BROKEN, connect, disconnect, question
+from runners.fleet_link import BROKEN, alike, connect, disconnect, question
 from runners.fleet_places import Attempt, Errand, Patience, Place, settle, unlike
 from runners.fleet_worker import DEPTH, SHARE, Card, card_from_json
 from runners.interfaces import Job
@@ -37,6 +37,8 @@ from runners.wire import MAX_VERDICT_BYTES
 MOST_LOST = 3
 # A job that so many GPUs found no fit state for ends the search.
 MOST_UNFIT = 6
+# A question tells of no more machine code than this: the rest goes with the next.
+MOST_TOLD = 256
 
 
 class Fleet:
@@ -56,6 +58,7 @@ class Fleet:
         self.waiting: list[Errand] = []
         self.kind: Card | None = None
         self._refused: dict[str, str] = {}
+        self._judged: dict[str, dict[str, Verdict]] = {}
         self._rehearsals = itertools.count(-1, -1)
         self._run = secrets.token_hex(4)
         self._client: Client | None = None
@@ -288,7 +291,13 @@ class Fleet:
         """Return a worker's answer to a job."""
         ticket = attempt.ticket
         files = parcel(ticket.job)
-        asked = question(self._name(ticket), attempt.nonce, ticket.job, files)
+        judged_for = alike(ticket.job, files)
+        attempt.known = self._judged.setdefault(judged_for, {})
+        fresh = (code for code in attempt.known if (judged_for, code) not in place.told)
+        told = list(itertools.islice(fresh, MOST_TOLD))
+        place.told.update((judged_for, code) for code in told)
+        number = self._name(ticket)
+        asked = question(number, attempt.nonce, ticket.job, files, {judged_for: told})
         known = not files.digest or files.digest in place.parcels
         text = await self._sent(place, attempt, asked, None if known else files.data)
         if known and files.digest and '"missing"' in text[:200]:
@@ -326,6 +335,8 @@ class Fleet:
             self._say(f"the answer of {place.address} is not from the GPU that joined: dropped")
             self._lose(place.address)
             self._move(ticket, place.address)
+        elif "twin" in said:
+            settle(ticket, self._of_twin(attempt, said))
         else:
             try:
                 verdict, _ = wire.response(
@@ -343,7 +354,27 @@ class Fleet:
             except OptimlError as error:
                 settle(ticket, error)
             else:
+                self._remember(attempt, verdict)
                 settle(ticket, verdict)
+
+    def _of_twin(self, attempt: Attempt, said: dict[str, Any]) -> Verdict:
+        """Return the verdict on a candidate whose machine code another GPU has judged."""
+        ticket = attempt.ticket
+        wanted = (self._name(ticket), attempt.nonce, ticket.job.kernel.digest)
+        if (said.get("id"), said.get("nonce"), said.get("digest")) != wanted:
+            raise ValueError("it is about another candidate")
+        found = attempt.known.get(str(said["twin"]))
+        if found is None:
+            raise ValueError("nobody has judged that machine code")
+        return found
+
+    @staticmethod
+    def _remember(attempt: Attempt, verdict: Verdict) -> None:
+        """Keep a verdict for candidates of the same machine code, as on one host."""
+        ticket = attempt.ticket
+        screened = ticket.job.effort is Effort.SCREEN and not ticket.only
+        if screened and verdict.status is Status.CORRECT and verdict.machine_code:
+            attempt.known[verdict.machine_code] = verdict
 
     def _unfit(self, place: Place, ticket: Errand, said: dict[str, Any]) -> None:
         why = f"{place.address}: {said['unfit']}"

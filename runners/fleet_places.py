@@ -47,20 +47,27 @@ class Errand(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Attempt:
-    """A ticket sent to one worker, with the nonce that its answer must carry."""
+    """A ticket sent to one worker, with the nonce that its answer must carry.
+
+    `known` are the verdicts on others that would be its own, by their machine code.
+    """
 
     ticket: Errand
     nonce: str
     began: float
     sent: Any = None
     task: asyncio.Task[None] | None = None
+    known: dict[str, Verdict] = field(default_factory=dict)
     recalled: bool = False
     over: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """A worker of the fleet, with what was sent to it; `rests` until a moment of the clock."""
+    """A worker of the fleet, with what was sent to it; `rests` until a moment of the clock.
+
+    `told` is the machine code that it knows to be judged, by what it was judged for.
+    """
 
     address: str
     card: Card
@@ -70,6 +77,7 @@ class Place:
     silent: bool = False
     heard: float = 0.0
     ready: set[tuple[str, str]] = field(default_factory=set)
+    told: set[tuple[str, str]] = field(default_factory=set)
 
     def able(self, now: float) -> bool:
         """Tell whether it may be given work at a moment of the clock."""

@@ -14,7 +14,7 @@ import logging
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from distributed import Scheduler, Security, Worker, WorkerPlugin, get_worker
 from pydantic import TypeAdapter
 
 from optimizer.errors import OptimlError, RunnerError
+from optimizer.model import Status
 from runners import wire
 from runners.awaited import Awaited
 from runners.health import Sick, Unwatched, Watched
@@ -109,6 +110,9 @@ class Bench:
         self._lock = threading.Lock()
         self._answers: OrderedDict[str, Future[dict[str, Any]]] = OrderedDict()
         self._running: dict[str, Awaited] = {}
+        # Machine code that other GPUs have judged, by what for; and what for of jobs that are here.
+        self._told: OrderedDict[str, set[str]] = OrderedDict()
+        self._asked_for: dict[int, Sequence[str]] = {}
 
     def judge(self, text: str, data: bytes | None) -> str:
         """Answer one question; `data` are the project's files where this GPU may not have them."""
@@ -141,6 +145,12 @@ class Bench:
             running = self._running.get(number)
         return running is not None and running.cancel(0)
 
+    def elsewhere(self, job: Job, code: str) -> bool:
+        """Tell whether another GPU is known to have judged machine code for what a job asks."""
+        with self._lock:
+            known = self._asked_for.get(id(job), ())
+            return any(code in self._told.get(one, ()) for one in known)
+
     def held(self) -> list[str]:
         """Return the jobs that are here now."""
         with self._lock:
@@ -153,7 +163,13 @@ class Bench:
                 return {"missing": True}
             job = wire.job_from_json(json.dumps(asked["job"]))
             here = replace(job, workload=replace(job.workload, root=str(folder)))
-            return self._judged(number, here)
+            with self._lock:
+                self._asked_for[id(here)] = self._learn(asked.get("told", {}))
+            try:
+                return self._judged(number, here)
+            finally:
+                with self._lock:
+                    del self._asked_for[id(here)]
         except OptimlError as error:
             fault = {
                 "type": type(error).__name__, "message": error.message, "remedy": error.remedy
@@ -161,6 +177,14 @@ class Bench:
             return {"error": fault, "card": self.card.digest}
         except OSError as error:  # a full disk, no processes left: not the candidate's doing
             return {"unfit": f"its host: {error.strerror or error}"[:300], "for_good": False}
+
+    def _learn(self, told: Mapping[str, Sequence[str]]) -> Sequence[str]:
+        for judged_for, codes in told.items():
+            self._told.setdefault(judged_for, set()).update(map(str, codes))
+            self._told.move_to_end(judged_for)
+        while len(self._told) > KEPT:
+            self._told.popitem(last=False)
+        return list(told)
 
     def _judged(self, number: str, job: Job) -> dict[str, Any]:
         looked = self._watched.begin()
@@ -181,6 +205,9 @@ class Bench:
             if sick.for_good:
                 self.broken = str(sick)
             return {"unfit": str(sick), "for_good": sick.for_good}
+        if verdict.status is Status.NOT_RECORDED and self.elsewhere(job, verdict.machine_code):
+            body: dict[str, Any] = {"digest": job.kernel.digest, "twin": verdict.machine_code}
+            return body | {"card": self.card.digest}
         return {
             "digest": job.kernel.digest,
             "verdict": wire.verdict_to_dict(verdict),

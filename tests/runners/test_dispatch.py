@@ -75,6 +75,14 @@ def test_equal_machine_code_is_run_once(gpu: LocalDispatcher) -> None:
     assert gpu.dispatch([job("same#2")])[0] == first
 
 
+def test_machine_code_that_has_its_verdict_elsewhere_is_not_run(gpu: LocalDispatcher) -> None:
+    gpu.elsewhere = lambda job, code: job.kernel.source == "same#1" and code == "same"
+    verdict = gpu.dispatch([job("same#1")])[0]
+    assert (verdict.status, verdict.machine_code) == (Status.NOT_RECORDED, "same")
+    assert gpu.dispatch([job("same#2")])[0].status is Status.CORRECT
+    assert gpu.dispatch([job("same#1")])[0].status is Status.CORRECT, "it is here now"
+
+
 def test_equal_machine_code_is_not_run_on_two_gpus_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -318,6 +318,39 @@ def test_gpus_are_made_ready_while_the_unedited_kernel_is_judged(opened: Open) -
         assert sum(len(one.judged) for one in judging) == 4  # each is made ready once
 
 
+class Compiling(Obedient):
+    """Takes a source's text before `#` for its machine code, as a host's dispatcher would."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.bench = Bench(self, CARD)
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        (job,) = jobs
+        code = job.kernel.source.partition("#")[0]
+        if self.bench.elsewhere(job, code):
+            return [Verdict(Status.NOT_RECORDED, machine_code=code)]
+        return [replace(verdict, machine_code=code) for verdict in super().dispatch(jobs)]
+
+
+def test_machine_code_that_one_gpu_has_judged_is_not_run_on_another(opened: Open) -> None:
+    a, b = Compiling("a"), Compiling("b")
+    with Here([a.bench]) as here:
+        fleet = opened(here.address)
+        known = fleet.dispatch([job("same#1")])[0]
+        here.join(b.bench)
+        until(lambda: fleet.gpus == 2)
+        twins = [job("same#2"), job("same#3"), job("other#4")]
+        found = list(fleet.dispatch(twins))
+        assert found[:2] == [known, known]
+        assert found[2].machine_code == "other"
+        elsewhere = replace(twins[0], workload=replace(twins[0].workload, name="w2"))
+        assert fleet.dispatch([elsewhere])[0].log == "same#2", "another workload is another matter"
+        confirmed = replace(twins[0], effort=Effort.CONFIRM)
+        assert fleet.dispatch([confirmed])[0].log == "same#2"
+    assert sorted(a.judged + b.judged) == ["other#4", "same#1", "same#2", "same#2"]
+
+
 class Cursed(Obedient):
     """Fails at whatever it is given first."""
 
@@ -362,13 +395,16 @@ class Liar(Bench):
         '{"id": "NUMBER", "nonce": "NONCE", "verdict": {"status": "correct"}}',
         '{"id": "NUMBER", "nonce": "stale", "card": "CARD", "verdict": {"status": "correct"}}',
         '{"id": "NUMBER", "nonce": "NONCE", "card": "CARD", "digest": "0", "verdict": {}}',
+        '{"id": "NUMBER", "nonce": "NONCE", "card": "CARD", "digest": "DIGEST", "twin": "x"}',
+        '{"id": "NUMBER", "nonce": "stale", "card": "CARD", "digest": "DIGEST", "twin": "x"}',
     ],
 )
 def test_an_answer_that_makes_no_sense_or_is_stale_moves_the_job(
     opened: Open, said: list[str], lie: str
 ) -> None:
     honest = bench("a")
-    liar = Liar(honest, [lie.replace("CARD", honest.card.digest)] * 2)
+    lie = lie.replace("CARD", honest.card.digest).replace("DIGEST", job("x").kernel.digest)
+    liar = Liar(honest, [lie] * 2)
     with Here([liar]) as here:
         verdict = opened(here.address).dispatch([job("x")])[0]
         assert verdict.status is Status.CORRECT
