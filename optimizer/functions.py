@@ -380,6 +380,21 @@ class Function:
         return tuple(t for t in self.shifted_ids if not t.shift.terms)
 
     @cached_property
+    def flat_ids(self) -> tuple[ThreadId, ...]:
+        """Return locals that number threads of a plane of blocks in one row, `axis` is x.
+
+        `(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x`.
+        """
+        found: list[ThreadId] = []
+        for v in self.variables.all:
+            if v.init is None or v.space == "parameter" or not v.is_scalar:
+                continue
+            value = self.affine(v.init)
+            if value is not None and dict(value.terms) == _FLAT:
+                found.append(ThreadId(v, "x", "blockDim.x"))
+        return tuple(found)
+
+    @cached_property
     def shifted_ids(self) -> tuple[ThreadId, ...]:
         """Return the same, and those to which all threads add the same: `... + threadIdx.x + 1`."""
         return tuple(found for v in self.variables.all if (found := self._thread_id(v)) is not None)
@@ -672,6 +687,11 @@ def _numbered(variable: Variable, value: Polynomial) -> ThreadId | None:
     return None
 
 
+_FLAT = {
+    ("threadIdx.x",): 1,
+    ("blockDim.x", "blockIdx.x"): 1,
+    ("blockDim.x", "blockIdx.y", "gridDim.x"): 1,
+}
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
 _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")

@@ -105,7 +105,8 @@ class Launch:
 class Launches:
     """Finds the launches in a function body.
 
-    `passed` tells the number that all calls of a function pass for one of its parameters.
+    `passed` tells the number that all calls of a function pass for one of its parameters, `shapes`
+    are the functions that return a dim3.
     """
 
     def __init__(
@@ -116,10 +117,12 @@ class Launches:
         variables: Variables,
         body: Node,
         passed: Callable[[str, str], int | None] = lambda function, parameter: None,  # noqa: ARG005
+        shapes: frozenset[str] = frozenset(),
     ) -> None:
         self._syntax = syntax
         self._constants = constants
         self._passed = passed
+        self._shapes = shapes
         self._function = function
         self._variables = variables
         self._body = body
@@ -173,7 +176,16 @@ class Launches:
                 return self._dim3(variable, named), variable.name
         if listed is not None:
             return tuple(self.extent(c) for c in listed), ""
-        return (self.extent(node),), ""
+        return self._returned(node) or (self.extent(node),), ""
+
+    def _returned(self, node: Node) -> tuple[Extent, ...] | None:
+        """Return the extents of what a function returns as dim3: `blocks_for(n).x` and so on."""
+        if node.type != "call_expression":
+            return None
+        if self._syntax.plain(field(node, "function")) not in self._shapes:
+            return None
+        text = self._syntax.of(node)
+        return tuple(Extent(f"{text}.{axis}", span(node)) for axis in "xyz")
 
     def _listed(self, node: Node | None) -> list[Node] | None:
         """Return the parts of `dim3(a, b)`, `{a, b}` or `dim3{a, b}`."""
@@ -195,6 +207,9 @@ class Launches:
         first = given if given is not None else variable.init
         if first is None:
             listed = []
+        elif (returned := self._returned(first)) is not None:
+            changed = any(use.role != "read" for use in variable.uses if use.role != "declare")
+            return None if changed else returned
         else:
             listed = self._listed(first)
             if listed is None and first.type not in ("identifier", "conditional_expression"):

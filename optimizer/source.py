@@ -181,8 +181,19 @@ class Source:
 
     def _finder(self, f: Function) -> Launches:
         return Launches(
-            self.syntax, self.constant_of, f.name, f.variables, f.body, self.always_passed
+            self.syntax,
+            self.constant_of,
+            f.name,
+            f.variables,
+            f.body,
+            self.always_passed,
+            self._shape_functions,
         )
+
+    @cached_property
+    def _shape_functions(self) -> frozenset[str]:
+        """Return the functions of the file that return a dim3."""
+        return frozenset(f.name for f in self.functions if f.signature.returns == "dim3")
 
     def always_passed(self, function: str, parameter: str) -> int | None:
         """Return the number that every call of a function passes for a parameter, or None.

@@ -143,7 +143,7 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
         ids = [t for t in fn.shifted_ids if t.axis == axis]
         if len(ids) == 1:
             return _along(source, fn, ids[0])
-    return None
+    return _along(source, fn, fn.flat_ids[0]) if len(fn.flat_ids) == 1 else None
 
 
 def alone(source: Source, fn: Function) -> bool:
@@ -174,6 +174,8 @@ def _along(source: Source, fn: Function, output: ThreadId) -> _Plan | None:
         if source.plain(n) in (f"blockIdx.{output.axis}", f"gridDim.{output.axis}")
     ]
     block = _within(fn, init, named[0]) if len(named) == 1 else None
+    if output in fn.flat_ids:
+        block = _flat(source, fn, init)
     if block is None:
         return None
     if sum(source.of(n) in ("blockIdx", "gridDim") for n in walk(fn.body, "identifier")) != sum(
@@ -218,6 +220,22 @@ def _rows(
             if any(apart_by.same(row.scaled(n)) for n in (1, -1, 2, -2)):
                 return True
     return False
+
+
+def _ids(fn: Function) -> tuple[ThreadId, ...]:
+    return (*fn.shifted_ids, *fn.flat_ids)
+
+
+def _flat(source: Source, fn: Function, init: Node) -> Node | None:
+    """Return where a block of a plane is numbered, if its number is asked for nowhere else."""
+    number = {("blockIdx.x",): 1, ("blockIdx.y", "gridDim.x"): 1}
+    for node in walk(init, "parenthesized_expression"):
+        value = fn.affine(node)
+        if value is None or dict(value.terms) != number:
+            continue
+        asked = [n for n in walk(fn.body, "identifier") if source.of(n) in ("blockIdx", "gridDim")]
+        return node if all(contains(node, n) for n in asked) else None
+    return None
 
 
 def _within(fn: Function, init: Node, named: Node) -> Node | None:
@@ -336,7 +354,7 @@ def _spelled(
     """Return an index in terms of what is known in front of the loop over outputs."""
     if not fn.is_pure(node):
         return None
-    numbers = {t.variable.name for t in fn.shifted_ids if _top(fn, t.variable.declaration)}
+    numbers = {t.variable.name for t in _ids(fn) if _top(fn, t.variable.declaration)}
     text, edits = source.of(node), []
     for use in fn.variables.within(node):
         variable = use.variable
@@ -370,7 +388,7 @@ def _early(
     del guard
     if not fn.is_pure(node):
         return False
-    numbers = {t.variable.name for t in fn.shifted_ids if _top(fn, t.variable.declaration)}
+    numbers = {t.variable.name for t in _ids(fn) if _top(fn, t.variable.declaration)}
     for use in fn.variables.within(node):
         variable = use.variable
         if variable is None:
@@ -517,7 +535,7 @@ def _numbers(
     """Yield the declarations of thread numbers that stand from the output's on."""
     done: set[int] = set()
     first = plan.output.variable.declaration
-    for thread in fn.shifted_ids:
+    for thread in _ids(fn):
         node = thread.variable.declaration
         if node.start_byte < first.start_byte or not _top(fn, node) or node.id in done:
             continue

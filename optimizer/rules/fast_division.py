@@ -32,7 +32,7 @@ def fast_division(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
     for fn in source.kernels:
         if fn.broken or fn.conditional or fn.has_goto or fn.unknown_names:
             continue
-        for own in [t.variable for t in fn.shifted_ids if t.never_negative]:
+        for own in [t.variable for t in (*fn.shifted_ids, *fn.flat_ids) if t.never_negative]:
             parts = digits(fn, own)
             edits = _edits(source, fn, own, parts) if parts is not None else None
             if not edits or parts is None:

@@ -40,7 +40,7 @@ def narrow_index(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             continue
         edits: list[Replacement] = []
         lines: list[str] = []
-        for own in [t.variable for t in fn.shifted_ids if t.never_negative]:
+        for own in [t.variable for t in (*fn.shifted_ids, *fn.flat_ids) if t.never_negative]:
             kind = _WIDE.get(own.element)
             if kind is None:
                 continue

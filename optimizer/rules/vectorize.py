@@ -37,6 +37,7 @@ _BRANCHES = frozenset({
     "conditional_expression", "for_range_loop", "lambda_expression",
 })  # fmt: skip
 _MOST_ARRAYS = 6
+_NUMBERS = ("threadIdx.x", "blockIdx.x", "gridDim.x")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def vectorize(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
 def _guarded(source: Source, fn: Function) -> _Work | None:
     """Return the work of a kernel with one element a thread under one test."""
-    ids = [t for t in fn.thread_ids if t.axis == "x"]
+    ids = [t for t in fn.thread_ids if t.axis == "x"] or list(fn.flat_ids)
     guards = [g for g in fn.guards if g.bounds is not None]
     if len(ids) != 1 or len(guards) != 1:
         return None
@@ -181,9 +182,8 @@ def _alone(source: Source, fn: Function, variable: Variable) -> bool:
     if variable.init is None or len(variable.declaration.named_children) != 2:
         return False
     for node in walk(fn.body, "field_expression"):
-        if source.plain(node) in ("threadIdx.x", "blockIdx.x", "gridDim.x") and not contains(
-            variable.init, node
-        ):
+        own = (*_NUMBERS, "blockIdx.y") if fn.flat_ids else _NUMBERS
+        if source.plain(node) in own and not contains(variable.init, node):
             return False
     return source.in_block(variable.declaration)
 

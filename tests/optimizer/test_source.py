@@ -383,6 +383,23 @@ int main() {
 """
 
 
+def test_a_grid_that_a_function_returns_has_three_extents() -> None:
+    source = Source(
+        "dim3 shape(int n) { return dim3(n, 2); }\nint count(int n) { return n; }\n"
+        "__global__ void k(float *a) { a[0] = 0; }\n"
+        "void run(float *a, int n) {\n  dim3 grid = shape(n), other = shape(n);\n  other.x = 3;\n"
+        "  k<<<shape(n), 64>>>(a);\n  k<<<grid, 64>>>(a);\n  k<<<other, 64>>>(a);\n"
+        "  k<<<count(n), 64>>>(a);\n}\n"
+    )
+    grids = [launch.grid for launch in source.launches]
+    assert [g and [e.text for e in g] for g in grids] == [
+        ["shape(n).x", "shape(n).y", "shape(n).z"],
+        ["shape(n).x", "shape(n).y", "shape(n).z"],
+        None,
+        ["count(n)"],
+    ]
+
+
 def test_a_block_that_all_callers_pass_is_seen() -> None:
     launch = Source(PASSED).launches[0]
     assert launch.threads == 128

@@ -145,6 +145,30 @@ def test_an_operand_that_was_written_before_is_not_read_ahead() -> None:
     assert "a_items" in found[0].source
 
 
+PLANE_OF_BLOCKS = """\
+dim3 shape(int n) {
+  int k = (n - 1) / 64 + 1, x = k > 65535 ? 65535 : k;
+  return dim3(x, (k - 1) / x + 1);
+}
+__global__ void twice(const float *a, float *o, int n) {
+  int i = (blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x;
+  if (i < n) o[i] += a[i] * 2.0f;
+}
+void run(const float *a, float *o, int n) {
+  twice<<<shape(n), 64>>>(a, o, n);
+}
+"""
+
+
+def test_a_plane_of_blocks_that_is_numbered_in_a_row_gets_shorter_rows() -> None:
+    text = edits(PLANE_OF_BLOCKS)[0].source
+    assert "twice<<<dim3((shape(n).x + 3) / 4, shape(n).y, shape(n).z), 64>>>" in text
+    row = "(blockIdx.x + blockIdx.y * gridDim.x)"
+    assert text.count(f"int i = ({row} * 4 + item) * blockDim.x + threadIdx.x;") == 2
+    other = PLANE_OF_BLOCKS.replace("a[i] * 2.0f", "a[i] * blockIdx.y")
+    assert not edits(other)
+
+
 @pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
 @pytest.mark.parametrize(
     "text",

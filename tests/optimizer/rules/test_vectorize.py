@@ -32,6 +32,7 @@ class TestVectorize(RewriteRuleContract):
 
 FORMS = {
     "guard": ID + "  if (i < n) {\n    y[i] = 2.f * x[i] + y[i];\n  }\n",
+    "plane": "  int i = (blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.f * x[i] + y[i];\n",
     "exit": ID
     + "  if (i >= n) return;\n\n  float v = __ldg(&x[i]);  // mine\n  y[i] += 2.f * v;\n",
     "bare": "\tunsigned int t = threadIdx.x + blockIdx.x * blockDim.x;\n\tif (t < n)\n\t\ty[t] = x[t] * 2 + y[t];\n",
