@@ -44,7 +44,7 @@ def of_file(file: Path, name: str | None = None, arguments: Sequence[str] = ()) 
         if here:
             known = ", ".join(workload.name for _, workload in here)
             raise ConfigError(f"{project} has no kernel {name!r} for {file}", f"it has: {known}")
-    program = program_workload(path)
+    program = program_workload(path, _start(path, arguments))
     if program is None:
         where = f"{project} does not mention {file}" if project else f"no {FILE} describes {file}"
         raise ConfigError(
@@ -61,6 +61,18 @@ def of_file(file: Path, name: str | None = None, arguments: Sequence[str] = ()) 
     if trouble is not None:
         raise ConfigError(*trouble)
     return Declared(((kernel, _with(workload, arguments, file)),))
+
+
+def _start(path: Path, arguments: Sequence[str]) -> Path | None:
+    """Return where a program starts if not in its own folder: where its arguments name files.
+
+    `optiml run src/main.cu -- data/in.txt` means the file that the shell would complete.
+    """
+    here = Path.cwd()
+    named = [one for one in arguments if not one.startswith(("/", "-")) and (here / one).exists()]
+    if path.is_relative_to(here) and any(not (path.parent / one).exists() for one in named):
+        return here
+    return None
 
 
 def _with(workload: Workload, arguments: Sequence[str], file: Path) -> Workload:

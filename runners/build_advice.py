@@ -17,9 +17,17 @@ _HEADER = re.compile(
     r"fatal error: ([\w./+-]+): No such file|cannot open source file \"([\w./+-]+)\""
 )
 _UNDEFINED = re.compile(r"undefined reference to [`'\"]([^`'\"\n]+)['`\"]")
+# Headers that come with nvcc: there may be copies in a repository, which are not meant.
+_BUILT_IN = re.compile(
+    r"(?:thrust|cub|cuda|nv|crt|cooperative_groups)/|"
+    r"(?:cuda(?:_runtime(?:_api)?|_fp\d+|_bf16|_pipeline\w*|_awbarrier\w*|_profiler_api|"
+    r"_\w+_interop|_device_runtime_api|_occupancy|_surface_types|_texture_types|Profiler|GL|EGL)?|"
+    r"cuComplex|cooperative_groups|device_\w+|driver_\w+|vector_(?:types|functions)|texture_\w+|"
+    r"surface_\w+|math_(?:functions|constants)|sm_\d+_\w+|mma|builtin_types|channel_descriptor|"
+    r"common_functions|host_(?:config|defines)|library_types)\.(?:h|hpp)$"
+)
 _TOOLKIT = re.compile(
-    r"(?:cublas|curand|cufft|cusparse|cusolver|cudnn|npp|nvrtc|nvjpeg|nccl|nvtx|nvToolsExt|thrust/|"
-    r"cub/|cuda/std/|cooperative_groups)"
+    r"(?:cublas|curand|cufft|cusparse|cusolver|cudnn|npp|nvrtc|nvjpeg|nccl|nvtx|nvToolsExt)"
 )
 _LIBRARIES = ("cublasLt", "cublas", "curand", "cufft", "cusparse", "cusolver")
 _SKIPPED = {"node_modules", "__pycache__", "optiml-out"}
@@ -59,8 +67,6 @@ def advice(printed: str, root: Path) -> str:
 
 def _header(name: str, root: Path) -> str:
     """Say where a header is, if it is anywhere in the project or its repository."""
-    if _TOOLKIT.match(name):
-        return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
     top = root.resolve()
     while name.startswith(("./", "../")):
         name = name.partition("/")[2]
@@ -78,6 +84,8 @@ def _header(name: str, root: Path) -> str:
             f"{name} is in {place}: put .optiml.yml, which `optiml init` begins, into {folder}, "
             f"with `build: {{include: [{inside}]}}`"
         )
+    if _TOOLKIT.match(name) or _BUILT_IN.match(name):
+        return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
     return (
         f"{name} is nowhere in {top}: copy it into the project and name its folder, "
         "`build: {include: [...]}`, in .optiml.yml"
@@ -87,9 +95,9 @@ def _header(name: str, root: Path) -> str:
 def folder_of(name: str, root: Path) -> Path | None:
     """Return the folder below which a header is, in the project or else in its repository.
 
-    None for one of a library of NVIDIA's, which belongs to the compiler.
+    None for one of the compiler's own.
     """
-    if _TOOLKIT.match(name):
+    if _BUILT_IN.match(name):
         return None
     return next((place for top in _around(root.resolve()) if (place := _having(top, name))), None)
 

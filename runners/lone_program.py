@@ -35,10 +35,6 @@ _LIBRARIES = {
 }
 _SUFFIXES = (".h", ".hpp", ".hh", ".cuh", ".inl")
 _SYSTEM = (Path("/usr/include"), Path("/usr/local/include"), Path("/usr/include/x86_64-linux-gnu"))
-# Headers of the compiler: there may be copies in a repository, which are not meant.
-_BUILT_IN = re.compile(
-    r"(?:cuda|cu|device_|driver_|vector_|texture_|surface_|math_|sm_|mma|crt/|cg)"
-)
 _CXX20 = {
     "barrier", "bit", "compare", "concepts", "format", "latch", "numbers", "ranges", "semaphore",
     "source_location", "span",
@@ -107,7 +103,7 @@ def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, 
     """
     found: dict[str, None] = {}
     for name in sorted({name for text in texts for name in _INCLUDE.findall(text)}):
-        if not name.endswith(_SUFFIXES) or ".." in name or _BUILT_IN.match(name):
+        if not name.endswith(_SUFFIXES) or ".." in name:
             continue
         if any((folder / name).is_file() for folder in (file.parent, *_SYSTEM)):
             continue

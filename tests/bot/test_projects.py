@@ -45,6 +45,25 @@ def test_a_program_is_run_with_the_arguments_of_the_command_line(
     assert workload.program.runs == ((("1",),) if project else ((),))
 
 
+@pytest.mark.parametrize(
+    ("argument", "start"),
+    [("data/in.txt", "."), ("in.txt", "src"), ("--n", "src"), ("4096", "src"), ("main.cuh", "src")],
+)
+def test_a_program_starts_where_its_arguments_name_files(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, argument: str, start: str
+) -> None:
+    """Else in its own folder, where most programs have their data."""
+    for name in ("src", "data"):
+        (folder / name).mkdir()
+    for file in ("data/in.txt", "in.txt", "src/in.txt"):
+        (folder / file).touch()
+    (folder / "src/main.cu").write_text(PROGRAM)
+    monkeypatch.chdir(folder)
+    ((kernel, workload),) = projects.of_file(Path("src/main.cu"), None, (argument,)).kernels
+    assert Path(workload.root) == (folder / start).resolve()
+    assert kernel.path == ("src/main.cu" if start == "." else "main.cu")
+
+
 def test_arguments_for_what_is_no_program_are_refused(folder: Path) -> None:
     """They would be lost."""
     (folder / ".optiml.yml").write_text(PROJECT)

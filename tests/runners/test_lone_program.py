@@ -59,6 +59,9 @@ def test_headers_of_its_own_count_and_those_of_the_system_do_not(tmp_path: Path)
     [
         ("<helper_cuda.h>", ("../Common",)),
         ('"helper_cuda.h"', ("../Common",)),
+        ('"cuda_check.h"', ("../Common",)),
+        ('"cublas_utils.h"', ("../Common",)),
+        ("<cub/cub.cuh>", ()),
         ("<beside.h>", ()),
         ("<cuda_runtime.h>", ()),
         ("<stdio.h>", ()),
@@ -74,7 +77,9 @@ def test_a_header_elsewhere_in_the_repository_is_found(
     (tmp_path / ".git").mkdir()
     (tmp_path / "Common").mkdir()
     (tmp_path / "sample").mkdir()
-    for name in ("helper_cuda.h", "cuda_runtime.h", "stdio.h", "vector"):
+    (tmp_path / "Common" / "cub").mkdir()
+    own = ("helper_cuda.h", "cuda_check.h", "cublas_utils.h")
+    for name in (*own, "cuda_runtime.h", "cub/cub.cuh", "stdio.h", "vector"):
         (tmp_path / "Common" / name).touch()
     (tmp_path / "sample" / "beside.h").touch()
     file = tmp_path / "sample" / "main.cu"
