@@ -277,7 +277,7 @@ def shift_of(
     started: dict[str, Polynomial] = {}
     for name, factor in factors.items():
         loop = next(loop for loop in access.loops if loop.name == name)
-        run = _run(fn, loop, free)
+        run = run_of(fn, loop, free)
         if run is None:
             return None
         start = fn.affine(loop.start, fold=True)
@@ -294,7 +294,7 @@ def _by_thread(value: Polynomial) -> bool:
     return any(name.startswith("threadIdx.") for name in value.symbols)
 
 
-def _run(fn: Function, loop: Loop, free: Free) -> tuple[Polynomial, Polynomial] | None:
+def run_of(fn: Function, loop: Loop, free: Free) -> tuple[Polynomial, Polynomial] | None:
     """Return the first and last value of a loop's variable, or of what it has been moved on."""
     first = fn.affine(loop.start, fold=True)
     if first is None or loop.step is None:

@@ -16,7 +16,7 @@ from optimizer.polynomials import Monomial, Polynomial, number
 from optimizer.rules import clamped, halo
 from optimizer.source import Source
 from optimizer.spans import Replacement
-from optimizer.syntax import contains, span, walk
+from optimizer.syntax import contains, field, span, walk
 from optimizer.variables import Variable
 
 _NAME = "tile-halo"
@@ -30,9 +30,11 @@ _BYTES = {
     "float": 4, "double": 8, "int": 4, "unsigned int": 4, "unsigned": 4, "half": 2, "__half": 2,
     "char": 1, "signed char": 1, "unsigned char": 1, "uint8_t": 1, "short": 2,
     "unsigned short": 2, "long long": 8, "float2": 8, "float4": 16, "uchar4": 4, "int2": 8,
+    "uchar3": 3, "uchar2": 2, "float3": 12, "double2": 16, "short2": 4, "ushort4": 8, "int4": 16,
 }  # fmt: skip
 _WIDE = ("size_t", "long", "int64_t", "uint64_t", "ptrdiff_t")
 _PLAIN = re.compile(r"[\w.]+|\(.*\)")
+_MOST_CHANNELS = 4
 Block = tuple[int, int, int]
 
 
@@ -63,7 +65,8 @@ class _Read:
     """A read `along` and `across` from its thread's place, in a layer of the array.
 
     `borders` are those of columns and rows; `limits` are sums, zero at least, by which loops that
-    start and end at a border keep their places inside.
+    start and end at a border keep their places inside; `channel` is which of a place's elements
+    it is, where a place has several.
     """
 
     access: Access
@@ -72,6 +75,14 @@ class _Read:
     layer: Polynomial
     borders: tuple[_Border, _Border] = (_OPEN, _OPEN)
     limits: tuple[Polynomial, ...] = ()
+    channel: str = ""
+
+    @property
+    def node(self) -> Node:
+        """Return the element that is read: `p[i]` of `p[i].x`."""
+        inner = field(self.access.node, "argument")
+        whole = self.access.node.type == "subscript_expression"
+        return self.access.node if whole or inner is None else inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +92,8 @@ class _Tile:
     `x`, `y` are the axes of threads (no `y`: a line of threads), `pitch` the elements of a row,
     `extents` the texts of the block's. `free` are the parameters that say how far reads reach;
     `lows` how far the tile begins before the block's first place, `more` by how much it is longer
-    than the block, `borders` where its places are kept in: along columns, then along rows.
+    than the block, `borders` where its places are kept in: along columns, then along rows. A
+    place has several elements, `channels`, where those of neighbouring threads do (`3 * i + c`).
     """
 
     array: Variable
@@ -95,6 +107,7 @@ class _Tile:
     columns: halo.Span
     rows: halo.Span
     extents: tuple[str, str] = ("", "")
+    channels: int = 1
     borders: tuple[_Border, _Border] = (_OPEN, _OPEN)
 
     @property
@@ -176,6 +189,8 @@ def _bytes(fn: Function, array: Variable) -> int | None:
 
 def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -> _Tile | None:
     """Return the layer of an array with the most reads around the thread's place."""
+    channels = _channels(view, reads)
+    reads, parts = _by_place(view, reads, channels)
     first = next((a.index for a in reads if a.index is not None and _own(a.index)), None)
     if first is None:
         return None
@@ -200,11 +215,16 @@ def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -
     free = frozenset(n for n in free if not {n, halo.half_of(n)} & pitch.symbols)
     layers: dict[str, list[_Read]] = {}
     for access in reads:
-        read = _placed(view, access, x, y, pitch, free)
+        read = _placed(view, access, (x, y), pitch, free, channels)
+        if read is not None and channels > 1:
+            read = replace(read, channel=parts[span(access.node)][0])
         if read is not None:
             layers.setdefault(str(read.layer), []).append(read)
     best = max(layers.values(), key=_count, default=[])
     if _count(best) < _FEWEST:
+        return None
+    seen = {c for read in best for c in parts.get(span(read.access.node), ("", range(1)))[1]}
+    if len(seen) < channels:
         return None
     lows = tuple(_extreme([_shift(r, w).low for r in best], free, -1) for w in (False, True))
     highs = tuple(_extreme([_shift(r, w).high for r in best], free, 1) for w in (False, True))
@@ -213,9 +233,101 @@ def _tile(view: _View, array: Variable, reads: Sequence[Access], block: Block) -
     more = (highs[0] - lows[0], highs[1] - lows[1])
     used = free & frozenset(n for each in (*lows, *more) if each is not None for n in each.atoms)
     tile = _Tile(
-        array, tuple(best), x, y, pitch, used, (lows[0], lows[1]), more, *_NOWHERE, extents
+        array,
+        tuple(best),
+        x,
+        y,
+        pitch,
+        used,
+        (lows[0], lows[1]),
+        more,
+        *_NOWHERE,
+        extents,
+        channels,
     )
     return _bounded(view, tile)
+
+
+def _channels(view: _View, reads: Sequence[Access]) -> int:
+    """Return how many elements lie between those of neighbouring threads: 3 for `3 * i + c`."""
+    for access in reads:
+        index = None if access.index is None else _folded_in(view, access, access.index)
+        stride = None if index is None else index.stride("threadIdx.x")
+        if stride is not None and 1 <= stride <= _MOST_CHANNELS:
+            return stride
+    return 1
+
+
+Parts = dict[tuple[int, int], tuple[str, range]]
+
+
+def _by_place(
+    view: _View, reads: Sequence[Access], channels: int
+) -> tuple[Sequence[Access], Parts]:
+    """Return reads by the number of their place, and which of its elements they read."""
+    if channels == 1:
+        return reads, {}
+    found: list[Access] = []
+    parts: Parts = {}
+    for access in reads:
+        pair = None if access.index is None else _apart(view, access, access.index, channels)
+        if pair is None:
+            continue
+        place, part = pair
+        ends = _part_ends(view, access, part)
+        if ends is None or ends.start < 0 or ends.stop > channels:
+            continue
+        found.append(replace(access, index=place))
+        parts[span(access.node)] = (halo.text_of(part), ends)
+    return found, parts
+
+
+def _apart(
+    view: _View, access: Access, index: Polynomial, channels: int
+) -> tuple[Polynomial, Polynomial] | None:
+    """Return an index as the number of its place, and of the element among the place's."""
+    place: dict[Monomial, int] = {}
+    part: dict[Monomial, int] = {}
+    moving = {loop.name for loop in access.loops}
+    for monomial, factor in _folded_in(view, access, index).terms.items():
+        if not monomial:
+            place[monomial], part[monomial] = divmod(factor, channels)
+        elif not factor % channels:
+            place[monomial] = factor // channels
+        elif factor == 1 and len(monomial) == 1 and monomial[0] in moving:
+            part[monomial] = 1
+        else:
+            return None
+    sums = [Polynomial({m: f for m, f in t.items() if f}, index.opaque) for t in (place, part)]
+    return sums[0], sums[1]
+
+
+def _part_ends(view: _View, access: Access, part: Polynomial) -> range | None:
+    """Return which elements of a place a read comes to."""
+    low = high = part.offset
+    for loop in access.loops:
+        if (loop.name,) not in part.terms:
+            continue
+        run = halo.run_of(view.fn, loop, halo.NOTHING)
+        if run is None or run[0].constant is None or run[1].constant is None or loop.step != 1:
+            return None
+        low, high = low + run[0].constant, high + run[1].constant
+    return range(low, high + 1)
+
+
+def _folded_in(view: _View, access: Access, index: Polynomial) -> Polynomial:
+    """Return an index with the numbers that names of the file stand for."""
+    total = Polynomial({}, index.opaque)
+    for monomial, factor in index.terms.items():
+        names: list[str] = []
+        for name in monomial:
+            known = view.source.constant(name)
+            if known is None or view.fn.variable(name, access.node) is not None:
+                names.append(name)
+            else:
+                factor *= known  # noqa: PLW2901
+        total += Polynomial({tuple(names): factor} if factor else {}, index.opaque)
+    return total
 
 
 def _shift(read: _Read, across: bool) -> halo.Shift:
@@ -283,16 +395,19 @@ def _length_of(shift: halo.Shift) -> int:
 def _placed(
     view: _View,
     access: Access,
-    x: halo.Axis,
-    y: halo.Axis | None,
+    axes: tuple[halo.Axis, halo.Axis | None],
     pitch: Polynomial,
     free: halo.Free,
+    channels: int,
 ) -> _Read | None:
     """Return a read as distances from its thread's place and what is left: the layer."""
-    node, parent = access.node, access.node.parent
+    (x, y), parent = axes, access.node.parent
     if access.kind != "read" or access.cast or access.index is None or parent is None:
         return None
-    if node.type != "subscript_expression" or parent.type == "pointer_expression":
+    inner = field(access.node, "argument") if access.node.type == "field_expression" else None
+    if (inner or access.node).type != "subscript_expression" or (
+        parent.type in ("pointer_expression", "field_expression")
+    ):
         return None
     index = halo.odd(access.index, free)
     rest = index - x.place - (y.place * pitch if y is not None else number(0))
@@ -309,10 +424,14 @@ def _placed(
         return None
     if not view.clamps:
         return _Read(access, columns, rows, layer)
-    same = next((a for a in view.named_fn.accesses if span(a.node) == span(node)), None)
-    if same is None or same.index is None:
+    same = next((a for a in view.named_fn.accesses if span(a.node) == span(access.node)), None)
+    named = None if same is None else same.index
+    if named is not None and same is not None and channels > 1:
+        pair = _apart(view, same, named, channels)
+        named = None if pair is None else pair[0]
+    if same is None or named is None:
         return None
-    borders = _borders(view, same.index, (x, y), pitch, (columns, rows), free)
+    borders = _borders(view, named, axes, pitch, (columns, rows), free)
     limits = _limits(view, access, same, free)
     if borders is None or limits is None:
         return None
@@ -440,7 +559,7 @@ def _bounded(view: _View, tile: _Tile) -> _Tile | None:
     seen: list[tuple[halo.Span, halo.Span, bool]] = []
     free = tile.free
     for read in tile.reads:
-        node = _same(view.named_fn.body, read.access.node)
+        node = _same(view.named_fn.body, read.node)
         if node is None:
             return None
         path = halo.Path(view.named, view.named_fn, node)
@@ -525,6 +644,7 @@ def _fitting(tiles: list[_Tile], block: Block) -> list[_Tile]:
     for tile in sorted(tiles, key=lambda t: -_count(t.reads)):
         width, height = block[0] + tile.halo(across=False), block[1] + tile.halo(across=True)
         wide = _BYTES.get(tile.array.element, _WIDEST)
+        width *= tile.channels
         size = width * (height if tile.y is not None else 1) * wide
         if size <= left and width * height <= 4 * block[0] * block[1] + _SHARED // 8:
             left -= size
@@ -558,9 +678,12 @@ def _edits(source: Source, fn: Function, tiles: Sequence[_Tile]) -> Iterator[Rep
         loads += load
         for read in tile.reads:
             rows = f"[{_place(tile.y, read.across, tile.lows[1])}]" if tile.y else ""
-            columns = f"[{_place(tile.x, read.along, tile.lows[0])}]"
-            text = f"{name}{rows}{columns}"
-            at = span(read.access.node)
+            column = _place(tile.x, read.along, tile.lows[0])
+            if tile.channels > 1:
+                part = "" if read.channel == "0" else f" + {read.channel}"
+                column = f"{tile.channels} * ({column}){part}"
+            text = f"{name}{rows}[{column}]"
+            at = span(read.node)
             gone.append(at)
             if staged:
                 text = f"({staged} ? {text} : {source.text[slice(*at)]})"
@@ -640,10 +763,13 @@ def _load(
         more = tile.more[across]
         end = f"(int)blockDim.{axis.name}"
         end += _added(more)
+        several = tile.channels > 1 and not across
+        end = f"{tile.channels} * ({end})" if several else end
         run = f"int {t} = threadIdx.{axis.name}; {t} < {end}; {t} += blockDim.{axis.name}"
         yield f"{margin}for ({run}) {{"
         margin += step
         start = f"blockIdx.{axis.name} * {halo.text_of(axis.block)} + {t}"
+        start += f" / {tile.channels}" if several else ""
         yield f"{margin}const int {g} = {start}{_added(tile.lows[across])};"
         if not tile.borders[across].low:
             tests.append(f"{g} >= {halo.text_of(places.low)}")
@@ -656,6 +782,8 @@ def _load(
         index = f"{row} * {_factor(tile.pitch)} + {column}"
     layer = tile.reads[0].layer
     index = f"{halo.text_of(layer)} + {index}" if layer.terms else index
+    if tile.channels > 1:
+        index = f"({index}) * {tile.channels} + {tx} % {tile.channels}"
     subscripts = f"[{ty}][{tx}]" if tile.y is not None else f"[{tx}]"
     yield f"{margin}if ({' && '.join(tests)}) {name}{subscripts} = {array.name}[{index}];"
     for _ in axes:
@@ -687,7 +815,8 @@ def _length(tile: _Tile, axis: halo.Axis, most: str, *, across: bool) -> str:
     text = tile.extents["xy".index(axis.name)]
     if moving:
         text += f" + {most}" if moving == 1 else f" + {moving} * {most}"
-    return text + _signed(fixed)
+    text += _signed(fixed)
+    return f"{tile.channels} * ({text})" if tile.channels > 1 and not across else text
 
 
 def _small(name: str, most: str) -> str:

@@ -254,9 +254,59 @@ CUT = (
 """
     + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w, h, h - 1)")
 )
+COLOURS = (
+    "#define CHANNELS 3\n"
+    + HEAD
+    + """\
+    if (x >= w || y >= h) return;
+    for (int c = 0; c < CHANNELS; c++) {
+        float sum = 0;
+        for (int i = -1; i <= 1; i++)
+            for (int j = -2; j <= 2; j++) {
+                int r = y + i, q = x + j;
+                if (r >= 0 && r < h && q >= 0 && q < w) sum += a[(r * w + q) * CHANNELS + c] * j;
+            }
+        o[(y * w + x) * CHANNELS + c] = sum;
+    }
+}
+"""
+    + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w / 3, h)")
+)
+PAIRS = (
+    HEAD.replace("int h)", "int h, int size)")
+    + """\
+    if (x < w && y < h) {
+        float re = 0, im = 0;
+        for (int i = 0; i < size; i++) {
+            int at = 2 * (min(max(y + i - size / 2, 0), h - 1) * w + x);
+            re += a[at] * i;
+            im -= a[at + 1];
+        }
+        o[2 * (y * w + x)] = re;
+        o[2 * (y * w + x) + 1] = im;
+    }
+}
+"""
+    + PLANE.replace("(a, b, o, w, h)", "(a, b, o, w / 2, h, 5)")
+)
+STRUCTS = """\
+__global__ void k(const uchar3 *in, uchar3 *out, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < 1 || x >= w - 1 || y >= h) return;
+    int r = 0, g = 0;
+    for (int i = -1; i <= 1; i++) {
+        r += in[y * w + x + i].x;
+        g += in[y * w + x + i].y;
+    }
+    out[y * w + x] = make_uchar3(r / 3, g / 3, 0);
+}
+void run(const uchar3 *a, uchar3 *o, int w, int h) {
+    k<<<dim3((w + 15) / 16, (h + 7) / 8), dim3(16, 8)>>>(a, o, w, h);
+}
+"""
 ALL = (
     BORDER, INTERIOR, BLUR, COLUMNS, LINES, CHOSEN, LAYERS, RADIUS, CLAMPED, MINMAX, STEPWISE,
-    WALK, MASK, CUT,
+    WALK, MASK, CUT, COLOURS, PAIRS,
 )  # fmt: skip
 
 
@@ -265,7 +315,9 @@ def edits(text: str) -> list[Edit]:
 
 
 class TestTileHalo(RewriteRuleContract):
-    applies_to: ClassVar[tuple[Kernel, ...]] = tuple(Kernel("run", t, "k.cu") for t in ALL)
+    applies_to: ClassVar[tuple[Kernel, ...]] = tuple(
+        Kernel("run", t, "k.cu") for t in (STRUCTS, *ALL)
+    )
 
     @pytest.fixture
     def rule(self) -> RewriteRule:
@@ -304,6 +356,15 @@ def test_a_radius_that_is_passed_is_staged_where_there_is_room_for_it() -> None:
     (edit,) = edits(MASK)
     size = "size % 2 == 1 && size / 2 > 0 && size / 2 <= kMostRadius;"
     assert f"const bool staged = {size}" in edit.source
+
+
+def test_elements_of_a_place_lie_side_by_side_in_the_tile() -> None:
+    (edit,) = edits(COLOURS)
+    assert "__shared__ float a_tile[4 + 2][3 * (8 + 4)];" in edit.source
+    assert "a_tile[ty][tx] = a[(gy * w + gx) * 3 + tx % 3];" in edit.source
+    assert "a_tile[threadIdx.y + i + 1][3 * (threadIdx.x + j + 2) + c] * j" in edit.source
+    (edit,) = edits(STRUCTS)
+    assert "r += in_tile[threadIdx.y][threadIdx.x + i + 1].x;" in edit.source
 
 
 def test_a_loop_over_places_is_read_by_how_far_they_are_from_the_block() -> None:
@@ -356,6 +417,9 @@ def test_a_block_that_is_tuned_takes_the_tile_along() -> None:
         MASK.replace("i < size; i++", "i < size + h; i++").replace("r < h &&", "r < h + 2 &&"),
         CUT.replace("max(y - radius, 0)", "y - radius"),
         CUT.replace("max(y - radius, 0)", "max(y - radius, 0) - 1"),
+        COLOURS.replace("c < CHANNELS", "c < CHANNELS - 1"),  # the third is never read
+        COLOURS.replace("CHANNELS + c] * j", "CHANNELS + 2 * c] * j"),
+        PAIRS.replace("a[at + 1]", "a[at]"),
         STEPWISE.replace("if (r < 0) r = 0;", "if (r < 0) r = -r;"),
         STEPWISE.replace("int r = y + i;", "unsigned r = y + i;"),
         STEPWISE.replace("best = max", "if (c > 0) r++; best = max"),
@@ -384,7 +448,8 @@ def test_results_stay_the_same_for_odd_sizes(tmp_path: Path) -> None:
     main = f"""
     using Run = void (*)(const float *, const float *, float *, int, int);
     Run runs[][2] = {{ {calls} }};
-    for (auto &pair : runs) for (int w : {{2, 9, 33}}) for (int h : {{2, 9}}) {{
+    for (auto &pair : runs) for (int w : {{2, 9, 33}}) {{
+      const int h = w > 9 ? 9 : w + 1;
       std::vector<float> a(w * h), b(w * h), o(w * h), p(w * h);
       for (int i = 0; i < w * h; ++i) a[i] = i * 7 % 11, b[i] = i % 5;
       pair[0](a.data(), b.data(), o.data(), w, h);
