@@ -25,6 +25,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from optimizer.chevrons import apart, brackets
 from optimizer.directives import Directive, Macro, Preprocessor
 from optimizer.tokens import Token, code_tokens, tokens
 
@@ -135,6 +136,7 @@ class _Mask:
 
     def _words(self, code: list[Token]) -> None:
         self.pairs = pairs(code)
+        self._launches(code)
         standing = self._attribute_macros()
         at = 0
         size = len(code)
@@ -166,6 +168,18 @@ class _Mask:
                         self._braced(code, at)
                     self._statement_macro(code, at)
             at += 1
+
+    def _launches(self, code: list[Token]) -> None:
+        """Write the brackets of launches without blanks in them."""
+        if not apart(self.original):
+            return
+        for at, bracket in brackets(code).items():
+            low, high = code[at].start, code[at + bracket.count - 1].end
+            blanks = high - low - len(bracket.mark)
+            if "\n" in self.original[low:high]:
+                continue
+            text = bracket.mark.rjust(blanks + 3) if bracket.mark == "<<<" else bracket.mark
+            self.chars[low:high] = text.ljust(high - low).encode("ascii")
 
     def _attribute(self, code: list[Token], at: int) -> int:
         token = code[at]
