@@ -24,6 +24,7 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
+from optimizer.chevrons import apart, brackets, joined
 from optimizer.functions import Function
 from optimizer.masking import ATTRIBUTES, closing, pairs
 from optimizer.source import Source
@@ -100,7 +101,8 @@ class _Outliner:
         self.original = original
         masked = source.syntax.masked
         self.dead = masked.inactive
-        self.code = [t for t in masked.tokens if t.kind not in ("space", "comment", "directive")]
+        code = [t for t in masked.tokens if t.kind not in ("space", "comment", "directive")]
+        self.code = joined(code, brackets(code)) if apart(self.text) else code
         self.live = self._live() if self.dead else self.code
         self.pairs = pairs(self.live)
         self.index = {t.start: i for i, t in enumerate(self.live)}

@@ -75,6 +75,7 @@ A finding's `subject` is a kernel name: `src.function(finding.subject)`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from functools import cached_property
@@ -175,7 +176,7 @@ class Source:
         """Return every `<<<...>>>` launch in order."""
         found: list[Launch] = []
         for f in self.functions:
-            if not f.is_kernel and "<<<" in self.text[f.span[0] : f.span[1]]:
+            if not f.is_kernel and _LAUNCH.search(self.text, *f.span):
                 found.extend(self._finder(f).find())
         return tuple(found)
 
@@ -625,5 +626,6 @@ _TYPE_WORDS = frozenset({
 _CHANGING = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
 })  # fmt: skip
+_LAUNCH = re.compile(r"<\s*<\s*<")
 _MANY = 200
 _BIG = 1 << 20

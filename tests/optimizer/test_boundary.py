@@ -139,6 +139,18 @@ def test_a_local_that_a_macro_uses_stays() -> None:
     assert violations(text, text.replace("threads = 128", "threads = 256")) != ()
 
 
+def test_blanks_in_the_brackets_of_a_launch_make_no_difference() -> None:
+    """Geometry between `<< <` and `>> >` may change, and nothing around it."""
+    text = (
+        "__global__ void k(float* p) { p[0] = 0; }\n"
+        "void run(float* p, int n) { int threads = 64; k << <n / threads, threads >> > (p); }\n"
+    )
+    assert violations(text, text.replace("= 64", "= 128")) == ()
+    assert violations(text, text.replace("<< <n / threads, threads >> >", "<<<1, 32>>>")) == ()
+    assert violations(text, text.replace("(p); }", "(p + 1); }")) != ()
+    assert violations(text, text.replace("<< <n /", "<< <setup(n) /")) != ()
+
+
 def test_a_parameter_of_a_macro_is_no_use_of_a_local() -> None:
     """What a macro calls `block` is what it is given, not the caller's variable of that name."""
     text = (
