@@ -222,7 +222,7 @@ class Runner:
             begun = time.monotonic()
             done = self.execute([str(program), *arguments], cwd, env, home, seconds)
             took = time.monotonic() - begun
-            return _read(done, took, report)
+            return _read(done, took, report, _plain(program, cwd, self.root))
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -243,7 +243,28 @@ class Runner:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _read(done: Finished, took: float, report: Path) -> Ran:
+def _plain(program: Path, cwd: Path, root: Path) -> Callable[[bytes], str]:
+    """Return what makes text of output, with paths of ours as they are where the program is built.
+
+    Programs print their own name, and where they are: that is another in every run.
+    """
+    ours = {
+        str(program): f"./{program.name}",
+        str(program.parent): ".",
+        str(cwd): str(root),
+        str(cwd.parent.parent): str(root.parent),
+    }
+
+    def text(printed: bytes) -> str:
+        found = printed.decode(errors="replace")
+        for path, name in ours.items():
+            found = found.replace(path, name)
+        return found
+
+    return text
+
+
+def _read(done: Finished, took: float, report: Path, text: Callable[[bytes], str]) -> Ran:
     found, stored, trouble = None, np.zeros(0, np.uint8), ""
     if report.is_file() and not report.is_symlink():
         try:
@@ -251,7 +272,7 @@ def _read(done: Finished, took: float, report: Path) -> Ran:
             stored = program_report.data(report.with_name(report.name + ".data"))
         except ValueError as error:
             trouble = str(error)
-    out, err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    out, err = text(done.stdout), text(done.stderr)
     return Ran(done.exit, out, err, took, found, stored, trouble)
 
 

@@ -39,6 +39,19 @@ def test_what_a_program_writes_does_not_reach_the_project(tmp_path: Path) -> Non
     assert [p.name for p in run.root.iterdir()] == ["input.txt"]
 
 
+def test_a_program_that_prints_where_it_is_prints_the_same_in_every_run(tmp_path: Path) -> None:
+    """Its own name as people type it, its folder as the project's."""
+    run = runner(tmp_path)
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        program = tmp_path / folder / "says"
+        program.write_text('#!/bin/sh\necho "$0 in $(pwd)"\necho "$0" >&2\n')
+        program.chmod(0o755)
+        ran = run.run(program, [], Probe(), 20)
+        assert ran.stdout == f"./says in {run.root}\n"
+        assert ran.stderr.endswith("./says\n")
+
+
 def test_a_program_writes_its_own_copy_of_a_small_folder(tmp_path: Path) -> None:
     """Results often go to a folder that lies ready; large folders and links are read only."""
     run = runner(tmp_path)
