@@ -73,7 +73,7 @@ def rotate_planes(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
             names = ", ".join(f"`{p.array.name}`" for p in found)
             yield Edit(
                 f"keep the neighbours of {names} along `{loop.name}` of `{fn.name}` in registers",
-                source.replace([e for p in found for e in _edits(source, fn, p)]),
+                source.replace(_all_edits(source, fn, loop, found)),
                 f"rule:{_NAME}",
                 f"Each iteration of the loop in line {loop.line} reads elements of {names} that"
                 " the next ones read again; they move through registers, and one is loaded.",
@@ -94,7 +94,9 @@ def _plain(source: Source, fn: Function, loop: Loop) -> bool:
         return False
     if not contains(loop.node, variable.name_node) or variable.element not in _COUNTS:
         return False
-    if loop.body.type != "compound_statement" or not source.in_block(loop.node):
+    if loop.body.type not in ("compound_statement", "expression_statement"):
+        return False
+    if not source.in_block(loop.node):
         return False
     pure = fn.is_pure(loop.start) and fn.is_pure(loop.bound)
     return pure and not fn.leaves(loop.body) and (fn.uniform(loop.start) or _kept(fn, loop))
@@ -186,6 +188,8 @@ def _always(loop: Loop, access: Access) -> bool:
 
 def _before(loop: Loop, at: int) -> Node | None:
     """Return the statement of the loop's body that a position lies in."""
+    if loop.body.type == "expression_statement":
+        return loop.body
     return next((n for n in loop.body.named_children if n.start_byte <= at < n.end_byte), None)
 
 
@@ -244,6 +248,23 @@ def _named(fn: Function, loop: Loop, index: Polynomial) -> Polynomial:
 # -- the edit ------------------------------------------------------------------------------------
 
 
+def _all_edits(
+    source: Source, fn: Function, loop: Loop, found: Sequence[_Planes]
+) -> list[Replacement]:
+    """Return the edits of all arrays, with braces around a body that has none."""
+    edits = [e for planes in found for e in _edits(source, fn, planes)]
+    if loop.body.type == "compound_statement":
+        return edits
+    margin, at = source.indent(loop.node), loop.body.start_byte
+    end = max(n.end_byte for n in loop.node.children if n.type == ")" and n.end_byte <= at)
+    opening: list[Replacement] = [(end, end, " {")]
+    if "\n" not in source.text[end:at]:
+        note = source.text[end:at].rstrip()
+        opening = [(end, at, f" {{{note}\n{margin}{_step(source, loop)}")]
+    last = loop.body.end_byte
+    return [*opening, *edits, (last, last, f"\n{margin}}}")]
+
+
 def _edits(source: Source, fn: Function, planes: _Planes) -> Iterator[Replacement]:
     loop, array = planes.loop, planes.array
     taken = [v.name for v in fn.variables.all]
@@ -264,19 +285,25 @@ def _edits(source: Source, fn: Function, planes: _Planes) -> Iterator[Replacemen
     text = "".join(f"{line}\n{margin}" for line in lines)
     yield (loop.node.start_byte, loop.node.start_byte, text)
     load = f"const {array.written} {kept[high]} = {source.of(planes.ahead.node)};"
-    inner = source.indent(planes.place)
-    yield (planes.place.start_byte, planes.place.start_byte, f"{load}\n{inner}")
+    bare = loop.body.type == "expression_statement"
+    inner = margin + step if bare else source.indent(planes.place)
     for n in numbers:
         for access in planes.reads[n]:
             yield (*span(access.node), kept[n])
+    moves = "".join(f"\n{inner}{kept[n]} = {kept[n + 1]};" for n in numbers[:-1])
+    at = planes.place.start_byte
+    yield (at, at, f"{load}\n{inner}")
     last = [n for n in loop.body.named_children if n.type != "comment"][-1]
-    moves = [f"{kept[n]} = {kept[n + 1]};" for n in numbers[:-1]]
-    yield (last.end_byte, last.end_byte, "".join(f"\n{inner}{move}" for move in moves))
+    end = loop.body.end_byte if bare else last.end_byte
+    yield (end, end, moves)
 
 
 def _step(source: Source, loop: Loop) -> str:
-    inner, outer = source.indent(loop.body.named_children[0]), source.indent(loop.node)
-    return inner.removeprefix(outer) or "    "
+    outer = source.indent(loop.node)
+    if loop.body.type == "compound_statement":
+        return source.indent(loop.body.named_children[0]).removeprefix(outer) or "    "
+    step = source.indent(loop.body).removeprefix(outer)
+    return step or ("\t" if outer.endswith("\t") else "  ")
 
 
 def _first(fn: Function, planes: _Planes, ahead: int) -> str:
