@@ -65,6 +65,9 @@ class _Idle(Team):
             def compiled(self, *_: object) -> dict[str, Any]:
                 return {}
 
+            def close(self) -> None:
+                pass
+
         self._building = Nothing()  # type: ignore[assignment]
 
     def _one(self, _candidate: Candidate, outcome: Outcome, *_: object) -> None:

