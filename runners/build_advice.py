@@ -62,7 +62,10 @@ def advice(printed: str, root: Path) -> str:
             return f"link it: `build: {{flags: [-l{library}]}}` in .optiml.yml"
     if any(re.match(r"cu[A-Z]\w+$", name) for name in names):
         return f"the driver API is not linked to programs; {_CAPTURE}"
-    return f"{names[0]} is defined in another file, and a program is built from one; {_CAPTURE}"
+    return (
+        f"{names[0]} is in another file or library; a program is built from one file and libraries "
+        f"of the CUDA toolkit. Else {_CAPTURE}"
+    )
 
 
 def _header(name: str, root: Path) -> str:
@@ -87,8 +90,8 @@ def _header(name: str, root: Path) -> str:
     if _TOOLKIT.match(name) or _BUILT_IN.match(name):
         return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
     return (
-        f"{name} is nowhere in {top}: copy it into the project and name its folder, "
-        "`build: {include: [...]}`, in .optiml.yml"
+        f"{name} is nowhere in {top}: copy it there and name its folder, `build: {{include: [...]}}`, "
+        f"in .optiml.yml. Where it is of another library, {_CAPTURE}"
     )
 
 

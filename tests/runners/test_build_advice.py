@@ -18,7 +18,7 @@ MISSING = "main.cu:7:10: fatal error: helper.h: No such file or directory\n"
         ("x.o: undefined reference to `cublasCreate_v2'", "-lcublas]"),
         ("x.o: undefined reference to `cublasLtCreate'", "-lcublasLt]"),
         ("x.o: undefined reference to `cuLaunchKernel'", "driver API"),
-        ("x.o: undefined reference to `run(float*, int)'", "run(float*, int) is defined in"),
+        ("x.o: undefined reference to `run(float*, int)'", "run(float*, int) is in another file"),
         ("a.cu(8): error: kernel launch from __device__ requires separate compilation mode", "-rdc"),
         ("a.cu(3): error: The experimental flag '--expt-relaxed-constexpr' can be used",
          "--expt-relaxed-constexpr]"),
