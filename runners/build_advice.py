@@ -90,8 +90,8 @@ def _header(name: str, root: Path) -> str:
     if _TOOLKIT.match(name) or _BUILT_IN.match(name):
         return f"{name} is of a library of NVIDIA's that is not installed beside nvcc: install it"
     return (
-        f"{name} is nowhere in {top}: copy it there and name its folder, `build: {{include: [...]}}`, "
-        f"in .optiml.yml. Where it is of another library, {_CAPTURE}"
+        f"{name} is nowhere in {top}: copy it there and name its folder, "
+        f"`build: {{include: [...]}}`, in .optiml.yml. Where it is of another library, {_CAPTURE}"
     )
 
 
