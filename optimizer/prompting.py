@@ -400,7 +400,7 @@ def refusal_words(reason: str) -> str:
 
 def compiler_words(log: str) -> str:
     """Ask to mend an edit that does not compile."""
-    lines = [line for line in log[: 4 * MOST_LOG].splitlines() if line.strip()]
+    lines = [line for line in log[: tried.LONGEST_LOG].splitlines() if line.strip()]
     telling = [line for line in lines if "error" in line.lower()] or lines
     shown = "\n".join(_data(telling))[:MOST_LOG]
     return (

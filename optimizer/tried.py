@@ -10,6 +10,8 @@ from optimizer.model import Kernel, Measurement, Status, Step
 from optimizer.significance import speedup
 
 MOST_REASON = 160
+# What a model may be told of a log comes from its beginning; recordings keep as much of it.
+LONGEST_LOG = 6_000
 
 
 def above(steps: Mapping[int, Step], step: Step) -> list[str]:
@@ -116,7 +118,8 @@ def figure(value: float) -> str:
 
 
 def _telling(log: str) -> Iterable[str]:
-    lines: Sequence[str] = [" ".join(one.split()) for one in log.splitlines() if one.strip()]
+    shown = log[:LONGEST_LOG].splitlines()
+    lines: Sequence[str] = [" ".join(one.split()) for one in shown if one.strip()]
     errors = [one for one in lines if "error" in one.lower()]
     return errors or lines
 

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from optimizer.errors import ConfigError, RunnerError
 from optimizer.interfaces import Underway
 from optimizer.model import Status, Verdict, Workload
+from optimizer.tried import LONGEST_LOG
 from runners.awaited import Awaited
 from runners.interfaces import Dispatcher, Job
 from runners.wire import ForgedResponse, verdict_from_dict, verdict_to_dict
@@ -158,7 +159,9 @@ class ReplayDispatcher:
 def _slim(verdict: dict[str, Any]) -> dict[str, Any]:
     """Shorten what replays do not need: digits beyond a nanosecond, long logs, quiet counters."""
     verdict = dict(verdict)
-    verdict["log"] = str(verdict.get("log", ""))[:600]
+    # A model is told why an edit failed; of one that did not, nobody reads more than a few lines.
+    most = 600 if verdict.get("status") == Status.CORRECT.value else LONGEST_LOG
+    verdict["log"] = str(verdict.get("log", ""))[:most]
     measurement = verdict.get("measurement")
     if measurement:
         for case in measurement["cases"]:

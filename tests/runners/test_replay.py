@@ -22,6 +22,8 @@ from optimizer.model import (
     Verdict,
     Workload,
 )  # fmt: skip
+from optimizer.prompting import compiler_words
+from optimizer.synthesis.line import complaint
 from runners.interfaces import Job
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 
@@ -50,6 +52,25 @@ def test_a_recorded_verdict_is_given_again(tmp_path: Path, name: str) -> None:
     assert verdict.measurement.cases[0].candidate_us == (1.235,)
     assert replay.header == HEADER
     assert replay.header.words == "recorded on NVIDIA H200, 2026-11-21"
+
+
+@pytest.mark.parametrize("beyond", ["", "k.cu(9): error: told to nobody\n" * 500])
+def test_why_a_candidate_failed_is_kept_as_far_as_a_model_is_told_of_it(
+    tmp_path: Path, beyond: str
+) -> None:
+    log = "".join(f"k.cu({n}): error: no {n}{' of these' * 9}\n" for n in range(30)) + beyond
+    failed = Verdict(Status.DOES_NOT_COMPILE, log=log)
+
+    class Failing:
+        def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+            return [failed for _ in jobs]
+
+    with RecordingDispatcher(Failing(), tmp_path / "r.jsonl", HEADER) as recorder:
+        recorder.dispatch([job("a")])
+    (again,) = ReplayDispatcher(tmp_path / "r.jsonl").dispatch([job("a")])
+    assert len(compiler_words(failed.log)) > 1_500
+    assert compiler_words(again.log) == compiler_words(failed.log)
+    assert complaint(again) == complaint(failed)
 
 
 def test_what_was_not_recorded_is_not_invented(tmp_path: Path) -> None:
