@@ -257,8 +257,8 @@ class _Mask:
         """Blank a macro of somewhere else that would upset the grammar; return whether it was.
 
         A name on a line of its own (`NAMESPACE_BEGIN`), in front of a declaration (`API int f()`),
-        a call at file scope without semicolon (`DEFINE_KERNEL(add, +=)`), a piece of a string
-        (`"%" PRIu64`).
+        behind the star of a pointer, a call at file scope without semicolon
+        (`DEFINE_KERNEL(add, +=)`), a piece of a string (`"%" PRIu64`).
         """
         token = code[at]
         before = code[at - 1] if at else None
@@ -271,6 +271,10 @@ class _Mask:
                 self.chars[token.start : token.start + 2] = b'""'
                 return True
             return False
+        pointed = before is not None and before.text == "*"
+        if pointed and after is not None and after.kind == "word" and after.text not in _INFIX:
+            self.blank(token.start, token.end)  # `float * API_RESTRICT p` is no product
+            return True
         gone = before is not None and self.chars[before.start] == ord(" ")
         if before is not None and not gone and before.text not in (";", "}", "{", ">"):
             return False
