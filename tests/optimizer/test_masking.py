@@ -35,6 +35,7 @@ KERNEL = "__global__ void k(float* p) { p[0] = 1; }\n"
         "#if 0\nunbalanced { ( ' \"\n#else\nint y;\n#endif\n#if defined(Q) || FOO > 2\n } }\n#endif",
         "__constant__ __align__(16) float c[2] = {1.f, 2.f}; __device__ __managed__ int m;",
         "template <> __global__ void j<float>(float* p) { p[0] = 1; }",
+        "__global__ void j(const float * API_RESTRICT q, int n) { float * API_RESTRICT r = q * N; }",
         "int main() { k << <1, 2 >> >(x); k << < dim3(1, 1), b, 0, s >> > (x); k<<<1, n> >>(x); }",
         "int main() { std::vector<std::vector<A<int>> > v(3); std::cout << std::hex << (x >> 3 > (y)); }",
         "int main() { TIME(k<<<g, b>>>(x)); (k)<<<g, b>>>(x); k <<< dim3(1, 1), b >>>\n (x); }",
