@@ -99,12 +99,15 @@ def _below(heading: str, line: str) -> str:
     >>> _below("rows  time (ms)  sum", "64  0.25  8.5")
     '64 * 8.5'
     """
+    wordy = re.search(r"[A-Za-z]", NUMBER.sub("", line)) is not None or not NUMBER.search(line)
     for cut in (_BARS, _SPACES):
         heads, cells = (cut.split(text.strip(" |,;\t")) for text in (heading, line))
-        if len(heads) == len(cells) > 1:
-            pairs = zip(heads, cells, strict=True)
-            return " ".join("*" if SPEED.search(head) else cell for head, cell in pairs)
-    if re.search(r"[A-Za-z]", NUMBER.sub("", line)) or not NUMBER.search(line):
+        speeds = [SPEED.search(head) is not None for head in heads]
+        # "Elapsed time" is no row of headings for the "checksum 5" that comes some lines later.
+        if len(heads) == len(cells) > 1 and not (wordy and all(speeds)):
+            pairs = zip(speeds, cells, strict=True)
+            return " ".join("*" if speed else cell for speed, cell in pairs)
+    if wordy:
         return line
     return NUMBER.sub(lambda found: found[0] if found[0].isdigit() else "*", line)
 

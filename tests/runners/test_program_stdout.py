@@ -45,6 +45,8 @@ from runners.program_stdout import difference, unlike
         (["runtime\n0.02\n8"], "runtime\n0.01\n8", True),
         (["runtime\n0.02\n8"], "runtime\n0.02\n9", False),
         (["timing\nsum 5"], "timing\nsum 6", False),
+        (["Elapsed time\n0.5 ms\nsum 5"], "Elapsed time\n0.1 ms\nsum 6", False),
+        (["time (ms)  GB/s\n5  90"], "time (ms)  GB/s\n1  450", True),
     ],
 )
 def test_output_differs_where_it_says_something_else(
