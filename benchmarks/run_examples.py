@@ -12,6 +12,11 @@ folder:
                     beside its example; they are written to the examples of this one, too
 
 A run that fails is a row that says so; the exit status is then 1.
+
+    python benchmarks/run_examples.py --out results --join FIRST SECOND
+
+makes one table of several such folders, without a GPU: of an example that is in more than one it
+takes the last, however it ended.
 """
 
 from __future__ import annotations
@@ -338,6 +343,43 @@ def pack(out: Path, folder: Path, runs: Sequence[Run]) -> None:
                 tar.add(beside, beside.relative_to(ROOT))
 
 
+def joined(
+    folders: Sequence[Path], out: Path
+) -> tuple[list[dict[str, Any]], dict[str, Tally], str]:
+    """Return rows, tallies and provenance of earlier runs; their recordings go to one archive."""
+    found = {folder: json.loads((folder / "examples.json").read_text()) for folder in folders}
+    last = {one["name"]: folder for folder, data in found.items() for one in data["runs"]}
+    rows = [
+        one for folder, data in found.items() for one in data["runs"] if last[one["name"]] is folder
+    ]
+    trajectories, facts = [], []
+    with (
+        tarfile.open(out / "recordings.tar", "w") as kept,
+        tempfile.TemporaryDirectory() as scratch,
+    ):
+        for number, (folder, data) in enumerate(found.items()):
+            mine = sorted(name for name, place in last.items() if place is folder)
+            if not mine:
+                continue
+            some = len(mine) < len(data["runs"])
+            facts.append(
+                f"* {', '.join(mine)}: {data['provenance']}" if some else data["provenance"]
+            )
+            place = Path(scratch) / str(number)
+            for archive in ("runs.tar.gz", "recordings.tar"):
+                if (folder / archive).is_file():
+                    with tarfile.open(folder / archive) as tar:
+                        tar.extractall(place, filter="data")
+            for name in mine:
+                file = next((place / name).rglob("trajectory.jsonl"), None)
+                if file is not None:
+                    trajectories.append(read_trajectory(file))
+                recording = place / "examples" / name / "recording.jsonl.gz"
+                if recording.is_file():
+                    kept.add(recording, recording.relative_to(place))
+    return rows, count_rules(trajectories), "\n".join(facts)
+
+
 def main() -> int:
     names = sorted(path.parent.name for path in EXAMPLES.glob("*/.optiml.yml"))
     parser = argparse.ArgumentParser(
@@ -351,7 +393,11 @@ def main() -> int:
     parser.add_argument("--evaluations", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", action="store_true", help="keep every verdict for replays")
+    parser.add_argument("--join", nargs="+", type=Path, metavar="FOLDER", help="of earlier runs")
     options = parser.parse_args()
+    if options.join:
+        options.out.mkdir(parents=True, exist_ok=True)
+        return told(options.out, *joined(options.join, options.out))
     unknown = set(options.examples) - set(names)
     if unknown:
         parser.error(f"no such example: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
@@ -369,9 +415,15 @@ def main() -> int:
         pack(options.out, folder, runs)
         rows = [row(run) for run in runs]
         tallies = count_rules(run.trajectory for run in runs if run.trajectory)
-    facts = provenance(rows)
+    return told(options.out, rows, tallies, provenance(rows))
+
+
+def told(
+    out: Path, rows: Sequence[Mapping[str, Any]], tallies: Mapping[str, Tally], facts: str
+) -> int:
+    """Write tables and figures; return the exit status."""
     text = table(rows, tallies, facts)
-    (options.out / "examples.md").write_text(text, encoding="utf-8")
+    (out / "examples.md").write_text(text, encoding="utf-8")
     data = {
         "provenance": facts,
         "runs": rows,
@@ -388,7 +440,7 @@ def main() -> int:
             for kind, t in tallies.items()
         },
     }
-    (options.out / "examples.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
+    (out / "examples.json").write_text(json.dumps(data, indent=1), encoding="utf-8")
     print(text)
     return 1 if any("speedup" not in one for one in rows) else 0
 

@@ -12,6 +12,8 @@ from optimizer.model import Objective
 
 # Of the minutes, never more than this is kept back for racing and confirming.
 LARGEST_RESERVE = 0.25
+# A winner without counters leaves half of the report empty, and costs seconds to profile.
+OVERDUE = 1.2
 # A confirmation is a fresh process (0.6 s), more input families and the full stop rule: it took
 # about this many times what the first evaluation of the same kernel took.
 CONFIRMATION_COST = 4.0
@@ -123,6 +125,11 @@ class Meter:
     def overtime(self) -> bool:
         """Tell whether the minutes are over, the reserve included."""
         return self.seconds >= 60.0 * self.budget.minutes
+
+    @property
+    def overdue(self) -> bool:
+        """Tell whether they were over a while ago: what only explains is left out then."""
+        return self.seconds >= OVERDUE * 60.0 * self.budget.minutes
 
 
 class Strategy(StrEnum):

@@ -305,7 +305,7 @@ class Run:
             final = thriftiest(last, final, self.baseline.aa, hurry=hurry)
         if final.winner is not None:
             winner = self.tree.nodes[final.winner]
-            if self.settings.profile and self.tools.profile and not (hurry or self.meter.overtime):
+            if self.settings.profile and self.tools.profile and not (hurry or self.meter.overdue):
                 self.expansion.explain(winner)
             self.expansion.find(winner)
         return final

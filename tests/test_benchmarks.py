@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from optimizer.model import Acceptance, CaseTimes, Measurement
+from optimizer.trajectory import write_trajectory
 from runners import timing
 from tests.bot import synthetic
 from tests.runners.host_gpu import COMPILER, HostGpu, artifact
@@ -60,6 +62,29 @@ def test_a_failed_run_is_a_row_that_says_so_and_spoils_no_mean(bench: ModuleType
     assert "| bad | failed: exit 3 |" in text
     assert rows[1]["failure"] == ["it broke"]
     assert f"Geometric mean over 1: {rows[0]['speedup']:.2f}×" in text
+
+
+def test_of_an_example_in_two_runs_the_last_counts_however_it_ended(
+    bench: ModuleType, tmp_path: Path
+) -> None:
+    def run(name: str, failed: str) -> Path:
+        folder, scratch = tmp_path / name, tmp_path / f"{name}-runs"
+        for place in (folder, scratch / "a", scratch / "b"):
+            place.mkdir(parents=True)
+        runs = [bench.Run(one, ["a", "run", "x.cu"], status=0) for one in ("a", "b")]
+        for one in runs:
+            one.trajectory = None if one.name == failed else synthetic.trajectory()
+            if one.trajectory:
+                write_trajectory(one.trajectory, scratch / one.name / "trajectory.jsonl")
+        bench.pack(folder, scratch, runs)
+        data = {"provenance": name, "runs": [bench.row(one) for one in runs]}
+        (folder / "examples.json").write_text(json.dumps(data))
+        return folder
+
+    rows, tallies, facts = bench.joined([run("first", "a"), run("second", "b")], tmp_path)
+    assert [(one["name"], "speedup" in one) for one in rows] == [("a", True), ("b", False)]
+    assert facts == "second"
+    assert tallies == bench.count_rules([synthetic.trajectory()])
 
 
 def test_the_first_verified_speedup_is_told_from_other_lines(bench: ModuleType) -> None:

@@ -418,6 +418,22 @@ def test_counters_are_read_of_the_baseline_of_what_is_much_faster_and_of_the_win
     assert found.baseline.verdict.counters == world.profile_counters
 
 
+@pytest.mark.parametrize(("late", "explained"), [(1.1, True), (1.3, False)])
+def test_a_winner_found_just_in_time_is_explained_all_the_same(
+    late: float, explained: bool
+) -> None:
+    """Not when the minutes were over long ago."""
+    world = Scripted({"a": 1.2})
+
+    def clock() -> float:
+        over = any(effort is Effort.CONFIRM for _, effort in world.asked)
+        return 60.0 * late if over else 0.0
+
+    given = Tools(world, world, boundary=no_boundary, clock=clock, profile=True)
+    search(Kernel("k", ""), landscape.workload(), given, Budget(30, minutes=1.0))
+    assert (("a", Effort.PROFILE) in world.asked) is explained
+
+
 class Foreseen(Scripted):
     """Weighs proposals by what was found: with counters the least is the best."""
 
