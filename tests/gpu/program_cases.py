@@ -36,6 +36,7 @@ class Case:
 CASES = (
     Case("vecops", {0: "correct", 1: "correct", 2: "wrong result", 3: "wrong result"}),
     Case("reduce"),
+    Case("prints", runs=((), ("512",))),
     Case("matmul"),
     Case("stencil"),
     Case("histogram"),
