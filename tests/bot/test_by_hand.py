@@ -1,11 +1,13 @@
 """Edits a person wrote, served in a model's place, and the verdicts an H200 gave on them.
 
 `tests/data/by_hand/*/recording.jsonl.gz` holds those verdicts. An answer is a whole file, the same
-whatever version is shown, so its verdict is found again although the rules around it change.
+whatever version is shown, so its verdict is found again although the rules around it change. Those
+of gemm_half are written with CuTe after looks into CUTLASS; here that is a tree of a few names.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from bot.outcome import speedup_of
 from bot.settings import Settings
 from bot.wiring import Workshop
 from optimizer.model import Status, Step, Trajectory
+from optimizer.policies.llm import LIBRARY_NOTE
 from tests.scripted_model import AUTHOR, ScriptedModel, by_hand, serving
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +30,12 @@ KNOWN = {
         "Compute four rows a thread, guard loosened",
         "Compute four rows a thread for radius 2, weights in registers",
     ),
+    "gemm_half": (
+        "Multiply on tensor cores, a tile of 64 x 64 by CuTe",
+        10.0,
+        "Multiply on tensor cores, a tile of 64 x 64 by CuTe, whole tiles alone",
+        "Multiply by warpgroup MMAs of CuTe, tiles copied beside them",
+    ),
     "visual_words": (
         "Compare four bytes at a time with dp4a",
         7.0,
@@ -36,8 +45,36 @@ KNOWN = {
 }
 
 
+NAMES = """#pragma once
+namespace GMMA {}
+struct SM80_16x8x16_F32F16F16F32_TN {};
+struct SM80_CP_ASYNC_CACHEGLOBAL_ZFILL {};
+struct SM90_64x64x16_F32F16F16 {};
+struct SM90_64x64x16_F32F16F16_SS {};
+"""
+
+
+def library(folder: Path) -> Path:
+    """Make a tree with the names that the edits look for and use."""
+    for name in ("cute/tensor.hpp", "cute/arch/mma.hpp", "cutlass/arch/barrier.h"):
+        path = folder / "include" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(NAMES)
+    return folder
+
+
+def source_of(name: str, data: Path, folder: Path) -> Path:
+    """Return the file that is optimized, beside its project file."""
+    if not (data / "project.yml").is_file():
+        return ROOT / "examples" / name / f"{name}.cu"
+    for old, new in (("gemm.cu", "gemm.cu"), ("ref.py", "ref.py"), ("project.yml", ".optiml.yml")):
+        shutil.copy(data / old, folder / new)
+    return folder / "gemm.cu"
+
+
 def searched(name: str, folder: Path) -> tuple[Trajectory, ScriptedModel]:
-    model = ScriptedModel(by_hand(ROOT / "tests/data/by_hand" / name), AUTHOR)
+    data = ROOT / "tests/data/by_hand" / name
+    model = ScriptedModel(by_hand(data), AUTHOR)
     with serving(model) as url:
         settings = Settings(
             policy="mixed",
@@ -47,11 +84,10 @@ def searched(name: str, folder: Path) -> tuple[Trajectory, ScriptedModel]:
             memory="off",
             evaluations=40,
             cache=str(folder / "cache"),
+            cutlass=str(library(folder / "cutlass")),
         )
-        recording = ROOT / "tests/data/by_hand" / name / "recording.jsonl.gz"
-        file = ROOT / "examples" / name / f"{name}.cu"
-        ((kernel, workload),) = projects.of_file(file, None).kernels
-        with Workshop(settings, replay=recording) as workshop:
+        ((kernel, workload),) = projects.of_file(source_of(name, data, folder), None).kernels
+        with Workshop(settings, replay=data / "recording.jsonl.gz") as workshop:
             order = run.Order(kernel, workload, folder / "out")
             done = run.optimize(order, workshop, lambda _: None, lambda _: None)
     return done.outcome.trajectory, model
@@ -119,3 +155,15 @@ def test_the_trajectory_reads_as_a_notebook(found: Found) -> None:
     (promise,) = [one for one in use.promises if one.kind == kept.edit.kind]
     assert promise.tried >= 2
     assert 0 < promise.correct < promise.tried
+
+
+def test_each_look_takes_a_call_and_what_was_seen_is_in_the_next(found: Found) -> None:
+    name, trajectory, model, _ = found
+    broken, _ = by_model(trajectory, KNOWN[name][3])
+    assert broken.edit is not None
+    assert broken.edit.usage is not None
+    assert broken.edit.usage.calls == (3 if name == "gemm_half" else 1)
+    seen = [m["content"] for asked in model.asked for m in asked["messages"][2:]]
+    shown = any("    | include/cute/arch/mma.hpp:6: struct SM90_64x64x16" in text for text in seen)
+    assert shown is (name == "gemm_half")
+    assert (LIBRARY_NOTE in trajectory.notes) is (name == "gemm_half")
