@@ -784,7 +784,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(list(arguments) if arguments is not None else None, standalone_mode=False)
     except TyperException as error:
-        _complain(error.format_message(), "optiml --help, or optiml COMMAND --help")
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        remedy = "optiml --help, or optiml COMMAND --help"
+        if words[:1] == ["run"] and "No such option" in error.format_message():
+            remedy += "; what a program takes comes behind --: optiml run FILE -- ARGUMENTS"
+        _complain(error.format_message(), remedy)
         return 2
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED

@@ -225,6 +225,7 @@ def test_a_baseline_that_fails_is_exit_three(
         (("run", "."), "is no CUDA source"),
         (("run",), "Missing argument"),
         (("frobnicate",), "No such command"),
+        (("run", "a.cu", "--size", "4"), "optiml run FILE -- ARGUMENTS"),
         (("run", "project/softmax.cu", "--budget", "soon"), "no duration"),
         (("run", "project/softmax.cu", "--policy", "magic"), "policy"),
         (("run", "project/softmax.cu", "--kernel", "other"), "it has: softmax"),
