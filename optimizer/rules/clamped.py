@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from tree_sitter import Node
@@ -16,8 +17,8 @@ from optimizer.tokens import integer
 from optimizer.variables import Variable
 
 _MOST_NAMES = 2  # uniform names in the expression of a border
-_TRIED = range(-5, 9)  # numbers that an expression is tried with
-_SIZES = (1, 2, 3, 6)
+_TRIED = (-6, -2, -1, 0, 1, 2, 3, 5, 6, 9)  # numbers that an expression is tried with
+_SIZES = (1, 2, 6)
 _STEPS = 200  # statements and expressions evaluated for one number
 _SPELLED = 2  # letters of the name that stands for a border's expression
 _EXTREMES: Mapping[str, Callable[[int, int], int]] = {
@@ -58,9 +59,10 @@ class Shadow:
     named: Source
 
 
-def shadow(source: Source, fn: Function) -> Shadow | None:
-    """Return a kernel's text as if its indexes had no borders; None where none has one."""
-    found = list(_named(source, _clamps(source, fn)))
+@lru_cache(maxsize=4)
+def shadow(source: Source) -> Shadow | None:
+    """Return a file's text as if indexes in kernels had no borders; None where none has one."""
+    found = list(_named(source, (c for fn in source.kernels for c in _clamps(source, fn))))
     if not found:
         return None
     plain, named = list(source.text), list(source.text)
@@ -81,7 +83,7 @@ def shadow(source: Source, fn: Function) -> Shadow | None:
 
 
 def _named(source: Source, clamps: Iterator[Clamp]) -> Iterator[Clamp]:
-    letters = (a + b for a, b in product("qzjvkw", "0123456789"))
+    letters = (a + b for a, b in product("qzjvkw", "0123456789abcdef"))
     fresh = (name for name in letters if name not in source.words)
     for clamp in clamps:
         name = next(fresh, "")
@@ -91,6 +93,8 @@ def _named(source: Source, clamps: Iterator[Clamp]) -> Iterator[Clamp]:
 
 def _clamps(source: Source, fn: Function) -> Iterator[Clamp]:
     """Yield expressions and sequences of statements that keep a thread's number in bounds."""
+    if fn.broken or fn.shared or fn.barriers:
+        return
     taken: list[tuple[int, int]] = []
     for variable in fn.variables.all:
         clamp = _stepwise(source, fn, variable)

@@ -10,10 +10,11 @@ from tree_sitter import Node
 from optimizer.functions import Function
 from optimizer.geometry import regrid
 from optimizer.model import Edit, Finding, Kernel
+from optimizer.rules import halo
 from optimizer.rules.coarsen import alone, exact, fewer
-from optimizer.rules.rotate_planes import rotate_planes
+from optimizer.rules.rotate_planes import rotations
 from optimizer.source import Source
-from optimizer.spans import Replacement
+from optimizer.spans import Replacement, replace
 from optimizer.syntax import contains, field, operator, span, stripped, walk
 from optimizer.tokens import integer
 from optimizer.variables import Variable
@@ -21,6 +22,7 @@ from optimizer.variables import Variable
 _NAME = "march-planes"
 _AXES = 3
 _LAYERS = (16, 8, 32)
+_ANY = "97531"  # stands for the number of layers until it is chosen
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 _KINDS = ("int", "unsigned", "unsigned int")
@@ -58,18 +60,15 @@ def march_planes(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         walked = _walk(source, fn)
         if walked is None or _single(kernel, source, fn):
             continue
-        for layers in _LAYERS:
+        arrays = [v.name for v in halo.only_read(source, fn) if _layered(fn, walked, v.name)]
+        text = _rotated(source, fn, walked, arrays) if arrays else None
+        for layers in _LAYERS if text is not None else ():
             geometry = regrid(kernel, source, fn, {"z": fewer(layers)})
-            if geometry is None:
-                break
-            edits = [*_edits(source, fn, walked, layers), *geometry.edits]
-            text = source.replace(sorted(edits, key=lambda e: (e[0], e[1])))
-            rotated = _rotated(Kernel(kernel.name, text, kernel.path, kernel.launch), fn.name)
-            if rotated is None:
+            if geometry is None or text is None:
                 break
             yield Edit(
                 f"walk through {layers} layers per thread in `{fn.name}`",
-                rotated,
+                source.replace([(*fn.span, text.replace(_ANY, str(layers))), *geometry.edits]),
                 f"rule:{_NAME}",
                 f"Each thread of line {fn.line} reads the layers around its own, which threads"
                 f" above and below read again; one that walks through {layers} of them keeps"
@@ -80,12 +79,39 @@ def march_planes(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             )
 
 
-def _rotated(kernel: Kernel, name: str) -> str | None:
-    """Return the text in which neighbours along the walk are kept in registers."""
-    for edit in rotate_planes(kernel, []):
-        if edit.title.endswith(f"of `{name}` in registers"):
-            return edit.source
-    return None
+def _layered(fn: Function, walked: _Walk, name: str) -> bool:
+    """Return whether an array is read in layers that lie one or more apart."""
+    reads = [a.index for a in fn.accesses if a.root == name and a.kind == "read"]
+    found = [index for index in reads if index is not None]
+    init = fn.affine(walked.layer.init)
+    symbol = "threadIdx.z" if init is not None and init.depends_on("threadIdx.z") else "blockIdx.z"
+    for one in found:
+        layer = one.coefficient(symbol)
+        if layer is not None and layer.terms and any((o - one).same(layer) for o in found):
+            return True
+    return False
+
+
+def _rotated(source: Source, fn: Function, walked: _Walk, arrays: Sequence[str]) -> str | None:
+    """Return the kernel that walks, `_ANY` layers, with neighbours along the way in registers.
+
+    It is read alone, with what the file has besides kernels and host functions.
+    """
+    low, high = fn.span
+    edits = [(a - low, b - low, new) for a, b, new in _edits(source, fn, walked)]
+    marched = replace(source.text[low:high], edits)
+    others = [f.span for f in (*source.kernels, *source.host_functions) if f.span != fn.span]
+    cut = [(a, b, "") for a, b in others if not a <= low < b]
+    alone_text = Source(source.replace([*cut, (low, high, marched)]))
+    walking = alone_text.function(fn.name)
+    if walking is None or _ANY in source.text:
+        return None
+    known = [v for v in walking.variables.all if v.name in arrays and v.space == "parameter"]
+    found = next(rotations(alone_text, walking, known), None)
+    if found is None or found[0].name != walked.layer.name:
+        return None
+    low, high = walking.span
+    return replace(alone_text.text[low:high], [(a - low, b - low, new) for a, b, new in found[2]])
 
 
 # -- legality ------------------------------------------------------------------------------------
@@ -297,7 +323,7 @@ def _fresh(fn: Function, region: Sequence[Node], moved: Sequence[Node]) -> bool:
 # -- the edit ------------------------------------------------------------------------------------
 
 
-def _edits(source: Source, fn: Function, walked: _Walk, layers: int) -> Iterator[Replacement]:
+def _edits(source: Source, fn: Function, walked: _Walk) -> Iterator[Replacement]:
     variable = walked.layer
     taken = [v.name for v in fn.variables.all]
     name = variable.name
@@ -310,7 +336,7 @@ def _edits(source: Source, fn: Function, walked: _Walk, layers: int) -> Iterator
     yield (*span(variable.name_node), chunk)
     number = source.of(init)
     number = number if init.type == "field_expression" else f"({number})"
-    yield (*span(init), f"{number} * {layers}")
+    yield (*span(init), f"{number} * {_ANY}")
     margin = source.indent(walked.test)
     inner = _inner(source, fn, walked)
     unit = inner.removeprefix(margin) or "    "
@@ -318,7 +344,7 @@ def _edits(source: Source, fn: Function, walked: _Walk, layers: int) -> Iterator
     start = f"max({chunk}, {walked.low})" if walked.low else chunk
     lines = [
         f"const {kind} {first} = {start};",
-        f"const {kind} {end} = min({chunk} + {layers}, {walked.high});",
+        f"const {kind} {end} = min({chunk} + {_ANY}, {walked.high});",
         f"for ({kind} {name} = {first}; {name} < {end}; ++{name}) {{",
     ]
     moved = [unit + source.of(node) for node in walked.moved]

@@ -59,27 +59,42 @@ def rotate_planes(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
     del findings
     source = Source(kernel.source)
     for fn in source.kernels:
-        if fn.broken or fn.has_asm or fn.has_goto or fn.conditional or fn.unknown_calls:
+        if not _fit(source, fn):
             continue
-        if any(word in source.of(fn.node) for word in _WIDE):
-            continue
-        arrays = {v.name: v for v in halo.only_read(source, fn) if v.element in _KINDS}
-        for loop in fn.loops:
-            if not _plain(source, fn, loop):
-                continue
-            found = [p for a in arrays.values() if (p := _planes(source, fn, loop, a)) is not None]
-            if not found:
-                continue
-            names = ", ".join(f"`{p.array.name}`" for p in found)
+        for loop, names, edits in rotations(source, fn, list(halo.only_read(source, fn))):
             yield Edit(
                 f"keep the neighbours of {names} along `{loop.name}` of `{fn.name}` in registers",
-                source.replace(_all_edits(source, fn, loop, found)),
+                source.replace(edits),
                 f"rule:{_NAME}",
                 f"Each iteration of the loop in line {loop.line} reads elements of {names} that"
                 " the next ones read again; they move through registers, and one is loaded.",
                 _NAME,
                 1.2,
             )
+
+
+def rotations(
+    source: Source, fn: Function, arrays: Sequence[Variable]
+) -> Iterator[tuple[Loop, str, list[Replacement]]]:
+    """Yield loops along which some of the arrays are kept in registers, their names, the edits.
+
+    The arrays are ones that the kernel does not write.
+    """
+    if not _fit(source, fn):
+        return
+    arrays = [v for v in arrays if v.element in _KINDS]
+    for loop in fn.loops:
+        if _plain(source, fn, loop):
+            found = [p for a in arrays if (p := _planes(source, fn, loop, a)) is not None]
+            if found:
+                names = ", ".join(f"`{p.array.name}`" for p in found)
+                yield loop, names, _all_edits(source, fn, loop, found)
+
+
+def _fit(source: Source, fn: Function) -> bool:
+    if fn.broken or fn.has_asm or fn.has_goto or fn.conditional or fn.unknown_calls:
+        return False
+    return not any(word in source.of(fn.node) for word in _WIDE)
 
 
 # -- legality ------------------------------------------------------------------------------------

@@ -170,15 +170,22 @@ def _tiles(source: Source, fn: Function, block: Block) -> Iterator[_Tile]:
 
 def _view(source: Source, fn: Function) -> _View:
     """Return a kernel as it is, or with its borders taken out where it has some."""
-    found = clamped.shadow(source, fn)
-    if found is not None:
+    found = clamped.shadow(source)
+    clamps = _own_clamps(fn, found)
+    if found is not None and clamps:
         pair = [
             next((k for k in text.kernels if k.span == fn.span), None)
             for text in (found.plain, found.named)
         ]
         if pair[0] is not None and pair[1] is not None and not any(k and k.broken for k in pair):
-            return _View(found.plain, pair[0], found.named, pair[1], found.clamps)
+            return _View(found.plain, pair[0], found.named, pair[1], clamps)
     return _View(source, fn, source, fn)
+
+
+def _own_clamps(fn: Function, found: clamped.Shadow | None) -> tuple[clamped.Clamp, ...]:
+    """Return the borders in a kernel."""
+    low, high = fn.span
+    return () if found is None else tuple(c for c in found.clamps if low <= c.span[0] < high)
 
 
 def _bytes(fn: Function, array: Variable) -> int | None:
@@ -703,8 +710,7 @@ def _unneeded(
     source: Source, fn: Function, gone: Sequence[tuple[int, int]]
 ) -> Iterator[Replacement]:
     """Yield the removal of borders' statements that nothing reads any more."""
-    found = clamped.shadow(source, fn)
-    for clamp in found.clamps if found is not None else ():
+    for clamp in _own_clamps(fn, clamped.shadow(source)):
         owner = next(
             (
                 v
