@@ -20,6 +20,10 @@ _ARGUMENTS = (
     "run it with the arguments it needs, `optiml run FILE -- ARGUMENTS`, or put them into "
     ".optiml.yml, `program: {run: [...]}`"
 )
+_SMALLER = (
+    "give smaller arguments, `optiml run FILE -- ARGUMENTS` or `program: {run: [...]}` in "
+    ".optiml.yml"
+)
 _USAGE = re.compile(r"\b(?:usage|arguments?|argc)\b", re.IGNORECASE)
 _FILE = re.compile(
     r"\b(?:no such file|(?:can\\?'?t|can ?not|could not|couldn'?t|unable to|failed to|error) "
@@ -28,6 +32,7 @@ _FILE = re.compile(
     re.IGNORECASE,
 )
 _CHECK = re.compile(r"\b(?:fail(?:ed|s|ure)?|mismatch(?:es)?|incorrect|wrong)\b", re.IGNORECASE)
+_MEMORY = re.compile(r"\bout of memory\b|MemoryAllocation|bad_alloc", re.IGNORECASE)
 _CUDA = re.compile(r"\bcuda\w* ?error|\bcudaError", re.IGNORECASE)
 
 
@@ -51,10 +56,7 @@ def check(
     name = named(arguments)
     if run.exit is None:
         text = f"{name} does not end within {limit:.0f} s; each candidate is a run or two of it"
-        remedy = (
-            "give smaller arguments, `optiml run FILE -- ARGUMENTS` or `program: {run: [...]}` in "
-            ".optiml.yml; one that waits for input gets none"
-        )
+        remedy = f"{_SMALLER}; one that waits for input gets none"
         raise Fault("BaselineError", text, remedy)
     if run.exit != expect[0]:
         raise _ended(run, arguments, root)
@@ -99,6 +101,8 @@ def _ended(run: Ran, arguments: Sequence[str], root: Path) -> Fault:
             )
         elif _USAGE.search(said):
             remedy = _ARGUMENTS
+        elif _MEMORY.search(said):
+            remedy = f"it needs more memory than is free: {_SMALLER}"
         elif _CUDA.search(said):
             remedy = "mend it first; compute-sanitizer shows where"
         elif _CHECK.search(said):

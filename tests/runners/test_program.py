@@ -273,6 +273,7 @@ def test_a_program_that_fails_unless_memory_is_zero_is_run_with_zeroed_memory_on
         ("hang", "does not end within 5 s", "smaller arguments"),
         ("usage", "usage: saxpy SIZE", "optiml run FILE -- ARGUMENTS"),
         ("opens", "cannot open data/input.bin", "name files relative to"),
+        ("big", "out of memory", "smaller arguments"),
         ("denies", "Test FAILED", "its own check fails"),
         ("segv", "signal 11 (Segmentation fault)", "if it reads arguments"),
         ("status", "exits with 3", "check: {exit: 3}"),

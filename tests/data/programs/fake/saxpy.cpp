@@ -92,6 +92,10 @@ int main(int argc, char **argv) {
     fprintf(stderr, "cannot open data/input.bin\n");
     return 1;
   }
+  if (is("big")) {
+    fprintf(stderr, "CUDA error: out of memory\n");
+    return 1;
+  }
   if (is("segv")) raise(SIGSEGV);
   if (is("denies")) {
     printf("Test FAILED\n");
