@@ -40,6 +40,7 @@ MOST_RAW = 70
 MOST_HOT_LINES = 6
 MOST_CASES = 12
 MOST_LOG = 1_500
+MOST_WAITING = 12
 LONGEST_LINE = 400
 _FACTS = ("sm", "sms", "l2_bytes", "shared_optin_bytes", "memory_bytes", "clock_mhz")
 # Peaks in this order wherever they come from: a question in another order is another question.
@@ -359,8 +360,9 @@ def tried_words(view: View, level: Level = Level.FULL) -> str:
     if near:
         parts += ["Tried on this version already, do not propose again:", *_data(near[-most:])]
     if level < Level.NO_ELSEWHERE:
-        if view.waiting:
-            parts += ["Will be tried on it anyway, do not propose:", *_data(view.waiting[:12])]
+        waiting = tried.untried(view.steps, view.step, view.waiting)[:MOST_WAITING]
+        if waiting:
+            parts += ["Will be tried on it anyway, do not propose:", *_data(waiting)]
         far = tried.elsewhere(
             view.steps, view.step, 8 if level >= Level.FEWER_ELSEWHERE else MOST_ELSEWHERE
         )

@@ -30,6 +30,14 @@ def beside(steps: Mapping[int, Step], step: Step, *, reasons: bool) -> list[str]
     return [line(steps, child, reasons=reasons) for child in children]
 
 
+def untried(steps: Mapping[int, Step], step: Step, titles: Sequence[str]) -> list[str]:
+    """Return the titles of edits that were not tried on a candidate yet."""
+    done = {
+        other.edit.title for other in steps.values() if other.parent == step.number and other.edit
+    }
+    return [title for title in titles if title not in done]
+
+
 def elsewhere(steps: Mapping[int, Step], step: Step, most: int) -> list[str]:
     """Return edits tried in other branches, each title once, the newest kept."""
     line_up = {step.number}

@@ -60,6 +60,14 @@ def test_everything_known_is_in_it() -> None:
         assert words in shown, words
 
 
+def test_what_waits_is_not_told_of_again_once_it_was_tried() -> None:
+    done = next(s.edit.title for s in DEEP.values() if s.parent == STEP.number and s.edit)
+    shown = text(view=replace(VIEW, waiting=(done, "unroll the loop by 4")))
+    after = shown.partition("Will be tried on it anyway, do not propose:\n")[2]
+    assert after.startswith("|unroll the loop by 4\nTried on other versions:")
+    assert "Will be tried" not in text(view=replace(VIEW, waiting=(done,)))
+
+
 def test_each_level_leaves_out_more_and_in_this_order() -> None:
     lengths = [len(text(level)) for level in Level]
     assert lengths == sorted(lengths, reverse=True)
