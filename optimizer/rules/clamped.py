@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -9,10 +10,11 @@ from itertools import product
 
 from tree_sitter import Node
 
+from optimizer.directives import Macro
 from optimizer.functions import Function
 from optimizer.polynomials import Polynomial, number
 from optimizer.source import Source
-from optimizer.syntax import contains, field, operator, span, walk
+from optimizer.syntax import Syntax, contains, field, operator, span, walk
 from optimizer.tokens import integer
 from optimizer.variables import Variable
 
@@ -256,8 +258,11 @@ class _ReturnedError(Exception):
 class _Value:
     """Computes what expressions and statements make of a number that has a text of its own."""
 
-    def __init__(self, source: Source, fn: Function, text: str) -> None:
+    def __init__(
+        self, source: Source, fn: Function, text: str, syntax: Syntax | None = None
+    ) -> None:
         self._source, self._fn, self._text = source, fn, text
+        self._plain = (syntax or source.syntax).plain
         self._left = 0
 
     def of(self, nodes: Sequence[Node], value: int, sizes: Mapping[str, int]) -> int:
@@ -274,7 +279,7 @@ class _Value:
         self._left -= 1
         if node is None or self._left < 0:
             raise _OpenError
-        text = self._source.plain(node)
+        text = self._plain(node)
         if text in names:
             return names[text]
         kind, sign = node.type, operator(node)
@@ -304,15 +309,30 @@ class _Value:
         return value
 
     def _call(self, node: Node, names: dict[str, int]) -> int:
-        name = self._source.plain(field(node, "function"))
+        name = self._plain(field(node, "function"))
         listed = field(node, "arguments")
         given = [self._evaluate(a, names) for a in listed.named_children] if listed else []
         called = self._source.function(name)
+        macro = self._source.macros_in_force.get(name)
+        if macro is not None:
+            return self._written_out(macro, given)
         if called is None:
             if name not in _EXTREMES or len(given) != _SPELLED or self._source.known(name):
                 raise _OpenError
             return _EXTREMES[name](*given)
         return self._called(called, given)
+
+    def _written_out(self, macro: Macro, given: Sequence[int]) -> int:
+        """Return what a macro makes of numbers: `((a) < (b) ? (a) : (b))`."""
+        syntax = _declared(macro.body)
+        value = field(next(iter(syntax.root.named_children), None), "declarator", "value")
+        if macro.parameters is None or len(macro.parameters) != len(given):
+            raise _OpenError
+        if value is None or syntax.root.has_error or not _parted(macro):
+            raise _OpenError
+        inner = _Value(self._source, self._fn, "", syntax)
+        inner._left = self._left
+        return inner._evaluate(value, dict(zip(macro.parameters, given, strict=True)))
 
     def _called(self, called: Function, given: Sequence[int]) -> int:
         """Return what a function of the file makes of numbers."""
@@ -352,7 +372,28 @@ class _Value:
             raise _OpenError
 
     def _assign(self, node: Node, names: dict[str, int]) -> None:
-        left = self._source.plain(field(node, "left"))
+        left = self._plain(field(node, "left"))
         if node.type != "assignment_expression" or operator(node) != "=" or left not in names:
             raise _OpenError
         names[left] = self._evaluate(field(node, "right"), names)
+
+
+@lru_cache(maxsize=64)
+def _declared(text: str) -> Syntax:
+    """Return the parsed declaration of what a macro is written out to."""
+    return Syntax(f"int _ = {text};")
+
+
+def _parted(macro: Macro) -> bool:
+    """Return whether nothing around a macro or its arguments can tear them apart."""
+    body = re.sub(r"^\w+(?=\()", "", macro.body.replace(" ", ""))  # of `MAX(a, b)` it is MAX's
+    depth = 0
+    for at, sign in enumerate(body):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0 and at < len(body) - 1:
+            return False
+    return all(
+        body[found.start() - 1] in "(," and body[found.end()] in "),"
+        for name in macro.parameters or ()
+        for found in re.finditer(rf"\b{name}\b", body)
+    )

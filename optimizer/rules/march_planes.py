@@ -134,7 +134,7 @@ def _walk(source: Source, fn: Function) -> _Walk | None:
     if fn.conditional or fn.unknown_calls or fn.atomics or not alone(source, fn):
         return None
     layer = _layer(source, fn)
-    if layer is None:
+    if layer is None or source.known("min") or source.known("max"):
         return None
     for guard in fn.guards:
         if guard.node.start_byte < layer.declaration.end_byte:

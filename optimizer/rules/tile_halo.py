@@ -592,6 +592,8 @@ def _bounded(view: _View, tile: _Tile) -> _Tile | None:
         if border is None or not (border.low or halo.least_zero(whole.low, free)):
             return None
         borders.append(border)
+    if any(b != _OPEN for b in borders) and (view.source.known("min") or view.source.known("max")):
+        return None  # the file has its own, who knows of what
     if any(_of_size(s.high, free) for s in (wide, tall)):
         return None
     return replace(tile, columns=wide, rows=tall, borders=(borders[0], borders[1]))

@@ -358,6 +358,22 @@ def test_a_radius_that_is_passed_is_staged_where_there_is_room_for_it() -> None:
     assert f"const bool staged = {size}" in edit.source
 
 
+MACROS = """\
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a,b) (((a)>(b))?(a):(b))
+#define CLAMP(v, lo, hi) MAX(lo, MIN(v, hi))
+"""
+
+
+def test_borders_may_be_spelled_by_macros_that_nothing_tears_apart() -> None:
+    text = MACROS + WALK.replace("min(max(xx, 0), w - 1)", "CLAMP(xx, 0, w - 1)")
+    (edit,) = edits(text.replace("min(max(yy, 0), h - 1)", "MIN(MAX(yy, 0), h - 1)"))
+    assert "a[min(max(gy, 0), h - 1) * w + min(max(gx, 0), w - 1)]" in edit.source
+    assert edits(text.replace("((a) < (b) ? (a) : (b))", "(a) < (b) ? (a) : (b)")) == []
+    assert edits(text.replace("(((a)>(b))?(a):(b))", "(a>b?a:b)")) == []
+    assert edits("#define min(a, b) ((a) < (b) ? (a) : (b))\n" + WALK) == []
+
+
 def test_elements_of_a_place_lie_side_by_side_in_the_tile() -> None:
     (edit,) = edits(COLOURS)
     assert "__shared__ float a_tile[4 + 2][3 * (8 + 4)];" in edit.source
