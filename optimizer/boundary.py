@@ -10,11 +10,12 @@ What a candidate may do
     functions; add const, `__restrict__`, launch bounds to a kernel; add a `__global__` function
     when it is launched in place of one with the same parameter types; change launch geometry and
     locals that only geometry uses; add or change macros, numeric constants and
-    `__constant__`/`__device__`/`__shared__` variables that no host text mentions.
+    `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types that
+    hold nothing but data under names that the original has nowhere.
 
 What it may not
     everything else, so: `#include`, `#if`, `#undef`, `#line`, pragmas other than unroll and
-    nv_diag, host functions, static objects, types, assembly or attributes that the original
+    nv_diag, host functions, static objects, other types, assembly or attributes that the original
     lacks, macros that host text would meet, and lexical tricks (digraphs, trigraphs, continued
     lines, control characters, letters outside ASCII in names).
 """
@@ -150,6 +151,10 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
         for name in sorted(a.keys() | b.keys()):
             if a.get(name) != b.get(name):
                 changed[name] = (kind, name not in a, lines[name])
+    for piece in new.types:
+        changed[piece.name] = ("type", True, piece.line)
+        if piece.name in before.words:
+            yield f"line {piece.line}: gives the original's {piece.name} another meaning"
     for name in {p.name for p in new.device} - {p.name for p in old.device}:
         changed[name] = ("__device__ function", True, _line_of(new.device, name))
     for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
@@ -278,7 +283,8 @@ def _guarded(
     for word in _GUARDED:
         if word == "operator" and allow_host:
             continue
-        if now[word] > was[word]:
+        more = _arithmetic(new) - _arithmetic(old) if word == "operator" else 0
+        if now[word] > was[word] + max(0, more):
             yield f"uses {word} where the original does not"
     for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:
         yield f"uses attribute [[{name}]] where the original does not"
@@ -290,6 +296,18 @@ def _guarded(
         for p in old.macros:
             if not _balanced(p.tokens) and now[p.name] != was[p.name]:
                 yield f"uses macro {p.name}, which opens or closes brackets, otherwise than before"
+
+
+def _arithmetic(listed: Outline) -> int:
+    """Count arithmetic that device code defines for types: a host that met it would not compile."""
+    return sum(
+        one == "operator" and two in _ARITHMETIC
+        for piece in listed.device
+        for one, two in pairwise(piece.tokens[: piece.tokens.index("(")])
+    )
+
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "+=", "-=", "*=", "/="})
 
 
 def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
@@ -322,12 +340,21 @@ def _aliases(source: Source) -> Iterator[str]:
     """Yield names of template parameters and types, which are often a capital letter."""
     if not any(word in source.text for word in _NAMING):
         return
-    for a, b in pairwise(source.syntax.code):
-        if a.text in _NAMING:
-            yield b.text
+    words = [t.text for t in source.syntax.code]
+    for at, (one, two) in enumerate(pairwise(words)):
+        if one == "enum":
+            opened = next((k for k in range(at, min(len(words), at + 6)) if words[k] == "{"), None)
+            closed = words.index("}", opened) if opened and "}" in words[opened:] else None
+            yield from words[opened:closed] if closed else ()
+        elif one == "typedef":
+            yield words[words.index(";", at) - 1] if ";" in words[at:] else two
+        elif one == "__align__":
+            yield from words[at + 4 : at + 5]
+        elif one in _NAMING:
+            yield two
 
 
-_NAMING = ("typename", "class", "struct", "using")
+_NAMING = ("typename", "class", "struct", "using", "enum", "typedef")
 
 
 @lru_cache(maxsize=8)
@@ -357,7 +384,7 @@ def _attributes(source: Source) -> Counter[str]:
 
 
 def _assembly(source: Source) -> Counter[str]:
-    """Return every asm statement as written, up to its semicolon."""
+    """Return every asm statement as written, up to its semicolon, with the macros that it uses."""
     found: Counter[str] = Counter()
     if "asm" not in source.text:
         return found
@@ -365,8 +392,22 @@ def _assembly(source: Source) -> Counter[str]:
     for i, t in enumerate(code):
         if t.text in ("asm", "__asm__", "__asm"):
             end = next((k for k in range(i, len(code)) if code[k].text == ";"), len(code))
-            found[" ".join(c.text for c in code[i:end])] += 1
+            words = [c.text for c in code[i:end]]
+            found[" ".join([*words, *_meanings(source, words)])] += 1
     return found
+
+
+def _meanings(source: Source, words: Sequence[str]) -> Iterator[str]:
+    """Yield what the macros among words stand for, those that they use included."""
+    pending = list(words)
+    seen: set[str] = set()
+    while pending:
+        word = pending.pop()
+        for m in source.macros if word not in seen else ():
+            if m.name == word:
+                yield f"{m.name}={m.body}"
+                pending.extend(t.text for t in tokens(m.body) if t.kind == "word")
+        seen.add(word)
 
 
 def _static(piece: Piece, old: Outline) -> Iterator[str]:

@@ -5,6 +5,8 @@ The outline is the token sequence left when these are taken out or put as a mark
 * `__global__` functions keep their head (without const, `__restrict__`, launch bounds) and lose
   their body; `__device__` functions and `__constant__`/`__device__`/`__shared__` variables,
   macros and numeric constants vanish and are listed by name;
+* of a candidate's, types that hold nothing but data and are not the original's vanish, listed by
+  name (`optimizer.plain_types`);
 * a launch keeps its stream and arguments; grid, block and shared size become one mark, and the
   callee is known by its parameter types only;
 * locals of host functions that only launch geometry uses vanish.
@@ -27,6 +29,7 @@ from optimizer.affine import INTEGERS
 from optimizer.chevrons import apart, brackets, joined
 from optimizer.functions import Function
 from optimizer.masking import ATTRIBUTES, closing, pairs
+from optimizer.plain_types import plain_types
 from optimizer.source import Source
 from optimizer.syntax import Span, contains, field, operator, span, walk
 from optimizer.tokens import Token, code_tokens
@@ -72,6 +75,7 @@ class Outline:
     variables: list[Piece] = dataclass_field(default_factory=list)
     constants: list[Piece] = dataclass_field(default_factory=list)
     macros: list[Piece] = dataclass_field(default_factory=list)
+    types: list[Piece] = dataclass_field(default_factory=list)
     directives: list[Piece] = dataclass_field(default_factory=list)
     geometry: list[Piece] = dataclass_field(default_factory=list)
     inactive: list[str] = dataclass_field(default_factory=list)
@@ -126,6 +130,7 @@ class _Outliner:
         self._prototypes()
         self._variables()
         self._constants()
+        self._types()
         self._launches()
         self._directives()
         self._emit()
@@ -335,6 +340,27 @@ class _Outliner:
                 continue
             self.found.constants.extend(Piece(n, piece.tokens, piece.line) for n in names)
             self._take(where)
+
+    def _types(self) -> None:
+        """Take out the plain types that the original's outline does not have."""
+        if self.original is None or not any(w in self.text for w in _TYPED):
+            return
+        numbers = {m.name for m in self.source.macros if m.parameters is None and m.body.isdigit()}
+        macros = {m.name for m in self.source.macros} - numbers
+        known = set(self.original.tokens)
+        directives = self.source.syntax.masked.directives
+        # What is included behind a type might meet it.
+        reach = max((d.start for d in directives if d.word == "include"), default=-1)
+        for name, first, last in plain_types(self.live, macros):
+            where = (self.live[first].start, self.live[last].end)
+            if (
+                name not in known
+                and where[0] > reach
+                and not self._taken(where[0])
+                and self._at_scope(first)
+            ):
+                self.found.types.append(self._piece(name, where))
+                self._take(where)
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -550,6 +576,7 @@ class _Outliner:
                 starts.append(start)
 
 
+_TYPED = ("struct", "using", "typedef")
 _OPENING = frozenset("{([")
 _CLOSING = frozenset("})]")
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__"})

@@ -20,8 +20,9 @@ from runners.spec import Argument, CaseSpec, Work
 DECLARED = "declared"
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset({"large", "special", "nan"})
-# The one that has infinities.
+# The one that has infinities, and those whose values are not all finite.
 INFINITE = "special"
+NOT_FINITE = frozenset({INFINITE, "nan"})
 SCREEN = (DECLARED, "mixed", "integers")
 EVERY = (
     DECLARED,
@@ -246,10 +247,25 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
     if family == DECLARED:
         return arrays
     out = dict(arrays)
+    least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:
-        if argument.name in arrays:
+        if argument.name in arrays and len(arrays[argument.name]) // argument.type.size >= least:
             out[argument.name] = _argument(family, argument, arrays[argument.name], seed)
     return out
+
+
+def _least_spoilt(work: Work, arrays: Arrays) -> int:
+    """Return how many elements an array of floats has that is given a NaN or an infinity.
+
+    Short ones are coefficients: right code multiplies them by the zeros it pads a tile with, or
+    leaves those products out, and a NaN would tell one from the other.
+    """
+    counts = [
+        len(arrays[a.name]) // a.type.size
+        for a in work.arguments
+        if a.name in arrays and any(one.scalar.kind == "f" for one in a.type.fields)
+    ]
+    return max(counts, default=0) // 8
 
 
 def _argument(

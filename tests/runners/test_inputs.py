@@ -189,3 +189,15 @@ def test_variables_that_size_nothing_are_left_alone() -> None:
     """Only what shapes, values or the launch read is varied."""
     work = _work(_pointer(), n=100, unused=7)
     assert all(case.values["unused"] == 7 for case in families.sizes(work, 10))
+
+
+def test_coefficients_are_never_nan() -> None:
+    """A tile may be padded with zeros that are multiplied by them, and a NaN would show it."""
+    taps = {"name": "taps", "type": "const float*", "shape": "9", "init": "normal"}
+    work = _work(_pointer(), taps, n=5000)
+    arrays = inputs.generate(work, {"n": 5000}, 1)
+    for family in families.NOT_FINITE:
+        varied = families.apply(family, work, arrays, 1)
+        name = next(n for n in varied if n != "taps")
+        assert np.isnan(varied[name].view(np.float32)).any()
+        assert np.isfinite(varied["taps"].view(np.float32)).all()

@@ -1,0 +1,80 @@
+"""Types that hold nothing but data may be added beside device code; anything else may not."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimizer.boundary import violations
+
+ORIGINAL = """#include <cuda_runtime.h>
+#define THREADS 256
+__global__ void k(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2.f * x[i];
+}
+extern "C" void run(const float* x, float* y, int n) {
+    k<<<(n + THREADS - 1) / THREADS, THREADS>>>(x, y, n);
+}
+"""
+
+
+def added(text: str, body: str = "") -> tuple[str, ...]:
+    """Judge the original with a text in front of its kernel and a statement inside."""
+    candidate = ORIGINAL.replace("__global__", f"{text}\n__global__", 1)
+    return violations(ORIGINAL, candidate.replace("if (i < n)", f"{body} if (i < n)", 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("struct Pair { float value; int index; };", "Pair p{1.f, 2};"),
+        ("struct __align__(8) MD { float m, d; };", "MD p; p.m = 0.f;"),
+        ("struct alignas(16) Row { float part[4]; };", ""),
+        ("#define LANES 4\nstruct Row { float part[LANES]; };", ""),
+        ("using Four = float4;", "Four v;"),
+        ("typedef float4 V4;", "V4 v;"),
+        ("", "enum { TILE = 32, HALF = 16 }; int t = TILE + HALF;"),
+        ("", "typedef float4 V4; V4 v;"),
+        ("__device__ inline float2 operator+(float2 a, float2 b) { return a; }", ""),
+    ],
+)
+def test_data_for_device_code_is_inside(text: str, body: str) -> None:
+    """As online softmax keeps a maximum with its sum."""
+    assert added(text, body) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct P { P() { } };",
+        "struct P { static int count; };",
+        "struct P { int first = setup(); };",
+        "struct P { float value; } one;",
+        "struct P : Q { int index; };",
+        "#define FIELD static int f()\nstruct P { FIELD; };",
+        "struct run { int index; };",
+        "using n = int;",
+        "using namespace std;",
+        "typedef int (*Call)();",
+        "static struct P { int index; };",
+        "float2 operator+(float2 a, float2 b) { return a; }",
+        "__device__ void* operator new(size_t n) { return nullptr; }",
+    ],
+)
+def test_what_could_run_or_be_met_by_the_host_is_outside(text: str) -> None:
+    """Functions, initializers, objects, bases, names of the original's."""
+    assert added(text)
+
+
+def test_a_type_in_front_of_an_include_is_outside() -> None:
+    """What is included could mean another type by its name."""
+    assert violations(ORIGINAL, "struct Pair { float value; int index; };\n" + ORIGINAL)
+
+
+def test_a_macro_inside_assembly_is_assembly() -> None:
+    """Its text is the instruction."""
+    text = ORIGINAL.replace(
+        "if (i < n)", 'unsigned l; asm("mov.u32 %0, " REG ";" : "=r"(l)); if (i < n)'
+    ).replace("#define", '#define KIND "%laneid"\n#define REG KIND\n#define', 1)
+    assert violations(text, text.replace("THREADS 256", "THREADS 128")) == ()
+    assert violations(text, text.replace("%laneid", "%%pm0")) != ()
