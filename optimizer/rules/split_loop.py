@@ -63,7 +63,7 @@ def _over_lanes(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
     block = block_extents(kernel, source, fn)
     if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
         return
-    plan = plan_rows(source, fn, walked="alike")
+    plan = plan_rows(source, fn, walked="alike", stepped=True)
     geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
     if plan is None or geometry is None:
         return

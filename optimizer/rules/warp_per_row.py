@@ -369,6 +369,8 @@ def _memory_is_safe(
         for writer in written.get(access.root, []):
             if writer.kind == "atomic" and access.kind == "atomic":
                 continue
+            if _other_member(fn, access, writer):
+                continue
             if _by_first(guarded, writer) and (
                 _by_first(guarded, access) or _earlier(access, writer, joins)
             ):
@@ -376,6 +378,26 @@ def _memory_is_safe(
             if not _same_lane(fn, lanes, writer, access):
                 return False
     return True
+
+
+def _other_member(fn: Function, one: Access, other: Access) -> bool:
+    """Return whether two accesses of an array of structs are of different members."""
+    if one.cast or other.cast or one.element != other.element:
+        return False
+    known = fn.file.members.get(one.element, {})
+    names = [_member(fn, access) for access in (one, other)]
+    return names[0] != names[1] and all(name in known for name in names)
+
+
+def _member(fn: Function, access: Access) -> str:
+    """Return the name behind the index: `x` of `p[i].x`."""
+    name, at = "", access.node
+    while at.type == "field_expression":
+        name, inner = fn.file.syntax.of(field(at, "field")), field(at, "argument")
+        if inner is None:
+            return ""
+        at = inner
+    return name if at.type == "subscript_expression" else ""
 
 
 def _by_first(guarded: Sequence[Node], access: Access) -> bool:

@@ -58,6 +58,26 @@ BELOW = (
 )
 
 
+BODIES = """\
+typedef struct { float x, m, vx; } Body;
+__global__ void pull(Body *p, int n) {
+  int first = blockIdx.x * blockDim.x + threadIdx.x;
+  int stride = blockDim.x * gridDim.x;
+  for (int i = first; i < n; i += stride) {
+    float f = 0.f;
+    for (int j = 0; j < n; j++) {
+      float d = p[j].x - p[i].x;
+      f += d / (d * d + 1.f);
+    }
+    p[i].vx += f;
+  }
+}
+void run(Body *p, int n, int sms) {
+  pull<<<8 * sms, 128>>>(p, n);
+}
+"""
+
+
 def edits(text: str, launch: Launch | None = None) -> list[Edit]:
     return list(split_loop(Kernel("run", text, "k.cu", launch), []))
 
@@ -87,6 +107,24 @@ def test_a_sum_over_what_all_threads_read_goes_to_lanes() -> None:
     assert "for (int j = lane; j < n; j += 32)" in text
     assert "s += __shfl_xor_sync(0xffffffff, s, offset);" in text
     assert "if (lane == 0) o[i] = s;" in text
+
+
+def test_bodies_that_a_thread_takes_a_grid_apart_go_to_lanes() -> None:
+    (edit,) = edits(BODIES)
+    assert "for (int i = (first) / 32; i < n; i += stride / 32) {" in edit.source
+    assert "for (int j = lane; j < n; j += 32) {" in edit.source
+    assert "if (lane == 0) p[i].vx += f;" in edit.source
+    assert "pull<<<(8 * sms) * 32, 128>>>" in edit.source
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("p[i].vx += f", "p[i].x += f"), ("float x, m, vx;", "union { float x, vx; }; float m;")],
+    ids=["what others read", "another name of it"],
+)
+def test_a_member_that_is_read_and_written_keeps_the_loop_whole(old: str, new: str) -> None:
+    assert old in BODIES
+    assert not edits(BODIES.replace(old, new))
 
 
 @pytest.mark.parametrize(
