@@ -16,7 +16,7 @@ A run that fails is a row that says so; the exit status is then 1.
     python benchmarks/run_examples.py --out results --join FIRST SECOND
 
 makes one table of several such folders, without a GPU: of an example that is in more than one it
-takes the last, however it ended.
+takes the last, however it ended. A folder of `explain_winners.py` adds what it read.
 """
 
 from __future__ import annotations
@@ -347,11 +347,20 @@ def joined(
     folders: Sequence[Path], out: Path
 ) -> tuple[list[dict[str, Any]], dict[str, Tally], str]:
     """Return rows, tallies and provenance of earlier runs; their recordings go to one archive."""
-    found = {folder: json.loads((folder / "examples.json").read_text()) for folder in folders}
+    found = {
+        folder: json.loads((folder / "examples.json").read_text())
+        for folder in folders
+        if (folder / "examples.json").is_file()
+    }
+    roofs = [json.loads(file.read_text()) for f in folders if (file := f / "roofs.json").is_file()]
     last = {one["name"]: folder for folder, data in found.items() for one in data["runs"]}
     rows = [
         one for folder, data in found.items() for one in data["runs"] if last[one["name"]] is folder
     ]
+    for one in rows:
+        for roof in roofs:
+            if one["name"] in roof and one.get("roof_after") is None:
+                one.update(roof[one["name"]])
     trajectories, facts = [], []
     with (
         tarfile.open(out / "recordings.tar", "w") as kept,
@@ -371,9 +380,9 @@ def joined(
                     with tarfile.open(folder / archive) as tar:
                         tar.extractall(place, filter="data")
             for name in mine:
-                file = next((place / name).rglob("trajectory.jsonl"), None)
-                if file is not None:
-                    trajectories.append(read_trajectory(file))
+                written = next((place / name).rglob("trajectory.jsonl"), None)
+                if written is not None:
+                    trajectories.append(read_trajectory(written))
                 recording = place / "examples" / name / "recording.jsonl.gz"
                 if recording.is_file():
                     kept.add(recording, recording.relative_to(place))
