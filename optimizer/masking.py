@@ -59,13 +59,18 @@ class Masked:
     """The masked text and what was taken out, all in order of position."""
 
     text: str
-    tokens: tuple[Token, ...]
+    original: str
     attributes: tuple[Attribute, ...]
     directives: tuple[Directive, ...]
     macros: tuple[Macro, ...]
     inactive: tuple[tuple[int, int], ...]
     comments: tuple[tuple[int, int], ...]
     _starts: tuple[int, ...] = field(default=(), repr=False)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """Return the tokens of the original; kept for the texts last looked at only."""
+        return tokens(self.original)
 
     def attributes_in(self, start: int, end: int) -> Iterator[Attribute]:
         """Yield the blanked words that begin in a span."""
@@ -116,7 +121,7 @@ class _Mask:
         text = self.chars.decode("ascii")
         return Masked(
             text,
-            self.tokens,
+            self.original,
             tuple(self.attributes),
             tuple(self.preprocessor.lines),
             tuple(self.preprocessor.all),

@@ -7,15 +7,19 @@ positions of the original; take text with `Syntax.of(node)`, never with `node.te
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from operator import itemgetter
+from threading import Lock
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
 from optimizer.masking import OR_EQUAL, Masked, mask
-from optimizer.tokens import Token, code_tokens
+from optimizer.tokens import Token, code_tokens, meaningful
 
+_START = itemgetter(1)  # of a token
 _LANGUAGE = Language(tree_sitter_cuda.language())
 _OR_EQUAL = bytes([OR_EQUAL])
 
@@ -36,7 +40,7 @@ class Syntax:
     @cached_property
     def tree(self) -> Tree:
         """Return the tree; it must stay alive while its nodes are used."""
-        return Parser(_LANGUAGE).parse(self.masked.text.encode("ascii"))
+        return _parsed(self.masked.text)
 
     @property
     def root(self) -> Node:
@@ -54,19 +58,16 @@ class Syntax:
         text = self.text[node.start_byte : node.end_byte]
         return text if text.isidentifier() else _plain(text)
 
-    @cached_property
+    @property
     def code(self) -> tuple[Token, ...]:
         """Return the tokens that mean something, directives and text that is off included."""
-        return tuple(t for t in self.masked.tokens if t.kind not in ("space", "comment"))
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [t.start for t in self.code]
+        return meaningful(self.text)
 
     def code_in(self, where: Span) -> Sequence[Token]:
         """Return the tokens that mean something in a span, none of which it should cut."""
-        first = bisect_left(self._starts, where[0])
-        found = self.code[first : bisect_left(self._starts, where[1], first)]
+        code = self.code
+        first = bisect_left(code, where[0], key=_START)
+        found = code[first : bisect_left(code, where[1], first, key=_START)]
         if found and found[0].start == where[0] and found[-1].end == where[1]:
             return found
         cut = code_tokens(self.text[where[0] : where[1]])
@@ -84,6 +85,37 @@ class Syntax:
     def line(self, at: Node | int) -> int:
         """Return the line of a node or position, counted from 1."""
         return bisect_right(self._lines, at if isinstance(at, int) else at.start_byte)
+
+
+# Characters of the masked texts whose trees are kept, at about 35 bytes each. A search comes back
+# to a candidate hundreds of candidates later, to edit it: what was worked out of its tree is long
+# forgotten by then, and the tree need not be. Many texts have one mask: comments and attributes
+# such as `__launch_bounds__(256)` are blanks in it.
+_MOST_KEPT = 2_000_000
+_LONGEST_KEPT = 200_000
+_SHORTEST_KEPT = 400  # shorter ones are macros written out, kept by who wrote them
+_lock = Lock()
+_trees: OrderedDict[str, Tree] = OrderedDict()
+_length = 0  # of the texts of `_trees` together
+
+
+def _parsed(text: str) -> Tree:
+    """Return the tree of a masked text; of one parsed lately the same object."""
+    global _length  # noqa: PLW0603  changes with `_trees`
+    with _lock:
+        found = _trees.get(text)
+        if found is not None:
+            _trees.move_to_end(text)
+            return found
+    found = Parser(_LANGUAGE).parse(text.encode("ascii"))
+    if _SHORTEST_KEPT <= len(text) <= _LONGEST_KEPT:
+        with _lock:
+            if text not in _trees:
+                _trees[text] = found
+                _length += len(text)
+            while _length > _MOST_KEPT:
+                _length -= len(_trees.popitem(last=False)[0])
+    return found
 
 
 @lru_cache(maxsize=4096)  # the same expressions, in candidate after candidate

@@ -140,6 +140,12 @@ def code_tokens(text: str) -> list[Token]:
     return [t for t in tokens(text) if t.kind not in ("space", "comment")]
 
 
+@lru_cache(maxsize=16)  # many ask for those of the file at hand
+def meaningful(text: str) -> tuple[Token, ...]:
+    """Cut a file into tokens that mean something, as `code_tokens` does."""
+    return tuple(code_tokens(text))
+
+
 def squeezed(text: str) -> str:
     """Write a piece of code without comments and with single blanks, for comparing and naming.
 
