@@ -6,7 +6,7 @@ launch itself may say `<<<blocks(n) * 2, kThreads / 2>>>`, which starts the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -35,17 +35,20 @@ class Shape:
     text: str
 
 
-def launch_shapes(kernel: Kernel, source: Source) -> Iterator[Shape]:
+def launch_shapes(
+    kernel: Kernel, source: Source, within: Callable[[str], bool] = lambda _: False
+) -> Iterator[Shape]:
     """Yield other blocks of the same threads for kernels that only number and test them.
 
     Legal where a kernel knows its block by its threads' numbers alone, each of which is tested
-    against an extent: how threads are dealt to blocks then makes no difference.
+    against an extent: how threads are dealt to blocks then makes no difference. Kernels of which
+    `within` says that their block may change where it is written are left out; it is asked last.
     """
     for fn in source.kernels:
         if not source.launches_of(fn.name) or by_workload(kernel, fn):
             continue
         block = block_extents(kernel, source, fn)
-        if block is None or not _only_numbers(source, fn):
+        if block is None or not _only_numbers(source, fn) or within(fn.name):
             continue
         sizes: tuple[int, ...] = block
         while len(sizes) > 1 and sizes[-1] == 1:

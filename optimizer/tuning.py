@@ -83,11 +83,12 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
             kind=KIND,
             launch=knob.launch,
         )
-    inside = {name for knob in shapes for name in knob.kernels if _permitted(source, knob)}
+
+    def within(name: str) -> bool:
+        return any(_permitted(source, knob) for knob in shapes if name in knob.kernels)
+
     shown = WrittenOut(kernel)
-    for shape in launch_shapes(shown.kernel, Source(shown.kernel.source)):
-        if shape.kernel in inside:
-            continue
+    for shape in launch_shapes(shown.kernel, Source(shown.kernel.source), within):
         was, now = "x".join(map(str, shape.before)), "x".join(map(str, shape.after))
         yield shown.put_back(
             Edit(
