@@ -87,7 +87,11 @@ class RecordingDispatcher:
         self._write(_HEADER.dump_python(header, mode="json"))
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
-        """Return what the dispatcher behind returns, each written down when it is looked at."""
+        """Return what the dispatcher behind returns, each written down when it is looked at.
+
+        It is given on as it is written, so that a replay sees the same to the last digit: a figure
+        rounded otherwise makes another question to a model, which then has no recorded answer.
+        """
         verdicts = self._inner.dispatch(jobs)
         if len(jobs) == 1 and not isinstance(verdicts, Underway):
             return [self._noted(jobs[0], verdicts[0])]
@@ -100,11 +104,15 @@ class RecordingDispatcher:
         )
 
     def _noted(self, job: Job, verdict: Verdict) -> Verdict:
-        line = {"key": key_of(job), "verdict": _slim(verdict_to_dict(verdict))}
+        slim = _slim(verdict_to_dict(verdict))
+        line = {"key": key_of(job), "verdict": slim}
         if verdict.status is not Status.CORRECT:
             line["digest"] = job.kernel.digest
         self._write(line)
-        return verdict
+        try:
+            return verdict_from_dict(slim)
+        except ForgedResponse:  # no replay will read it; that is no reason to lose a search
+            return verdict
 
     def close(self) -> None:
         """Finish the file."""

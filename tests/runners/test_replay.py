@@ -73,6 +73,25 @@ def test_why_a_candidate_failed_is_kept_as_far_as_a_model_is_told_of_it(
     assert complaint(again) == complaint(failed)
 
 
+def test_a_search_that_is_recorded_sees_what_its_replay_will(tmp_path: Path) -> None:
+    jobs = [job(source) for source in "abc"]
+    with RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER) as recorder:
+        seen = [*recorder.dispatch(jobs), *recorder.dispatch([job("d")])]
+    replay = ReplayDispatcher(tmp_path / "r.jsonl")
+    assert seen == [*replay.dispatch(jobs), *replay.dispatch([job("d")])]
+
+
+def test_a_verdict_that_no_recording_can_hold_ends_no_search(tmp_path: Path) -> None:
+    odd = Verdict(Status.CORRECT, counters={"k/odd": float("nan")})
+
+    class Odd:
+        def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+            return [odd for _ in jobs]
+
+    with RecordingDispatcher(Odd(), tmp_path / "r.jsonl", HEADER) as recorder:
+        assert recorder.dispatch([job("a")])[0] is odd
+
+
 def test_what_was_not_recorded_is_not_invented(tmp_path: Path) -> None:
     with RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER) as recorder:
         recorder.dispatch([job("a")])
