@@ -62,6 +62,13 @@ class Access:
         """Return whether the element may be changed."""
         return self.kind != "read"
 
+    @property
+    def is_global(self) -> bool:
+        """Return whether it is global memory, also behind a pointer in a struct that is passed."""
+        holder = self.variable
+        passed = holder is not None and holder.space == "parameter" and holder.is_scalar
+        return self.space == "global" or (passed and bool(self.element) and "." in self.root)
+
     def thread_stride(self, axis: str = "x") -> int | None:
         """Return by how many elements neighbours in threadIdx.AXIS lie apart; None if unknown."""
         return self.index.stride(f"threadIdx.{axis}") if self.index is not None else None

@@ -174,7 +174,7 @@ def _lane_loops(fn: Function, walked: str) -> Iterator[Loop]:
     for loop in reversed(fn.loops):  # inner loops come behind outer ones
         if any(contains(loop.node, inner.node) for inner in taken):
             continue
-        own = [a for a in fn.accesses if a.space == "global" and contains(loop.body, a.node)]
+        own = [a for a in fn.accesses if a.is_global and contains(loop.body, a.node)]
         fits = {"rows": _side_by_side, "alike": _alike, "columns": _below}[walked]
         if fits(fn, loop, own) and splits(loop):
             taken.append(loop)
@@ -361,7 +361,7 @@ def _memory_is_safe(
             if access.writes:
                 return False
             continue
-        if access.writes and access.space != "global":
+        if access.writes and not access.is_global:
             return False
         if access.writes:
             written.setdefault(access.root, []).append(access)

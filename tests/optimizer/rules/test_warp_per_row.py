@@ -31,6 +31,23 @@ def only(body: str) -> str:
 SUM = "  float s = 0;\n  for (int j = 0; j < cols; ++j) s += a[row * cols + j];\n  o[row] = s;\n"
 
 
+def test_rows_behind_a_pointer_in_a_struct_go_to_warps() -> None:
+    text = (
+        "typedef struct { int width, height; float *elements; } Matrix;\n"
+        "__global__ void product(Matrix A, const float *x, float *y) {\n"
+        "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= A.height) return;\n"
+        "  float sum = 0.0f;\n"
+        "  for (int j = 0; j < A.width; j++) sum += A.elements[row * A.width + j] * x[j];\n"
+        "  y[row] = sum;\n}\n"
+        "void run(Matrix A, const float *x, float *y) {\n"
+        "  product<<<(A.height + 127) / 128, 128>>>(A, x, y);\n}\n"
+    )
+    (edit,) = warp_per_row(Kernel("run", text), [])
+    assert "for (int j = lane; j < A.width; j += 32)" in edit.source
+    assert "if (lane == 0) y[row] = sum;" in edit.source
+    assert not list(warp_per_row(Kernel("run", text.replace("y[row] =", "A.elements[row] =")), []))
+
+
 def test_a_sum_is_strided_over_lanes_and_combined_by_shuffles() -> None:
     text = only(SUM)
     assert (
