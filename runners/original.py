@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import threading
 import time
 from collections.abc import Mapping
@@ -44,6 +45,8 @@ RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
 DOUBLE_SHARE = 1e-4
 MOST_APART, FEW_APART = 0.5, 1e-3
 WAIT_SECONDS = 60.0
+# Beyond these another order of products and sums may overflow.
+RANGE = {"half": 2.0**15, "bfloat16": 2.0**112, "float": 2.0**112, "double": 2.0**1000}
 FEW_DIGITS = 2.0**-11  # roundoff with which a long sum stands still
 NARROW = 2  # bytes of an element that equal random ones now and then
 PATIENCE = 20.0  # for one run: what takes longer is nothing to search on
@@ -234,6 +237,7 @@ class Original:
 
     def _described(self, gathered: Gathered) -> Json:
         combination = gathered.combination
+        self._keeps_in_range(gathered)
         wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
         moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
         outputs = [
@@ -249,6 +253,26 @@ class Original:
             "seconds": gathered.seconds,
             "outputs": outputs,
         }
+
+    def _keeps_in_range(self, gathered: Gathered) -> None:
+        """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
+        combination = gathered.combination
+        if combination.family in {families.DECLARED, *families.NOT_FINITE}:
+            return
+        for argument in self.work.arguments:
+            one = argument.type.fields[0]
+            if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
+                continue
+            data = gathered.runs[0].outputs[argument.name]
+            wide = np.abs(to_float(values(data, argument.type, one), one.scalar))
+            left = self._untouched(argument, combination, gathered.runs)
+            if left is not None:
+                wide = wide[~np.repeat(left, one.lanes)]
+            largest = float(np.nanmax(wide, initial=0.0))
+            if largest > RANGE.get(one.scalar.name, math.inf):
+                raise BaselineFailure(
+                    f"{argument.name} is {largest:.3g} there: nearly too large for its type"
+                )
 
     def _truth(
         self, combination: Combination, run: Run, wide: Run | None
@@ -301,6 +325,9 @@ class Original:
             apart = differing(wide[kept], narrow[kept])
             if apart is None:
                 continue
+            # What overflows on its way is infinite in the original alone.
+            shown = to_float(from_float(wide[kept], mine.scalar), mine.scalar)
+            apart |= np.isinf(narrow[kept]) != np.isinf(shown)
             share = float(apart.mean()) if len(apart) else 0.0
             declared = combination.family == families.DECLARED
             if share > (FEW_APART if declared else MOST_APART):

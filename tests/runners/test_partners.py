@@ -1,4 +1,4 @@
-"""Elements that belong together are compared together, and a NaN out of an infinity is no fault."""
+"""What right code may do that its original does not, and partners that must stay together."""
 
 from __future__ import annotations
 
@@ -155,3 +155,20 @@ def test_a_byte_that_equals_the_poison_by_chance_was_not_left_alone(judge: Judge
     work = {"arguments": arguments, "cases": [{"values": {"n": 200000}}]}
     verdict = _verdict(judge, MASK.replace("i < n)", "n > i)"), MASK, workload=work)
     assert verdict["status"] == "correct", verdict["log"]
+
+
+POWER = """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * x[i] * 1e-3f * 1e36f;
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+def test_where_the_original_nearly_overflows_another_order_may(judge: Judge) -> None:
+    """On inputs that nobody declared; what is declared must be right."""
+    other = POWER.replace("x[i] * x[i] * 1e-3f * 1e36f", "1e36f * x[i] * x[i] * 1e-3f")
+    verdict = _verdict(judge, other, POWER)
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any("too large for its type" in note for note in verdict["measurement"]["notes"])
