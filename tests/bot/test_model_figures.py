@@ -44,7 +44,8 @@ def test_the_machine_is_busy_while_a_model_thinks() -> None:
     )  # fmt: skip
     found = slow_model.measured(FILTER, 1.0, arguments)
     assert float(str(found["open_s"])) > 1.0
-    assert float(str(found["busy_share"])) > 0.5
+    # 0.9 on an idle machine; a search that waited for its model would come to nothing.
+    assert float(str(found["busy_share"])) > 0.25
     assert int(str(found["verdicts_meanwhile"])) > 4
 
 
