@@ -157,7 +157,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     declared = (
         _captured(capture, kernel, file)
         if capture
-        else projects.of_file(file or Path(), kernel, arguments or ())
+        else projects.of_file(file or Path(), kernel, arguments or (), headers=True)
     )
     chosen = settings.load(
         {

@@ -25,11 +25,14 @@ class Declared:
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
-def of_file(file: Path, name: str | None = None, arguments: Sequence[str] = ()) -> Declared:
+def of_file(
+    file: Path, name: str | None = None, arguments: Sequence[str] = (), *, headers: bool = False
+) -> Declared:
     """Return what is to be optimized in a file: its entries of `.optiml.yml`, or the program it is.
 
     `name` picks one entry. `arguments` are what a program is run with instead of what its entry
-    says. Raise `ConfigError` when nothing says how the file is run.
+    says. With `headers`, kernels in headers of a program without an entry stand in its text
+    (`runners.joined`). Raise `ConfigError` when nothing says how the file is run.
     """
     path = checked(file)
     project = _project_file(path)
@@ -56,7 +59,7 @@ def of_file(file: Path, name: str | None = None, arguments: Sequence[str] = ()) 
             f"{file} is run as a program, which has no kernel {name!r} to pick",
             f"leave --kernel out, or describe the kernel in {FILE}",
         )
-    kernel, workload = program
+    kernel, workload = lone_program.with_headers(*program, path) if headers else program
     trouble = lone_program.nothing_to_edit(kernel, lone_program.own_headers(kernel.source, path))
     if trouble is not None:
         raise ConfigError(*trouble)

@@ -19,6 +19,7 @@ from optimizer.model import Kernel, Step, Trajectory, Workload
 from optimizer.search import search
 from optimizer.tools import Event
 from optimizer.trajectory import Footer, Header, TrajectoryLog, write_trajectory
+from runners import joined
 
 TRAJECTORY = "trajectory.jsonl"
 REPORT = "report.html"
@@ -108,13 +109,14 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
         write_trajectory(found, beside)
         beside.replace(files["trajectory"])
         if found.winner:
-            kernel = found.best.kernel
-            name = Path(kernel.path or f"{kernel.name}.cu").name
-            files["source"] = folder / name
-            _write(files["source"], kernel.source)
-            files["patch"] = folder / f"{Path(name).stem}.patch"
-            old, path = found.baseline.kernel.source, kernel.path or name
-            _write(files["patch"], difference.unified(old, kernel.source, path))
+            path, changed = _changed(found)
+            files["patch"] = folder / f"{Path(path).stem}.patch"
+            for place, (_, new) in changed.items():
+                source = "source" if "source" not in files else f"source {place}"
+                files[source] = folder / Path(place).name
+                _write(files[source], new)
+            patches = (difference.unified(old, new, at) for at, (old, new) in changed.items())
+            _write(files["patch"], "".join(patches))
         files["report"] = folder / REPORT
         _write(files["report"], report.render(found))
     except OSError as error:
@@ -127,23 +129,38 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
 
 
 def apply(found: Trajectory, file: Path) -> None:
-    """Write the winning source over the file it was made from.
+    """Write the winning source over the file it was made from, and headers that it changes.
 
     Raise `ConfigError` when the file has changed since the run began.
     """
     if not found.winner:
         return
-    with file.open(encoding="utf-8", newline="") as stream:
-        now = stream.read()
-    if now != found.baseline.kernel.source:
-        raise ConfigError(
-            f"{file} has changed since the run began and was left alone",
-            "apply the patch by hand: git apply",
-        )
-    beside = file.with_name(f".{file.name}.optiml")
-    _write(beside, found.best.kernel.source)
-    beside.chmod(file.stat().st_mode & 0o777)
-    beside.replace(file)
+    path, changed = _changed(found)
+    places = {
+        file if name == path else file.parent / Path(name).relative_to(Path(path).parent): texts
+        for name, texts in changed.items()
+    }
+    for place, (old, _) in places.items():
+        with place.open(encoding="utf-8", newline="") as stream:
+            now = stream.read()
+        if now != old:
+            raise ConfigError(
+                f"{place} has changed since the run began and was left alone",
+                "apply the patch by hand: git apply",
+            )
+    for place, (_, new) in places.items():
+        beside = place.with_name(f".{place.name}.optiml")
+        _write(beside, new)
+        beside.chmod(place.stat().st_mode & 0o777)
+        beside.replace(place)
+
+
+def _changed(found: Trajectory) -> tuple[str, dict[str, tuple[str, str]]]:
+    """Return the path of what was optimized, and the texts before and after of what changes."""
+    best = found.best.kernel
+    path = best.path or f"{best.name}.cu"
+    before = found.baseline.kernel.source
+    return path, joined.changes(before, best.source, path) or {path: (before, best.source)}
 
 
 def _opened(

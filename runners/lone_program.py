@@ -14,7 +14,7 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import build_advice, header_digest
+from runners import build_advice, header_digest, joined
 
 MOST_HEADERS = 40
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./+-]+)[>\"]", re.MULTILINE)
@@ -52,9 +52,9 @@ _WORDS = (
 )  # fmt: skip
 
 _ELSEWHERE = (
-    "only kernels in the file that is named are edited. For kernels in other files build the "
-    "program as you do, take its launches down with `optiml capture -- ./PROGRAM ARGUMENTS`, then "
-    "`optiml run --capture optiml-capture`"
+    "kernels are edited in the file that is named, and in headers of its folder that only it "
+    "includes. For those in other files build the program as you do, take its launches down with "
+    "`optiml capture -- ./PROGRAM ARGUMENTS`, then `optiml run --capture optiml-capture`"
 )
 
 
@@ -125,6 +125,45 @@ def own_headers(text: str, file: Path) -> dict[str, str]:
         except OSError:
             continue
     return found
+
+
+def joinable(text: str, file: Path) -> dict[str, str]:
+    """Return the headers with kernels that may stand in a program's text, by name, with texts.
+
+    Those that it includes itself and nothing else does, from its own folder or below.
+    """
+    others = own_headers(text, file)
+    included = {
+        (Path(path).parent / name).resolve()
+        for path, inner in others.items()
+        for name in _INCLUDE.findall(inner)
+    }
+    found: dict[str, str] = {}
+    for name in set(joined.included(text)) & set(Source(text).includes):
+        path = (file.parent / name).resolve()
+        if path in included or not path.is_relative_to(file.parent) or str(path) not in others:
+            continue
+        try:
+            exact = path.read_bytes().decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if Source(exact).kernels:
+            found[name] = exact
+    return found
+
+
+def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel, Workload]:
+    """Return a program with its headers' kernels in its own text, so that they can be edited."""
+    headers = joinable(kernel.source, file)
+    if not headers:
+        return kernel, workload
+    root = Path(workload.root)
+    places = {(file.parent / name).resolve().parent for name in headers} - {file.parent}
+    folders = [os.path.relpath(place, root) for place in sorted(places)]
+    include = tuple(dict.fromkeys([*workload.build.include, *folders]))
+    build_ = replace(workload.build, include=include)
+    text = joined.join(kernel.source, headers)
+    return replace(kernel, source=text), replace(workload, build=build_)
 
 
 def nothing_to_edit(kernel: Kernel, headers: Mapping[str, str]) -> tuple[str, str] | None:

@@ -111,6 +111,51 @@ def test_apply_writes_the_winner_over_the_file(
     assert softmax.stat().st_mode & 0o777 == 0o640
 
 
+HEADER = """\
+#pragma once
+__global__ void rows(const float* x, float* y, int n, int m) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r < n) {
+        float s = 0.0f;
+        for (int c = 0; c < m; c++) s += x[r * m + c];
+        y[r] = s;
+    }
+}
+"""
+PROGRAM = """\
+#include "rows.cuh"
+int main() {
+    float *x, *y;
+    cudaMalloc(&x, 4096 * 512 * sizeof(float));
+    cudaMalloc(&y, 4096 * sizeof(float));
+    rows<<<4096 / 128, 128>>>(x, y, 4096, 512);
+    cudaDeviceSynchronize();
+    return 0;
+}
+"""
+
+
+def test_kernels_in_a_programs_own_headers_are_edited_where_they_are(
+    cli: Cli, machine: scripted.Scripted
+) -> None:
+    """Patch and --apply are about the files that there are."""
+    folder = Path.cwd() / "src"
+    folder.mkdir()
+    (folder / "main.cu").write_text(PROGRAM)
+    (folder / "rows.cuh").write_text(HEADER)
+    shutil.copytree(folder, Path.cwd() / "copy")
+    out = Path("optiml-out/main")
+    assert cli("run", "src/main.cu", "--apply", "--evaluations", "16", "--seed", "3") == 0
+    changed = (folder / "rows.cuh").read_text()
+    assert changed != HEADER
+    assert "joined by optiml" not in changed + (folder / "main.cu").read_text()
+    assert (out / "rows.cuh").read_text() == changed
+    patch = (out / "main.patch").resolve()
+    subprocess.run(["git", "apply", str(patch)], cwd=Path.cwd() / "copy", check=True)
+    for name in ("main.cu", "rows.cuh"):
+        assert (Path.cwd() / "copy" / name).read_text() == (folder / name).read_text()
+
+
 def test_apply_leaves_a_file_alone_that_changed_meanwhile(
     cli: Cli,
     softmax: Path,

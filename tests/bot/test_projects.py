@@ -85,3 +85,17 @@ def test_a_program_without_kernels_of_its_own_is_refused_before_a_gpu_is_asked(
     with pytest.raises(ConfigError, match=r"kernels are in k\.cu") as caught:
         projects.of_file(folder / "main.cu")
     assert "optiml capture" in caught.value.remedy
+    ((kernel, _),) = projects.of_file(folder / "main.cu", headers=True).kernels
+    assert "__global__ void k" in kernel.source
+
+
+@pytest.mark.parametrize(
+    "more", ['#include "other.cuh"\n', '#include "k.cu"\n', '/*\n#include "k.cu"\n*/\n']
+)
+def test_a_header_whose_place_matters_is_left_where_it_is(folder: Path, more: str) -> None:
+    """It may be included by others, or again, or not at all."""
+    (folder / "other.cuh").write_text('#pragma once\n#include "k.cu"\n')
+    first = "" if more.startswith("/*") else '#include "k.cu"\n'
+    (folder / "main.cu").write_text(f"{first}{more}{PROGRAM}")
+    ((kernel, _),) = projects.of_file(folder / "main.cu", headers=True).kernels
+    assert kernel.source == (folder / "main.cu").read_text()

@@ -1,0 +1,85 @@
+"""A program's text with its own headers in place of their includes, and back to the files.
+
+So that kernels in `kernels.cuh` can be edited as if they stood in the file that includes it. A
+comment marks where each begins, with the line that included it, and where it ends. Stdlib only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+_MARK = "// joined by optiml: "
+_END, _CUT = "end", "end without line feed"
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"")
+_OPENS = re.compile(r"[ \t]*#[ \t]*if")
+_CLOSES = re.compile(r"[ \t]*#[ \t]*endif\b")
+
+
+def included(text: str) -> tuple[str, ...]:
+    r"""Return the names that a text includes in quotes, once, and under no condition.
+
+    >>> included('#include "a.h"\n#ifdef X\n#include "b.h"\n#endif\n')
+    ('a.h',)
+    """
+    depth, found = 0, list[str]()
+    for line in _LINE.findall(text):
+        depth += bool(_OPENS.match(line)) - bool(_CLOSES.match(line))
+        name = _INCLUDE.match(line)
+        if name is not None and depth == 0 and line.endswith("\n"):
+            found.append(name[1])
+    return tuple(name for name in found if found.count(name) == 1)
+
+
+def join(text: str, headers: Mapping[str, str]) -> str:
+    """Put headers, texts by the names they are included under, in place of their includes."""
+    wanted = set(included(text)) & headers.keys()
+    parts: list[str] = []
+    for line in _LINE.findall(text):
+        name = _INCLUDE.match(line)
+        if name is None or name[1] not in wanted:
+            parts.append(line)
+            continue
+        wanted.discard(name[1])
+        header = headers[name[1]]
+        whole = not header or header.endswith("\n")
+        parts += [_MARK, line, header, "" if whole else "\n", _MARK, _END if whole else _CUT, "\n"]
+    return "".join(parts)
+
+
+def split(text: str, path: str) -> dict[str, str]:
+    """Return the files that a joined text is made of, by path: `path` and those beside it.
+
+    Marks that do not fit each other are left in the text of `path`, which then is all there is.
+    """
+    parts: dict[str, list[str]] = {path: []}
+    at = path
+    for line in _LINE.findall(text):
+        if not line.startswith(_MARK):
+            parts[at].append(line)
+            continue
+        rest = line[len(_MARK) :]
+        name = _INCLUDE.match(rest)
+        if name is not None and at == path:
+            parts[path].append(rest)
+            at = (PurePosixPath(path).parent / name[1]).as_posix()
+            if at in parts:
+                return {path: text}
+            parts[at] = []
+        elif rest.strip() in {_END, _CUT} and at != path:
+            if rest.strip() == _CUT and parts[at]:
+                parts[at][-1] = parts[at][-1].removesuffix("\n")
+            at = path
+        else:
+            return {path: text}
+    return {name: "".join(lines) for name, lines in parts.items()} if at == path else {path: text}
+
+
+def changes(before: str, after: str, path: str) -> dict[str, tuple[str, str]]:
+    """Return what an edit changes: the text before and after, by the path of each file."""
+    old, new = split(before, path), split(after, path)
+    if old.keys() != new.keys():
+        return {path: (before, after)}
+    return {name: (old[name], new[name]) for name in old if old[name] != new[name]}

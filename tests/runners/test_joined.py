@@ -1,0 +1,63 @@
+"""Headers with kernels are edited in the file that includes them, and come apart again."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runners import joined
+
+MAIN = '#include <cstdio>\n#include "k.cuh"\nint main() { k<<<1, 1>>>(0); }\n'
+HEADER = "__global__ void k(float* x) { x[0] = 1; }"
+
+
+def test_a_header_stands_in_place_of_its_include_and_comes_apart_again() -> None:
+    """Whether it ends in a line feed or not."""
+    for header in (HEADER, HEADER + "\n", "", "\n"):
+        text = joined.join(MAIN, {"k.cuh": header})
+        assert header in text
+        assert '\n#include "k.cuh"' not in text
+        assert joined.split(text, "src/main.cu") == {"src/main.cu": MAIN, "src/k.cuh": header}
+
+
+def test_an_edit_changes_the_file_that_it_is_in() -> None:
+    """Each with its own text before and after."""
+    text = joined.join(MAIN, {"k.cuh": HEADER})
+    edited = text.replace("x[0] = 1", "x[0] = 2")
+    assert joined.changes(text, edited, "main.cu") == {
+        "k.cuh": (HEADER, HEADER.replace("x[0] = 1", "x[0] = 2"))
+    }
+    both = edited.replace("<<<1, 1>>>", "<<<2, 1>>>")
+    assert joined.changes(text, both, "main.cu").keys() == {"k.cuh", "main.cu"}
+    assert joined.changes(MAIN, MAIN + "\n", "main.cu") == {"main.cu": (MAIN, MAIN + "\n")}
+
+
+def test_an_include_under_a_condition_or_twice_stays() -> None:
+    """What it means depends on what comes before it."""
+    for text in (
+        '#ifdef X\n#include "k.cuh"\n#endif\n',
+        '#include "k.cuh"\n#undef A\n#include "k.cuh"\n',
+        '#include "k.cuh"',
+        "#include <k.cuh>\n",
+    ):
+        assert joined.join(text, {"k.cuh": HEADER}) == text
+
+
+def test_marks_that_do_not_fit_leave_the_text_whole() -> None:
+    """An edit may have moved one of them."""
+    text = joined.join(MAIN, {"k.cuh": HEADER})
+    marks = [line for line in text.splitlines(keepends=True) if line.startswith("// joined")]
+    for mark in marks:
+        broken = text.replace(mark, "")
+        assert joined.split(broken, "main.cu") == {"main.cu": broken}
+        assert joined.changes(text, broken, "main.cu") == {"main.cu": (text, broken)}
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_text_comes_apart_as_it_was_put_together(main: str, header: str) -> None:
+    """Line ends of any kind included."""
+    text = f'{main}\n#include "k.cuh"\n'
+    if '#include "k.cuh"' in main or "#" in main:
+        return
+    found = joined.split(joined.join(text, {"k.cuh": header}), "main.cu")
+    assert found == {"main.cu": text, "k.cuh": header}
