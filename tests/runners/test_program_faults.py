@@ -1,0 +1,65 @@
+"""What two runs of an original do not have in common is said in figures and lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runners import program_faults
+from runners.program_report import Failure, Record
+from runners.program_run import Ran
+from tests.runners.test_program import nothing_seen
+
+
+def _run(stdout: str = "", sizes: tuple[int, ...] = (8,), *, status: int | None = 0) -> Ran:
+    records = tuple(Record("copy", 0, 0, size, "aa", None, 0, sampled=False) for size in sizes)
+    report = replace(nothing_seen(), records=records)
+    return Ran(status, stdout, "", 1.0, report, np.zeros(0, np.uint8))
+
+
+def _failing() -> Ran:
+    run = _run()
+    assert run.report is not None
+    failure = Failure("cudaMemcpy", 700, "cudaErrorIllegalAddress", "k")
+    return replace(run, report=replace(run.report, broken=True, failures=(failure,)))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (_run(status=None), "hangs in the next"),
+        (_run("bad luck", status=4), "exits with 0 in one run and 4 in the next: bad luck"),
+        (_failing(), "fails in the next: cudaMemcpy: cudaErrorIllegalAddress"),
+        (_run(sizes=(8, 8)), "makes 1 copies to the host and buffers in one run and 2"),
+        (_run(sizes=(12,)), "number 1 of its copies and buffers is a copy of 8 bytes in one run"),
+    ],
+)
+def test_a_difference_between_two_runs_is_named(other: Ran, said: str) -> None:
+    """With what to do about it."""
+    assert not program_faults.same_work(_run(), other)
+    fault = program_faults.varies(_run(), other)
+    assert fault.kind == "BaselineError"
+    assert said in fault.message
+    assert "fixed seed" in fault.remedy
+
+
+def test_lines_that_wander_are_counted_and_quoted() -> None:
+    """So that the user may make them steady, or not care."""
+    one, two, three = _run("a\nb\nc 1"), _run("a\nx\nc 2"), _run("y\nb\nc 3")
+    lines = program_faults.wandering([(one, two), (one, three)])
+    assert lines == frozenset({0, 1})
+    assert program_faults.said_of(lines, one) == [
+        'line 1 ("a") and 1 more of its output is another in every run and is not compared'
+    ]
+    assert program_faults.same_words(two, three, lines)
+    assert not program_faults.same_words(two, three, frozenset({0}))
+    assert program_faults.said_of(frozenset(), one) == []
+
+
+def test_what_was_not_kept_is_said() -> None:
+    """A loop that copies a flag back in every round makes more copies than are compared."""
+    report = replace(nothing_seen(), unrecorded=12)
+    assert "12 copies" in program_faults.unseen(report)[0]
+    assert program_faults.unseen(nothing_seen()) == []
