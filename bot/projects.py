@@ -31,7 +31,7 @@ def of_file(
     """Return what is to be optimized in a file: its entries of `.optiml.yml`, or the program it is.
 
     `name` picks one entry. `arguments` are what a program is run with instead of what its entry
-    says. With `headers`, kernels in headers of a program without an entry stand in its text
+    says. With `headers`, kernels in a program's own headers stand in its text
     (`runners.joined`). Raise `ConfigError` when nothing says how the file is run.
     """
     path = checked(file)
@@ -42,8 +42,16 @@ def of_file(
         here = [one for one in found.kernels() if one[0].path == inside]
         chosen = [one for one in here if name in (None, one[1].name, one[1].symbol)]
         if chosen:
-            run = tuple((kernel, _with(workload, arguments, file)) for kernel, workload in chosen)
-            return Declared(run, found.config.given())
+            run = ((kernel, _with(workload, arguments, file)) for kernel, workload in chosen)
+            return Declared(
+                tuple(
+                    lone_program.with_headers(kernel, workload, path)
+                    if headers and workload.program is not None
+                    else (kernel, workload)
+                    for kernel, workload in run
+                ),
+                found.config.given(),
+            )
         if here:
             known = ", ".join(workload.name for _, workload in here)
             raise ConfigError(f"{project} has no kernel {name!r} for {file}", f"it has: {known}")

@@ -89,6 +89,19 @@ def test_a_program_without_kernels_of_its_own_is_refused_before_a_gpu_is_asked(
     assert "__global__ void k" in kernel.source
 
 
+@pytest.mark.parametrize("project", ["", PROJECT])
+def test_kernels_in_a_programs_headers_stand_in_its_text(folder: Path, project: str) -> None:
+    """With a project file or without one; a header's own folder is one of headers then."""
+    if project:
+        (folder / ".optiml.yml").write_text(project)
+    (folder / "deep").mkdir()
+    (folder / "deep" / "k.cuh").write_text(PROGRAM.splitlines()[0])
+    (folder / "main.cu").write_text('#include "deep/k.cuh"\nint main() { k<<<1, 1>>>(0); }\n')
+    ((kernel, workload),) = projects.of_file(folder / "main.cu", headers=True).kernels
+    assert "__global__ void k" in kernel.source
+    assert workload.build.include == ("deep",)
+
+
 @pytest.mark.parametrize(
     "more", ['#include "other.cuh"\n', '#include "k.cu"\n', '/*\n#include "k.cu"\n*/\n']
 )
