@@ -82,6 +82,8 @@ IDLE_SHARE = 0.15
 LEAST_PRIOR = 0.01
 # These need the workload's leave, whatever the tolerance.
 NEEDS_FAST_MATH = frozenset({"fast-math"})
+# These change host code; without a workload's leave nothing they propose would be run.
+NEEDS_HOST = frozenset({"fuse-launches"})
 # Kernels whose proposals are remembered; more than any search holds open.
 MOST_REMEMBERED = 4096
 _DEFINITION = re.compile(r"__global__[^;{]*?\b(\w+)\s*\([^;{]*\)\s*\{")
@@ -106,7 +108,8 @@ class RulePolicy:
     ) -> None:
         self._notes = list(notes)
         self._macros = macros
-        closed = NEEDS_FAST_MATH if accept is not None and not accept.allow_fast_math else ()
+        closed = set(NEEDS_HOST if accept is None or not accept.edit_host else ())
+        closed |= NEEDS_FAST_MATH if accept is not None and not accept.allow_fast_math else set()
         self._rules = [
             Guarded[Edit](f"rule {name}", rule, self._notes)
             for name, rule in rules.items()
