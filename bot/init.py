@@ -97,7 +97,7 @@ def _declared(source: Source, path: str, skipped: list[str]) -> Iterator[Declare
         checks = ["check: {exit: 0}" + ("  # add stdout: WORD when it prints its own verdict")]
         lines = [f"name: {_plain(stem)}", f"file: {quoted}", "program:"]
         lines += ["  run: []  # its command-line arguments", f"  {checks[0]}"]
-        if not source.kernels:
+        if not source.kernels and not source.includes:  # its headers may hold some
             skipped.append(f"{path} was left out: it has a main() and no kernel of its own")
             return
         build = lone_program.build([source.text])
