@@ -8,7 +8,8 @@ back to the call, so that the diff shows only what changes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -16,13 +17,15 @@ from pathlib import Path
 from optimizer.directives import Macro
 from optimizer.masking import closing
 from optimizer.model import Edit, Kernel
+from optimizer.plain_forms import Group, plain_forms
 from optimizer.source import Source
-from optimizer.spans import line_start
+from optimizer.spans import line_end, line_start
 from optimizer.tokens import Token, code_tokens, tokens
 
 _LONGEST = 600  # characters of one call written out
 _MOST = 400  # calls of a file
 _DEEPEST = 6
+_PASSES = 5  # of plain forms, one of which may make way for another
 # What only the preprocessor can do, or what reads differently elsewhere.
 _PECULIAR = frozenset({
     "__VA_ARGS__", "__VA_OPT__", "asm", "__asm__", "__asm", "__LINE__", "__FILE__",
@@ -35,8 +38,8 @@ _CHANGING = frozenset({"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--"
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """A call in the original text, what it expands to, and where that begins in the new text."""
+class _Place:
+    """A span of the text before, what stands there in the text after, and where that begins."""
 
     start: int
     end: int
@@ -44,79 +47,127 @@ class _Call:
     at: int
 
 
-class WrittenOut:
-    """A kernel with the macros of its device code that hide statements written out.
+class _Layer:
+    """Groups of replacements in a text, which can be taken back where an edit left them alone."""
 
-    `macros` are those of included headers; what the file itself defines comes first. `kernel` is
-    the given one where there is nothing to write out.
+    def __init__(self, before: str, groups: Sequence[Group]) -> None:
+        self.before = before
+        places: dict[tuple[int, int], _Place] = {}
+        shift = 0
+        for start, end, now in sorted(edit for group in groups for edit in group):
+            places[start, end] = _Place(start, end, now, start + shift)
+            shift += len(now) - (end - start)
+        self._groups = [[places[start, end] for start, end, _ in group] for group in groups]
+        self.after = _replaced(before, [(p.start, p.end, p.now) for p in places.values()])
+
+    def put_back(self, edited: str) -> str:
+        """Return an edited text after with the text before on all lines that are as they were."""
+        kept = _kept(self.after, edited)
+        changes: list[tuple[int, int, str]] = []
+        blanks: list[tuple[int, int]] = []
+        for group in self._groups:
+            moved = [_moved(kept, place) for place in group]
+            if all(by is not None for by in moved):
+                changes += [
+                    (p.at + by, p.at + by + len(p.now), self.before[p.start : p.end])
+                    for p, by in zip(group, moved, strict=True)
+                    if by is not None
+                ]
+                continue
+            blanks += [
+                (line_start(edited, p.at + by), line_end(edited, p.at + by))
+                for p, by in zip(group, moved, strict=True)
+                if by is not None and not p.now
+            ]
+        changes += [(a, b, "") for a, b in blanks if not edited[a:b].strip()]
+        return _replaced(edited, changes)
+
+
+class WrittenOut:
+    """A kernel as rules are shown it: macros of its device code that hide statements written out.
+
+    Thread numbers are written plainly, too (`optimizer.plain_forms`). `macros` are those of
+    included headers; what the file itself defines comes first. `kernel` is the given one where
+    nothing is to be written otherwise.
     """
 
     def __init__(self, kernel: Kernel, macros: Mapping[str, Macro] | None = None) -> None:
-        self._before = kernel.source
-        self._calls: list[_Call] = []
-        self._names: dict[str, Macro] = {}
-        self._own: frozenset[str] = frozenset()
-        self.kernel = kernel
-        if "#define" in kernel.source or "# define" in kernel.source or macros:
-            self._write(kernel, macros or {})
+        self._layers: list[_Layer] = []
+        self._defined: list[str] = []
+        text = kernel.source
+        if "#define" in text or "# define" in text or macros:
+            text = self._through(text, self._calls(Source(text), macros or {}))
+        for _ in range(_PASSES):
+            groups = plain_forms(Source(text))
+            if not groups:
+                break
+            text = self._through(text, groups)
+        self.kernel = replace(kernel, source=text) if self._layers else kernel
 
-    def _write(self, kernel: Kernel, macros: Mapping[str, Macro]) -> None:
-        source = Source(kernel.source)
+    def _through(self, text: str, groups: Sequence[Group]) -> str:
+        if not groups:
+            return text
+        self._layers.append(_Layer(text, groups))
+        return self._layers[-1].after
+
+    def _calls(self, source: Source, macros: Mapping[str, Macro]) -> list[Group]:
+        """Return the calls of macros that hide statements, with what they expand to."""
         defined = {m.name for m in source.macros}
         table = {n: m for n, m in macros.items() if n not in defined} | source.macros_in_force
-        self._names = {n: m for n, m in table.items() if _hides(m, table, 0)}
-        self._own = frozenset(self._names) & defined
-        if not self._names or not self._names.keys() & source.words:
-            return
-        shift = 0
-        for start, end, now in self._found(source, table):
-            self._calls.append(_Call(start, end, now, start + shift))
-            shift += len(now) - (end - start)
-        if self._calls:
-            text = source.replace([(c.start, c.end, c.now) for c in self._calls])
-            self.kernel = replace(kernel, source=text)
-
-    def _found(self, source: Source, table: Mapping[str, Macro]) -> list[tuple[int, int, str]]:
-        found: list[tuple[int, int, str]] = []
-        code = [
-            t
-            for t in source.syntax.masked.tokens
-            if t.kind not in ("space", "comment", "directive")
-        ]
-        bodies = [
-            (f.body.start_byte, f.body.end_byte)
-            for f in source.functions
-            if f.is_kernel or "__device__" in f.qualifiers
-        ]
-        dead = source.inactive
-        for i, token in enumerate(code):
-            if token.text not in self._names or not i or code[i - 1].text not in _BEFORE:
-                continue
-            if not any(a < token.start < b for a, b in bodies) or len(found) == _MOST:
-                continue
-            if any(a <= token.start < b for a, b in dead):
-                continue
-            written = _written(code, i, table, 0)
-            if written is not None and len(written[0]) <= _LONGEST:
-                found.append((token.start, code[written[1]].end, written[0]))
-        return found
+        names = {n for n, m in table.items() if _hides(m, table, 0)}
+        if not names & source.words:
+            return []
+        self._defined = [_define(source.text, table[name]) for name in sorted(names & defined)]
+        return [(edit,) for edit in _found(source, names, table)]
 
     def put_back(self, edit: Edit) -> Edit:
-        """Return an edit of `kernel` as one of the original: untouched lines hold their calls."""
-        if not self._calls:
+        """Return an edit of `kernel` as one of the original: untouched lines are as they were."""
+        text = edit.source
+        if any(define not in text for define in self._defined):
             return edit
-        wide, edited = self.kernel.source, edit.source
-        if any(_define(self._before, self._names[n]) not in edited for n in self._own):
-            return edit
-        changes: list[tuple[int, int, str]] = []
-        for low, high, moved in _kept(wide, edited):
-            for c in self._calls:
-                if low <= c.at and c.at + len(c.now) <= high:
-                    was = self._before[c.start : c.end]
-                    changes.append((c.at + moved, c.at + moved + len(c.now), was))
-        for start, end, was in reversed(changes):
-            edited = edited[:start] + was + edited[end:]
-        return replace(edit, source=edited)
+        for layer in reversed(self._layers):
+            text = layer.put_back(text)
+        return replace(edit, source=text) if text != edit.source else edit
+
+
+def _replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    for start, end, new in sorted(set(edits), reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _moved(kept: Sequence[tuple[int, int, int]], place: _Place) -> int | None:
+    """Return how far a place moved with its lines; None when they changed."""
+    for low, high, moved in kept:
+        if low <= place.at and place.at + len(place.now) <= high and place.at < high:
+            return moved
+    return None
+
+
+def _found(
+    source: Source, names: AbstractSet[str], table: Mapping[str, Macro]
+) -> Iterator[tuple[int, int, str]]:
+    count = 0
+    code = [
+        t for t in source.syntax.masked.tokens if t.kind not in ("space", "comment", "directive")
+    ]
+    bodies = [
+        (f.body.start_byte, f.body.end_byte)
+        for f in source.functions
+        if f.is_kernel or "__device__" in f.qualifiers
+    ]
+    dead = source.inactive
+    for i, token in enumerate(code):
+        if token.text not in names or not i or code[i - 1].text not in _BEFORE:
+            continue
+        if not any(a < token.start < b for a, b in bodies) or count == _MOST:
+            continue
+        if any(a <= token.start < b for a, b in dead):
+            continue
+        written = _written(code, i, table, 0)
+        if written is not None and len(written[0]) <= _LONGEST:
+            count += 1
+            yield token.start, code[written[1]].end, written[0]
 
 
 def _define(text: str, macro: Macro) -> str:

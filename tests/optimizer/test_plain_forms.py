@@ -1,0 +1,105 @@
+"""Other ways to write a thread's number, shown to rules in the one they know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from optimizer import plugins
+from optimizer.model import CaseTimes, Edit, Kernel, Measurement, Status, Step, Verdict
+from optimizer.policies.rules import RulePolicy
+from optimizer.source import Source
+from optimizer.written_out import WrittenOut
+
+HEAD = "__device__ int number() { return blockIdx.x * blockDim.x + threadIdx.x; }\n"
+TAIL = "void run(float *x, float *y, int n) { k<<<(n + 255) / 256, 256>>>(x, y, n); }\n"
+ID = "blockIdx.x * blockDim.x + threadIdx.x"
+WORK = "  if (i < n) y[i] = x[i] + y[i];\n"
+FORMS = {
+    "set later": f"  int i;\n  i = {ID};\n",
+    "named with others": f"  int i, j = 1, *p;\n  p = 0;\n  i = {ID};\n",
+    "set in two steps": "  int i = threadIdx.x;\n  i += blockIdx.x * blockDim.x;\n",
+    "set later in two steps": "  int i;\n  i = threadIdx.x;\n  i += blockIdx.x * blockDim.x;\n",
+    "in brackets": f"  const int i({ID});\n",
+    "in braces": f"  int i{{static_cast<int>({ID})}};\n",
+    "auto": f"  const auto i = {ID};\n",
+    "returned": "  int i = number();\n",
+    "with another": f"  int i = {ID}, j = 3;\n",
+}
+
+
+def kernel(body: str) -> str:
+    return f"{HEAD}__global__ void k(float *x, float *y, int n) {{\n{body}}}\n{TAIL}"
+
+
+def shown(text: str) -> str:
+    return WrittenOut(Kernel("k", text)).kernel.source
+
+
+def edited(text: str, change: Callable[[str], str]) -> str:
+    view = WrittenOut(Kernel("k", text))
+    return view.put_back(Edit("e", change(view.kernel.source), "rule:e")).source
+
+
+def kinds(text: str) -> set[str]:
+    times = CaseTimes("n=1", (1.0,), (1.0,))
+    verdict = Verdict(Status.CORRECT, Measurement((times,), "H200"))
+    step = Step(0, None, None, Kernel("k", text), verdict)
+    return {p.edit.kind for p in RulePolicy(plugins.rules()).propose(step, (), 80)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_number_is_known_however_it_is_written(form: str) -> None:
+    text = kernel(FORMS[form] + WORK)
+    after = shown(text)
+    assert after.count("\n") == text.count("\n")
+    fn = Source(after).function("k")
+    assert fn is not None
+    assert [(t.variable.name, t.variable.settled) for t in fn.thread_ids] == [("i", True)]
+    assert edited(text, lambda t: t.replace("x[i] + y[i]", "x[i] * y[i]")) == text.replace(
+        "+ y", "* y"
+    )
+    assert {"coarsen", "vectorize"} & kinds(text)
+
+
+def test_lines_that_an_edit_changes_stay_plain_and_leave_no_blanks() -> None:
+    text = kernel(f"  int i, j;\n  float v;\n\n  i = {ID};\n  j = 2;\n{WORK}")
+    result = edited(text, lambda t: t.replace(f"int i = {ID};", f"int i = 4 * ({ID});"))
+    wanted = kernel(f"  float v;\n\n  int i = 4 * ({ID});\n  int j = 2;\n{WORK}")
+    assert result == wanted
+
+
+def test_a_while_that_strides_is_a_for() -> None:
+    body = f"  int i = {ID};\n  while (i < n) {{\n    y[i] = x[i] + y[i];\n    i += blockDim.x * gridDim.x;\n  }}\n"
+    after = shown(kernel(body))
+    assert f"for (int i = {ID}; i < n; i += blockDim.x * gridDim.x) {{" in after
+    assert "while" not in after
+    assert "vectorize" in kinds(kernel(body))
+    assert edited(kernel(body), lambda t: t + "// end\n") == kernel(body) + "// end\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"  int i;\n  if (n) i = {ID};\n{WORK}",  # set under a test
+        f"  int i;\n  x[0] = i;\n  i = {ID};\n{WORK}",  # used before
+        f"  static int i;\n  i = {ID};\n{WORK}",
+        f"  int i;\n  {{ i = {ID}; }}\n{WORK}",
+        f"  int i;\n#if 1\n  i = {ID};\n#endif\n{WORK}",
+        f"  __shared__ int i;\n  i = {ID};\n{WORK}",
+        "  int i;\n  i = n;\n  if (i < n) x[i] = 0;\n",  # of no thread
+        "  int i = threadIdx.x;\n  x[i] = 0;\n  i += blockIdx.x * blockDim.x;\n" + WORK,
+        f"  int i = {ID};\n  while (i < n) {{\n    if (x[i] > 0) {{ i += 1; continue; }}\n    i += n;\n  }}\n",
+        f"  int i = {ID};\n  while (i < n) {{\n    x[i] = 0;\n    i += gridDim.x;\n  }}\n  y[i] = 1;\n",
+        f"  int i = {ID};\n{WORK}",
+    ],
+)
+def test_what_says_something_else_stays(body: str) -> None:
+    assert shown(kernel(body)) == kernel(body)
+
+
+def test_a_name_that_a_macro_uses_stays_where_it_is() -> None:
+    text = kernel(f"  int i;\n  i = {ID};\n  if (IN) y[i] = 0;\n")
+    text = "#define IN (i < n)\n" + text
+    assert shown(text) == text
