@@ -43,11 +43,14 @@ _FLAGS = {
 }
 
 
-def advice(printed: str, root: Path) -> str:
+def advice(printed: str, root: Path, *, several: bool = False) -> str:
     """Return what to do about what a compiler or linker printed; empty when it does not tell.
 
     `root` is the project's folder; a header is looked for in it, and in the repository around it.
+    `several` tells that the text is that of several files (`runners.joined`).
     """
+    if several and re.search(r"already been (?:defined|declared)|redefinition of", printed):
+        return f"its files cannot be built as one text; {_CAPTURE}"
     found = _HEADER.search(printed)
     if found is not None:
         return _header(found[1] or found[2], root)

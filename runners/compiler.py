@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from runners import altering, build_advice, cubin, diagnostics, sass
+from runners import altering, build_advice, cubin, diagnostics, joined, sass
 from runners.fault import Fault
 from runners.flags import allowed_flags, near, repository
 from runners.header_digest import header_digest, included
@@ -459,7 +459,8 @@ def _failure(order: _Order, done: Finished, printed: str, free_bytes: int) -> Fa
         return Failure(f"the compiler {_TOO_MUCH[done.limit]}", seconds=done.seconds)
     found = diagnostics.parse(printed)
     log = diagnostics.render(found, order.source, order.name, printed)
-    helps = build_advice.advice(printed, order.root)
+    several = joined.has_several(order.source)
+    helps = build_advice.advice(printed, order.root, several=several)
     log += f"\nwhat helps: {helps}" if helps else ""
     if done.code < 0 or re.search(_OUT_OF_ROOM, printed):
         log = f"the compiler ran out of memory or was killed\n{log}"

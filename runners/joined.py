@@ -1,7 +1,8 @@
 """A program's text with its own headers in place of their includes, and back to the files.
 
-So that kernels in `kernels.cuh` can be edited as if they stood in the file that includes it. A
-comment marks where each begins, with the line that included it, and where it ends. Stdlib only.
+So that kernels in `kernels.cuh` can be edited as if they stood in the file that includes it; other
+files that are compiled beside it stand at its end. A comment marks where each begins, with the line
+that included it, and where it ends. Stdlib only.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import PurePosixPath
 
 _MARK = "// joined by optiml: "
 _END, _CUT = "end", "end without line feed"
+_BESIDE = re.compile(r"compiled beside (the cut )?\"([^\"\n]+)\"\n")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"")
 _OPENS = re.compile(r"[ \t]*#[ \t]*if")
@@ -33,8 +35,11 @@ def included(text: str) -> tuple[str, ...]:
     return tuple(name for name in found if found.count(name) == 1)
 
 
-def join(text: str, headers: Mapping[str, str]) -> str:
-    """Put headers, texts by the names they are included under, in place of their includes."""
+def join(text: str, headers: Mapping[str, str], beside: Mapping[str, str] | None = None) -> str:
+    """Put headers, texts by the names they are included under, in place of their includes.
+
+    `beside` are texts by their names that are put behind all.
+    """
     wanted = set(included(text)) & headers.keys()
     parts: list[str] = []
     for line in _LINE.findall(text):
@@ -43,10 +48,21 @@ def join(text: str, headers: Mapping[str, str]) -> str:
             parts.append(line)
             continue
         wanted.discard(name[1])
-        header = headers[name[1]]
-        whole = not header or header.endswith("\n")
-        parts += [_MARK, line, header, "" if whole else "\n", _MARK, _END if whole else _CUT, "\n"]
+        parts += [_MARK, line, *_marked(headers[name[1]])]
+    for other, inner in (beside or {}).items():
+        cut = "" if not parts or parts[-1].endswith("\n") else "the cut "
+        parts += ["\n" if cut else "", _MARK, f'compiled beside {cut}"{other}"\n', *_marked(inner)]
     return "".join(parts)
+
+
+def _marked(text: str) -> list[str]:
+    whole = not text or text.endswith("\n")
+    return [text, "" if whole else "\n", _MARK, _END if whole else _CUT, "\n"]
+
+
+def has_several(text: str) -> bool:
+    """Tell whether a text holds sources that are else compiled beside it."""
+    return f"{_MARK}compiled beside " in text
 
 
 def split(text: str, path: str) -> dict[str, str]:
@@ -61,10 +77,14 @@ def split(text: str, path: str) -> dict[str, str]:
             parts[at].append(line)
             continue
         rest = line[len(_MARK) :]
-        name = _INCLUDE.match(rest)
-        if name is not None and at == path:
-            parts[path].append(rest)
-            at = (PurePosixPath(path).parent / name[1]).as_posix()
+        name, other = _INCLUDE.match(rest), _BESIDE.match(rest)
+        if (name or other) and at == path:
+            if name is not None:
+                parts[path].append(rest)
+            elif other is not None and other[1] and parts[path]:
+                parts[path][-1] = parts[path][-1].removesuffix("\n")
+            inner = name[1] if name is not None else other[2] if other is not None else ""
+            at = (PurePosixPath(path).parent / inner).as_posix()
             if at in parts:
                 return {path: text}
             parts[at] = []

@@ -16,7 +16,14 @@ from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
 from runners import build_advice, header_digest, joined
 
-MOST_HEADERS = 40
+MOST_HEADERS, MOST_BYTES = 40, 1 << 20
+_COMPILED = {".cu", ".cpp", ".cc", ".cxx"}
+# A function that is declared: words before its name, on its line, that may be a type.
+_DECLARED = re.compile(
+    r"^[ \t]*(?!(?:return|else|case|new|delete|throw|goto|typedef|using|#|//)\b)"
+    r"(?:extern\s+)?(?:\"C\"\s+)?[A-Za-z_][\w:<>, \t*&]*[\s*&]([A-Za-z_]\w*)\s*\(",
+    re.MULTILINE,
+)
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./+-]+)[>\"]", re.MULTILINE)
 # The header of a library of the CUDA toolkit, and what links it; all are in `runners.flags`.
 _LIBRARIES = {
@@ -52,9 +59,10 @@ _WORDS = (
 )  # fmt: skip
 
 _ELSEWHERE = (
-    "kernels are edited in the file that is named, and in headers of its folder that only it "
-    "includes. For those in other files build the program as you do, take its launches down with "
-    "`optiml capture -- ./PROGRAM ARGUMENTS`, then `optiml run --capture optiml-capture`"
+    "kernels are edited in the file that is named, in headers of its folder that only it includes, "
+    "and in sources beside it that define what it declares. For others build the program as you "
+    "do, take its launches down with `optiml capture -- ./PROGRAM ARGUMENTS`, then "
+    "`optiml run --capture optiml-capture`"
 )
 
 
@@ -143,26 +151,72 @@ def joinable(text: str, file: Path) -> dict[str, str]:
         path = (file.parent / name).resolve()
         if path in included or not path.is_relative_to(file.parent) or str(path) not in others:
             continue
-        try:
-            exact = path.read_bytes().decode()
-        except (OSError, UnicodeDecodeError):
-            continue
-        if Source(exact).kernels:
+        exact = _exact(path)
+        if exact is not None and Source(exact).kernels:
             found[name] = exact
     return found
 
 
+def compiled_beside(text: str, file: Path) -> dict[str, str]:
+    """Return sources beside a program that define what it only declares, by name, with texts.
+
+    Empty where two of them define the same: then a makefile chooses.
+    """
+    here = [text, *own_headers(text, file).values()]
+    included = {Path(name).name for one in here for name in _INCLUDE.findall(one)}
+    defined = {name for one in here for name in _defined(Source(one))}
+    if not {name for one in here for name in _DECLARED.findall(one)} - defined:
+        return {}
+    sources: dict[str, tuple[str, Source]] = {}
+    for path in sorted(file.parent.iterdir()):
+        if path == file or path.suffix not in _COMPILED or len(sources) >= MOST_HEADERS:
+            continue
+        exact = _exact(path)
+        if exact is not None and not (parsed := Source(exact)).has_main:
+            sources[path.name] = (exact, parsed)
+    found: dict[str, str] = {}
+    more = True
+    while more:
+        more = False
+        wanted = {name for one in here for name in _DECLARED.findall(one)} - defined
+        for name, (exact, parsed) in sources.items():
+            if name in found or name in included or not wanted & _defined(parsed):
+                continue
+            if _defined(parsed) & defined:
+                return {}
+            found[name] = exact
+            here.append(exact)
+            defined |= _defined(parsed)
+            more = True
+    return found
+
+
+def _defined(source: Source) -> set[str]:
+    """Return the functions that a source defines for others."""
+    return {f.name for f in source.functions if "static" not in f.qualifiers and f.name != "main"}
+
+
+def _exact(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode() if path.stat().st_size <= MOST_BYTES else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
 def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel, Workload]:
-    """Return a program with its headers' kernels in its own text, so that they can be edited."""
+    """Return a program with kernels of its headers, and sources beside it, in its own text."""
+    beside = compiled_beside(kernel.source, file)
     headers = joinable(kernel.source, file)
-    if not headers:
+    if not headers and not beside:
         return kernel, workload
     root = Path(workload.root)
     places = {(file.parent / name).resolve().parent for name in headers} - {file.parent}
     folders = [os.path.relpath(place, root) for place in sorted(places)]
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
-    build_ = replace(workload.build, include=include)
-    text = joined.join(kernel.source, headers)
+    more = (f for f in build(list(beside.values())).flags if f not in workload.build.flags)
+    flags = (*workload.build.flags, *(f for f in more if not f.startswith(("-O", "-std"))))
+    build_ = replace(workload.build, include=include, flags=flags)
+    text = joined.join(kernel.source, headers, beside)
     return replace(kernel, source=text), replace(workload, build=build_)
 
 

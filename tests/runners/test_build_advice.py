@@ -49,3 +49,10 @@ def test_a_header_is_looked_for_in_the_project_and_its_repository(
     (tmp_path / where).mkdir(parents=True)
     (tmp_path / where / "helper.h").touch()
     assert said in advice(MISSING, tmp_path / "repo/app")
+
+
+def test_files_that_do_not_go_together_are_for_a_capture(tmp_path: Path) -> None:
+    """Of one file alone, the compiler says enough."""
+    printed = 'run.cu(9): error: function "helper" has already been defined'
+    assert "optiml capture" in advice(printed, tmp_path, several=True)
+    assert advice(printed, tmp_path) == ""

@@ -20,6 +20,17 @@ def test_a_header_stands_in_place_of_its_include_and_comes_apart_again() -> None
         assert joined.split(text, "src/main.cu") == {"src/main.cu": MAIN, "src/k.cuh": header}
 
 
+def test_sources_compiled_beside_stand_at_the_end_and_come_apart_again() -> None:
+    """Whether the program's text ends in a line feed or not."""
+    other = "int helper() { return 1; }\n"
+    for main in (MAIN, MAIN.rstrip("\n"), ""):
+        for inner in (other, other.rstrip("\n"), ""):
+            text = joined.join(main, {"k.cuh": HEADER}, {"a.cu": inner, "b.cpp": other})
+            wanted = {"main.cu": main, "a.cu": inner, "b.cpp": other}
+            wanted |= {"k.cuh": HEADER} if main else {}
+            assert joined.split(text, "main.cu") == wanted
+
+
 def test_an_edit_changes_the_file_that_it_is_in() -> None:
     """Each with its own text before and after."""
     text = joined.join(MAIN, {"k.cuh": HEADER})

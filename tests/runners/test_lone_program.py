@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from optimizer.model import Kernel
-from runners import flags, lone_program
+from runners import flags, joined, lone_program
 
 MAIN = "__global__ void k(float* x) { x[0] = 1; }\nint main() { k<<<1, 1>>>(0); }\n"
 
@@ -98,3 +98,46 @@ def test_a_program_whose_kernels_are_elsewhere_says_where() -> None:
     assert "other.h" not in trouble[0]
     assert "optiml capture" in trouble[1]
     assert lone_program.nothing_to_edit(Kernel("main", MAIN, "main.cu"), {}) is None
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Path:
+    (tmp_path / "run.h").write_text("#pragma once\nfloat run(int n);\n")
+    (tmp_path / "run.cu").write_text(
+        '#include "run.h"\n#include <cublas_v2.h>\nfloat scale(float x);\n'
+        "__global__ void k(float* x) { x[0] = 1; }\n"
+        "float run(int n) { k<<<n, 1>>>(0); return scale(2.0f); }\n"
+    )
+    (tmp_path / "scale.cpp").write_text("float scale(float x) { return 2 * x; }\n")
+    (tmp_path / "unused.cu").write_text("int unused() { return 1; }\n")
+    (tmp_path / "test.cu").write_text("float run(int n) { return 0; }\nint main() { run(1); }\n")
+    (tmp_path / "main.cu").write_text('#include "run.h"\nint main() { return run(3) > 0; }\n')
+    return tmp_path
+
+
+def test_a_program_of_several_files_is_built_and_edited_as_one(several: Path) -> None:
+    """Those that define what it declares, and what those declare; no other program."""
+    file = several / "main.cu"
+    work = lone_program.on_disk(file.read_text(), file, several)
+    assert work is not None
+    kernel, work = lone_program.with_headers(
+        Kernel("main", file.read_text(), "main.cu"), work, file
+    )
+    assert joined.split(kernel.source, "main.cu") == {
+        name: (several / name).read_text() for name in ("main.cu", "run.cu", "scale.cpp")
+    }
+    assert work.build.flags == ("-O3", "-std=c++17", "-lcublas")
+    assert lone_program.nothing_to_edit(kernel, {}) is None
+
+
+def test_where_two_files_define_the_same_the_makefile_chooses(several: Path) -> None:
+    """Nobody here can tell which of them it builds."""
+    (several / "run_v2.cu").write_text("float run(int n) { return 1; }\n")
+    file = several / "main.cu"
+    assert lone_program.compiled_beside(file.read_text(), file) == {}
+
+
+def test_a_file_that_declares_nothing_is_built_alone(several: Path) -> None:
+    """A call is no declaration: the name may be a library's."""
+    text = "int main() { scale(1); return run(2); }\n"
+    assert lone_program.compiled_beside(text, several / "main.cu") == {}
