@@ -165,15 +165,15 @@ def test_a_search_text_that_does_not_fit_is_answered_with_what_to_do(project: Pa
     driven(project, talk)
 
 
-@pytest.mark.parametrize("name", ["/etc/passwd", "../secret.cu", "link.cu", "softmax.py"])
-def test_only_sources_of_the_project_can_be_read(project: Path, name: str) -> None:
+def test_only_sources_of_the_project_can_be_read(project: Path) -> None:
     (project.parent / "secret.cu").write_text("// the secret\n__global__ void k() {}\n")
     (project / "link.cu").symlink_to(project.parent / "secret.cu")
 
     async def talk(ask: Ask) -> None:
-        answer = await ask("inspect", file=name)
-        assert answer.is_error
-        assert "secret" not in text(answer).replace("secret.cu", "")
+        for name in ("/etc/passwd", "../secret.cu", "link.cu", "softmax.py"):
+            answer = await ask("inspect", file=name)
+            assert answer.is_error, name
+            assert "secret" not in text(answer).replace("secret.cu", "")
 
     driven(project, talk)
 
