@@ -46,6 +46,8 @@ class Expander:
         self._aliases = aliases or {}
         self._macros = macros or {}
         self._known: dict[tuple[int, bool], Polynomial | None] = {}
+        self._expanded: dict[tuple[Node, bool], Polynomial | None] = {}
+        self._under_way = 0
         self._sources: dict[int, frozenset[str]] = {}
         self._main = self
         self._at: Node | None = None
@@ -55,11 +57,23 @@ class Expander:
 
         With `fold` constants of the file (`#define TILE 16`) are numbers, else they stay names.
         """
+        if node is None:
+            return None
+        key = (node, fold)
+        if key in self._expanded and not self._under_way:
+            return self._expanded[key]
+        self._under_way += 1
         try:
             found = self._expand(node, fold, 0)
         except RecursionError:
             return None
-        return found if found is None or len(found.terms) <= _MANY else None
+        finally:
+            self._under_way -= 1
+        if found is not None and len(found.terms) > _MANY:
+            found = None
+        if not self._under_way:  # within another, what is on its way counts as unknown
+            self._expanded[key] = found
+        return found
 
     def _expand(self, node: Node | None, fold: bool, depth: int) -> Polynomial | None:
         if node is None or depth > _DEEP or node.has_error:

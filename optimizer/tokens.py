@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -54,7 +54,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     return _short(text) if len(text) < _SHORT else _whole(text)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _short(text: str) -> tuple[Token, ...]:
     return _cut(text, 0)
 
@@ -137,13 +137,25 @@ _MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 
 def code_tokens(text: str) -> list[Token]:
     """Cut a text into tokens that mean something: no blanks, no comments."""
-    return [t for t in tokens(text) if t.kind not in ("space", "comment")]
+    return list(_short_code(text)) if len(text) < _SHORT else list(_meaning(tokens(text)))
+
+
+@lru_cache(maxsize=4096)
+def _short_code(text: str) -> tuple[Token, ...]:
+    return tuple(_meaning(_cut(text, 0)))
+
+
+def _meaning(found: Iterable[Token]) -> Iterator[Token]:
+    return (t for t in found if t[0] not in _BLANK)
+
+
+_BLANK = frozenset({"space", "comment"})
 
 
 @lru_cache(maxsize=16)  # many ask for those of the file at hand
 def meaningful(text: str) -> tuple[Token, ...]:
     """Cut a file into tokens that mean something, as `code_tokens` does."""
-    return tuple(code_tokens(text))
+    return tuple(_meaning(tokens(text)))
 
 
 def squeezed(text: str) -> str:
@@ -171,6 +183,7 @@ _LIMIT = 1 << 64
 _TYPES = frozenset({"int", "unsigned", "long", "short", "size_t", "signed", "char", "const"})
 
 
+@lru_cache(maxsize=1024)
 def integer(literal: str) -> int | None:
     """Read an integer literal with its suffix and digit separators, a sign in front allowed.
 
