@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from optimizer.affine import INTEGERS
 from optimizer.directives import Macro
 from optimizer.masking import closing
 from optimizer.model import Edit, Kernel
@@ -86,15 +87,17 @@ class _Layer:
 class WrittenOut:
     """A kernel as rules are shown it: macros of its device code that hide statements written out.
 
-    Thread numbers are written plainly, too (`optimizer.plain_forms`). `macros` are those of
-    included headers; what the file itself defines comes first. `kernel` is the given one where
-    nothing is to be written otherwise.
+    Thread numbers are written plainly, too (`optimizer.plain_forms`), and what the file uses of
+    `macros`, those of included headers, stands defined behind its end. What the file itself
+    defines comes first. `kernel` is the given one where nothing is to be written otherwise.
     """
 
     def __init__(self, kernel: Kernel, macros: Mapping[str, Macro] | None = None) -> None:
         self._layers: list[_Layer] = []
         self._defined: list[str] = []
-        text = kernel.source
+        self._before = kernel.source
+        self._appendix = _appendix(Source(kernel.source), macros) if macros else ""
+        text = kernel.source + self._appendix
         if "#define" in text or "# define" in text or macros:
             text = self._through(text, self._calls(Source(text), macros or {}))
         for _ in range(_PASSES):
@@ -102,7 +105,7 @@ class WrittenOut:
             if not groups:
                 break
             text = self._through(text, groups)
-        self.kernel = replace(kernel, source=text) if self._layers else kernel
+        self.kernel = kernel if text == kernel.source else replace(kernel, source=text)
 
     def _through(self, text: str, groups: Sequence[Group]) -> str:
         if not groups:
@@ -121,13 +124,37 @@ class WrittenOut:
         return [(edit,) for edit in _found(source, names, table)]
 
     def put_back(self, edit: Edit) -> Edit:
-        """Return an edit of `kernel` as one of the original: untouched lines are as they were."""
+        """Return an edit of `kernel` as one of the original: untouched lines are as they were.
+
+        One that would change what a header defines becomes no edit at all: the original.
+        """
         text = edit.source
-        if any(define not in text for define in self._defined):
-            return edit
-        for layer in reversed(self._layers):
-            text = layer.put_back(text)
+        if not text.endswith(self._appendix):
+            return replace(edit, source=self._before)
+        if all(define in text for define in self._defined):
+            for layer in reversed(self._layers):
+                text = layer.put_back(text)
+        text = text.removesuffix(self._appendix)
         return replace(edit, source=text) if text != edit.source else edit
+
+
+def _appendix(source: Source, macros: Mapping[str, Macro]) -> str:
+    """Return definitions of the names a file uses that stand for expressions, numbers and types."""
+    wanted: dict[str, Macro] = {}
+    pending = [n for n in macros if n in source.words and not source.known(n)]
+    while pending:
+        name = pending.pop()
+        macro = macros[name]
+        if name in wanted or "#" in macro.body or not macro.body or _hides(macro, macros, 0):
+            continue
+        wanted[name] = macro
+        words = [t.text for t in code_tokens(macro.body)]
+        pending += [w for w in words if w in macros and not source.known(w)]
+    lines = ""
+    for name, macro in sorted(wanted.items()):
+        listed = f"({', '.join(macro.parameters)})" if macro.parameters is not None else ""
+        lines += f"#define {name}{listed} {' '.join(macro.body.replace(chr(92), ' ').split())}\n"
+    return f"\n{lines}" if lines else ""
 
 
 def _replaced(text: str, edits: Sequence[tuple[int, int, str]]) -> str:
@@ -297,7 +324,9 @@ def _starts(lines: list[str]) -> list[int]:
 
 
 def header_macros(kernel: Kernel, root: Path) -> dict[str, Macro]:
-    """Return the macros that local headers of a kernel's file define, one of two meanings left out.
+    """Return what local headers of a kernel's file define, names of two meanings left out.
+
+    Macros, and as such constants and names of arithmetic types.
 
     The path of the kernel is relative to `root`, beyond which nothing is read; a header that cannot
     be read defines nothing.
@@ -312,7 +341,20 @@ def header_macros(kernel: Kernel, root: Path) -> dict[str, Macro]:
     found: dict[str, Macro] = {}
     often: Counter[str] = Counter()
     for text in texts.values():
-        mine = Source(text).macros_in_force
+        mine = _defined_by(Source(text))
         often.update(mine.keys())
         found.update(mine)
     return {name: macro for name, macro in found.items() if often[name] == 1}
+
+
+def _defined_by(header: Source) -> dict[str, Macro]:
+    """Return macros, and as such constants and other names of arithmetic types."""
+    found = {
+        c.name: Macro(c.name, str(c.value), 0, 0, (0, 0), None, c.value)
+        for c in header.constants
+        if c.value is not None and c.kind != "macro" and header.constant_of(c.name) is c
+    }
+    for name, kind in header.aliases.items():
+        if kind in INTEGERS or kind in ("float", "double"):
+            found[name] = Macro(name, kind, 0, 0, (0, 0))
+    return found | header.macros_in_force

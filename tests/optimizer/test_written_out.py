@@ -140,12 +140,36 @@ def test_a_header_of_the_project_may_hold_the_macro(tmp_path: Path) -> None:
     kernel = Kernel("relu", text, "relu.cu")
     macros = header_macros(kernel, tmp_path)
     assert list(macros) == ["CUDA_1D_KERNEL_LOOP"]
+    assert WrittenOut(kernel, {}).kernel == kernel
     shown = WrittenOut(kernel, macros)
     assert WRITTEN in shown.kernel.source
     assert edited(shown, "0.f;", "1.f;") == text.replace("0.f;", "1.f;")
     found = RulePolicy({"one": _sees_a_loop}, macros=macros).propose(step(kernel), (), 5)
     assert [p.edit.source for p in found] == [text.replace("0.f;", "2.f;")]
     assert not RulePolicy({"one": _sees_a_loop}).propose(step(kernel), (), 5)
+
+
+def test_what_a_header_defines_is_known_and_stays_in_the_header(tmp_path: Path) -> None:
+    (tmp_path / "sizes.h").write_text(
+        "#pragma once\n#define TILE (2 * HALF)\n#define HALF 8\nconst int kBins = 64;\n"
+        "typedef float real;\n#define AT(i, j) ((i) * TILE + (j))\n#define UNUSED 3\n"
+        "#define LOG(x) printf(#x)\n"
+    )
+    text = (
+        '#include "sizes.h"\n__global__ void k(real *a) {\n  __shared__ real t[TILE];\n'
+        "  for (int j = 0; j < kBins; j++) a[AT(threadIdx.x, j)] = t[j % TILE];\n}\n"
+    )
+    kernel = Kernel("k", text, "k.cu")
+    assert Source(text).kernels[0].unknown_names
+    shown = WrittenOut(kernel, header_macros(kernel, tmp_path))
+    assert shown.kernel.source.startswith(text)
+    assert "UNUSED" not in shown.kernel.source
+    fn = Source(shown.kernel.source).kernels[0]
+    assert not fn.unknown_names
+    assert fn.loops[0].trips == 64
+    assert Source(shown.kernel.source).constant("TILE") == 16
+    assert edited(shown, "j % TILE", "j & 15") == text.replace("j % TILE", "j & 15")
+    assert edited(shown, "HALF 8", "HALF 4") == text
 
 
 def _sees_a_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
