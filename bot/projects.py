@@ -58,10 +58,13 @@ def of_file(
     program = program_workload(path, _start(path, arguments))
     if program is None:
         where = f"{project} does not mention {file}" if project else f"no {FILE} describes {file}"
-        raise ConfigError(
-            f"{where}, and it has no main()",
-            f"`optiml init {file}` writes a first {FILE} from what it finds",
-        )
+        remedy = f"`optiml init {file}` writes a first {FILE} from what it finds"
+        if users := lone_program.users(path):
+            remedy = (
+                f"`optiml run {file.parent / users[0].name}` runs the program it is part of; or "
+            )
+            remedy += f"`optiml init {file}` writes a first {FILE}"
+        raise ConfigError(f"{where}, and it has no main()", remedy)
     if name is not None:
         raise ConfigError(
             f"{file} is run as a program, which has no kernel {name!r} to pick",

@@ -191,6 +191,19 @@ def compiled_beside(text: str, file: Path) -> dict[str, str]:
     return found
 
 
+def users(file: Path) -> tuple[Path, ...]:
+    """Return programs in a file's folder whose text it would stand in."""
+    found = []
+    for path in sorted(file.parent.glob("*.cu"))[:MOST_HEADERS]:
+        text = None if path == file else _exact(path)
+        if text is None or not Source(text).has_main:
+            continue
+        headers = {(file.parent / name).resolve() for name in joinable(text, path)}
+        if file in headers or file.name in compiled_beside(text, path):
+            found.append(path)
+    return tuple(found)
+
+
 def _defined(source: Source) -> set[str]:
     """Return the functions that a source defines for others."""
     return {f.name for f in source.functions if "static" not in f.qualifiers and f.name != "main"}

@@ -102,6 +102,17 @@ def test_kernels_in_a_programs_headers_stand_in_its_text(folder: Path, project: 
     assert workload.build.include == ("deep",)
 
 
+def test_a_part_of_a_program_points_to_the_program(folder: Path) -> None:
+    """Which is what can be run."""
+    with pytest.raises(ConfigError, match="no main") as caught:
+        projects.of_file(folder / "k.cu")
+    assert caught.value.remedy.startswith("`optiml init")
+    (folder / "app.cu").write_text('#include "k.cu"\nint main() { k<<<1, 1>>>(0); }\n')
+    with pytest.raises(ConfigError, match="no main") as caught:
+        projects.of_file(folder / "k.cu")
+    assert f"`optiml run {folder / 'app.cu'}`" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     "more", ['#include "other.cuh"\n', '#include "k.cu"\n', '/*\n#include "k.cu"\n*/\n']
 )
