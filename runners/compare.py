@@ -25,6 +25,8 @@ BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twi
 CONDITION = 4.0
 ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
+# The smallest number of a type above zero, by its roundoff: half, bfloat16, float, double.
+_SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
 CHUNK = 1 << 18
 _POOL = ThreadPoolExecutor(8, thread_name_prefix="compare")  # starts no thread before its time
 
@@ -56,6 +58,8 @@ class Budget:
             size = np.abs(np.where(np.isfinite(want), want, 0.0))
             exponent = np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST
             earned = BUDGET * self.noise[exponent] + 2 * self.few * self.roundoff * size
+            # Below the smallest normal number one rounding error is that of the smallest one.
+            earned = earned + self.few * _SMALLEST.get(self.roundoff, 0.0)
             allowed = self.atol + self.rtol * size
             if self.capped:
                 # A sum that cancels cannot be asked to be exact to its own size.

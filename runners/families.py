@@ -84,6 +84,12 @@ def _equal(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     return np.full_like(data, np.ldexp(np.rint(part * 16) / 16, exponent))
 
 
+def _few(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Three numbers of four bits in turns: a row that is partly equal errs in one direction."""
+    three = [_equal(data, scalar, rng)[:1] for _ in range(3)]
+    return np.concatenate(three)[rng.integers(0, 3, len(data))] if len(data) else data
+
+
 def _sorted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
     return np.asarray(np.sort(data))
 
@@ -119,7 +125,7 @@ def _nan(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
 def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Stretches of unlike structure inside one input."""
     out = data.copy()
-    kinds = (_times_ten, _one_hot, _equal, _sorted, _integers)
+    kinds = (_times_ten, _one_hot, _few, _sorted, _integers)
     edges = np.sort(rng.integers(0, len(out) + 1, 6))
     for start, end, transform in zip(edges[:-1], edges[1:], kinds, strict=True):
         # Sorting millions would take longer than all the rest together.
