@@ -9,7 +9,7 @@ from math import prod
 from tree_sitter import Node
 
 from optimizer.functions import Function
-from optimizer.launches import Extent
+from optimizer.launches import Extent, only_value
 from optimizer.launches import Launch as LaunchSite
 from optimizer.model import Launch
 from optimizer.source import Source
@@ -63,9 +63,8 @@ def origin(host: Function | None, extent: Extent) -> Span | None:
     if host is None or not extent.text.isidentifier():
         return extent.span
     found = [v for v in host.variables.all if v.name == extent.text]
-    if len(found) != 1 or not found[0].settled or found[0].init is None:
-        return None
-    return span(found[0].init)
+    given = only_value(found[0], extent.span[0]) if len(found) == 1 else None
+    return span(given) if given is not None else None
 
 
 def repeated(text: str, where: Span, old: int, new: int) -> Places:

@@ -172,7 +172,7 @@ class Launches:
         named = listed[0] if listed is not None and len(listed) == 1 else node  # dim3(grid)
         if named.type == "identifier":
             variable = self._variables.named(self._syntax.of(named), named)
-            if variable is not None and variable.element == "dim3":
+            if variable is not None and self._is_dim3(variable):
                 return self._dim3(variable, named), variable.name
         if listed is not None:
             return tuple(self.extent(c) for c in listed), ""
@@ -186,6 +186,12 @@ class Launches:
             return None
         text = self._syntax.of(node)
         return tuple(Extent(f"{text}.{axis}", span(node)) for axis in "xyz")
+
+    def _is_dim3(self, variable: Variable) -> bool:
+        first = variable.init if variable.element == "auto" else None
+        made = first is not None and first.type == "call_expression"
+        named = self._syntax.plain(field(first, "function")) if made else variable.element
+        return named == "dim3" or (made and named in self._shapes)
 
     def _listed(self, node: Node | None) -> list[Node] | None:
         """Return the parts of `dim3(a, b)`, `{a, b}` or `dim3{a, b}`."""
@@ -287,7 +293,8 @@ class Launches:
             return None
         variable = self._variables.named(name, node)
         if variable is not None:
-            return span(variable.init) if variable.settled and variable.init is not None else None
+            given = only_value(variable, node)
+            return span(given) if given is not None else None
         constant = self._constants(name)
         return constant.value_span if constant is not None else None
 
@@ -299,13 +306,36 @@ class Launches:
             if variable is not None:
                 if variable.space == "parameter" and variable.settled and variable.is_scalar:
                     return self._passed(self._function, name)
-                if not variable.settled or variable.init is None or depth > 8:
+                given = only_value(variable, node)
+                if given is None or depth > 8:
                     return None
-                return self.value(self._syntax.of(variable.init), variable.init, depth + 1)
+                return self.value(self._syntax.of(given), given, depth + 1)
             constant = self._constants(name)
             return constant.value if constant is not None else None
 
         return evaluate(text, look)
+
+
+def only_value(variable: Variable, at: Node | int) -> Node | None:
+    """Return the one value a variable has at a place: its first, or what it was set to just once.
+
+    The latter as in `int threads; threads = 256;`, in a block around the place.
+    """
+    if variable.settled:
+        return variable.init
+    changes = variable.changes
+    if variable.init is not None or len(changes) != 1 or changes[0].role != "write":
+        return None
+    if variable.reference or variable.volatile or variable.space != "local":
+        return None
+    outer = changes[0].node.parent
+    if outer is None or outer.type != "assignment_expression" or operator(outer) != "=":
+        return None
+    block = outer.parent.parent if outer.parent is not None else None
+    where = at if isinstance(at, int) else at.start_byte
+    if block is None or block.type != "compound_statement" or field(outer, "left") is None:
+        return None
+    return field(outer, "right") if outer.end_byte <= where < block.end_byte else None
 
 
 def constants(syntax: Syntax) -> Iterator[Constant]:

@@ -15,7 +15,7 @@ from functools import cached_property
 from tree_sitter import Node
 
 from optimizer.functions import Function
-from optimizer.launches import Launch
+from optimizer.launches import Launch, only_value
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span
 from optimizer.tokens import evaluate
@@ -99,23 +99,29 @@ class Renumbered:
         for extent in launch.block:
             value = extent.value if extent.span[0] == extent.span[1] else None
             if value is None:
-                value = self._value(hosts[0].variables, extent.span, extent.span[0])
+                value = self._value(
+                    launch.function, hosts[0].variables, extent.span, extent.span[0]
+                )
             if value is None:
                 return None
             total *= value
         return total
 
-    def _value(self, variables: Variables, where: Span, at: int, depth: int = 0) -> int | None:
+    def _value(
+        self, function: str, variables: Variables, where: Span, at: int, depth: int = 0
+    ) -> int | None:
         """Return the number an expression of the host stands for, as `Launches.value` does."""
 
         def look(name: str) -> int | None:
             variable = variables.visible(name, at)
             if variable is None:
                 return self.constants.get(name)
-            if not variable.settled or variable.init is None or depth > _DEEP:
+            if variable.space == "parameter" and variable.settled and variable.is_scalar:
+                return self._source.always_passed(function, name)
+            given = only_value(variable, at)
+            if given is None or depth > _DEEP:
                 return None
-            start = variable.init.start_byte
-            return self._value(variables, span(variable.init), start, depth + 1)
+            return self._value(function, variables, span(given), given.start_byte, depth + 1)
 
         return evaluate(self.text(where), look)
 

@@ -260,6 +260,9 @@ class Source:
         named = {f.signature.name_span for f in self.functions if f.name == kernel}
         named |= {span(n) for n in declarations_of(self.syntax, kernel)}
         launched = [lc.span for lc in self.launches_of(kernel)]
+        for f in self.functions:
+            if any(name in self.text[f.span[0] : f.span[1]] for name in _ASKING):
+                launched += [span(call.node) for call in f.calls_of(*_ASKING)]
         return all(
             at in named or any(a <= at[0] and at[1] <= b for a, b in launched)
             for at in mentions(self.syntax, kernel)
@@ -626,6 +629,11 @@ _TYPE_WORDS = frozenset({
 _CHANGING = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
 })  # fmt: skip
+# Calls that only ask something of a kernel.
+_ASKING = (
+    "cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+    "cudaFuncGetAttributes",
+)  # fmt: skip
 _LAUNCH = re.compile(r"<\s*<\s*<")
 _MANY = 200
 _BIG = 1 << 20

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimizer.functions import Function
+from optimizer.model import Kernel
 from optimizer.source import Source
 from optimizer.syntax import walk
+from optimizer.tuning import tune
 from tests.optimizer.cuda_texts import NAMES, broken, read
 
 
@@ -381,6 +383,48 @@ int main() {
   run(a, 100, 64 * 2);
 }
 """
+
+
+LATE = """\
+__global__ void k(float *a, int n) { a[threadIdx.x] = n; }
+void run(float *a, int n) {
+  int threads, blocks;
+  threads = 128;
+  blocks = (n + threads - 1) / threads;
+  auto shape = dim3(threads, 2);
+  cudaOccupancyMaxPotentialBlockSize(&n, &n, k, 0, 0);
+  k<<<blocks, threads>>>(a, n);
+  k<<<blocks, shape>>>(a, n);
+}
+"""
+
+
+def test_a_block_set_once_behind_its_declaration_is_seen_with_its_literal() -> None:
+    source = Source(LATE)
+    first, second = source.launches
+    assert (first.threads, second.threads) == (128, 256)
+    assert first.block is not None
+    assert first.block[0].literal is not None
+    assert LATE[slice(*first.block[0].literal)] == "128"
+    assert first.block[0].defined == ("threads",)
+    assert source.only_launched("k"), "to ask for its occupancy is no launch"
+    assert {"128", "64"} & {
+        e.source.partition("threads = ")[2].partition(";")[0] for e in tune(Kernel("k", LATE))
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  blocks =", "  if (n > 9) threads = 64;\n  blocks ="),
+        ("  threads = 128;", "  if (n > 9) { threads = 128; }"),
+        ("  threads = 128;", "  threads = n;"),
+        ("  threads = 128;", "  scanf(&threads);"),
+    ],
+)
+def test_a_block_that_may_have_several_values_is_not_seen(old: str, new: str) -> None:
+    assert old in LATE
+    assert Source(LATE.replace(old, new)).launches[0].threads is None
 
 
 def test_a_grid_that_a_function_returns_has_three_extents() -> None:
