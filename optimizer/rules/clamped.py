@@ -21,6 +21,8 @@ from optimizer.variables import Variable
 _MOST_NAMES = 2  # uniform names in the expression of a border
 _TRIED = (-6, -2, -1, 0, 1, 2, 3, 5, 6, 9)  # numbers that an expression is tried with
 _SIZES = (1, 2, 6)
+_AROUND = (-2, -1, 0, 1, 2, 4, 14)  # what is tried beside a number that is written there
+_MOST_MARKS = 6
 _STEPS = 200  # statements and expressions evaluated for one number
 _SPELLED = 2  # letters of the name that stands for a border's expression
 _EXTREMES: Mapping[str, Callable[[int, int], int]] = {
@@ -176,17 +178,22 @@ def _kind(
     names = sorted(_names(source, fn, nodes, text))
     if len(names) > _MOST_NAMES or not all(_uniform(fn, nodes[0], n) for n in names):
         return None
+    marks = _landmarks(source, nodes)
+    if len(marks) > _MOST_MARKS:
+        return None
+    numbers = sorted({*_TRIED, *(m + n for m in marks for n in _AROUND)})
     tried = [dict(zip(names, sizes, strict=True)) for sizes in product(_SIZES, repeat=len(names))]
     try:
-        seen = [[(v, value.of(nodes, v, sizes)) for v in _TRIED] for sizes in tried]
+        seen = [[(v, value.of(nodes, v, sizes)) for v in numbers] for sizes in tried]
     except _OpenError:
         return None
     if all(got == max(v, 0) for row in seen for v, got in row):
         return True, None
     for most in _ends(fn, nodes, text):
-        if not most.atoms <= set(names):
+        known = {n: c for n in most.atoms - set(names) if (c := source.constant(n)) is not None}
+        if not most.atoms <= {*names, *known}:
             continue
-        tops = [_at(most, sizes) for sizes in tried]
+        tops = [_at(most, {**sizes, **known}) for sizes in tried]
         rows = [(top, row) for top, row in zip(tops, seen, strict=True) if top >= 0]
         if not rows:
             continue
@@ -195,6 +202,28 @@ def _kind(
         if all(got == min(v, top) for top, row in rows for v, got in row):
             return False, most
     return None
+
+
+def _landmarks(source: Source, nodes: Sequence[Node]) -> set[int]:
+    """Return the numbers that could decide: those written, also in functions that are called."""
+    found: set[int] = set()
+    pending, done = [*nodes], set[str]()
+    words: list[str] = []
+    while pending:
+        node = pending.pop()
+        words += [source.of(n) for n in walk(node, "identifier", "number_literal")]
+        while words:
+            word = words.pop()
+            if word in done:
+                continue
+            done.add(word)
+            value = integer(word) if word[:1].isdigit() else source.constant(word)
+            if value is not None:
+                found.add(value)
+            called, macro = source.function(word), source.macros_in_force.get(word)
+            pending += [called.body] if called is not None else []
+            words += re.findall(r"\w+", macro.body) if macro is not None else []
+    return found - {0, 1}
 
 
 def _names(source: Source, fn: Function, nodes: Sequence[Node], text: str) -> set[str]:

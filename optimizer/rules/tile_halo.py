@@ -809,7 +809,8 @@ def _kept(fn: Function, tile: _Tile, place: str, *, across: bool) -> str:
 def _whole(fn: Function, tile: _Tile, value: Polynomial, *, across: bool) -> str:
     """Return a sum as a signed number where a place below zero is compared with it."""
     text = halo.text_of(value)
-    variables = [fn.variable(name, fn.body) for name in value.symbols]
+    named = [n for n in value.symbols if fn.file.constant(n) is None]
+    variables = [fn.variable(name, fn.body) for name in named]
     border = tile.borders[across]
     if border == _OPEN or all(v is not None and v.element == "int" for v in variables):
         return text

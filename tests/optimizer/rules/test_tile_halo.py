@@ -374,6 +374,18 @@ def test_borders_may_be_spelled_by_macros_that_nothing_tears_apart() -> None:
     assert edits("#define min(a, b) ((a) < (b) ? (a) : (b))\n" + WALK) == []
 
 
+def test_borders_at_numbers_of_the_file_are_where_they_are() -> None:
+    text = "#define WIDTH 640\n" + WALK.replace(
+        "min(max(xx, 0), w - 1)", "min(max(xx, 0), WIDTH - 1)"
+    )
+    (edit,) = edits(text)
+    assert "+ min(max(gx, 0), WIDTH - 1)]" in edit.source
+    (edit,) = edits(WALK.replace("min(max(xx, 0), w - 1)", "min(max(xx, 0), 639)"))
+    assert "min(max(gx, 0), 639)]" in edit.source
+    hidden = "__device__ int in(int v) { return v < 0 ? 0 : v > 639 ? 639 : v; }\n"
+    assert edits(hidden + WALK.replace("min(max(xx, 0), w - 1)", "in(xx)")) == []
+
+
 def test_elements_of_a_place_lie_side_by_side_in_the_tile() -> None:
     (edit,) = edits(COLOURS)
     assert "__shared__ float a_tile[4 + 2][3 * (8 + 4)];" in edit.source
