@@ -103,9 +103,8 @@ class _Outliner:
         self.source = source
         self.text = source.text
         self.original = original
-        masked = source.syntax.masked
-        self.dead = masked.inactive
-        code = [t for t in masked.tokens if t.kind not in ("space", "comment", "directive")]
+        self.dead = source.syntax.masked.inactive
+        code = [t for t in source.syntax.code if t.kind != "directive"]
         self.code = joined(code, brackets(code)) if apart(self.text) else code
         self.live = self._live() if self.dead else self.code
         self.pairs = pairs(self.live)
@@ -137,7 +136,7 @@ class _Outliner:
         return self.found
 
     def _piece(self, name: str, where: Span) -> Piece:
-        texts = tuple(t.text for t in code_tokens(self.text[where[0] : where[1]]))
+        texts = tuple(t.text for t in self.source.syntax.code_in(where))
         return Piece(name, texts, self.source.line(where[0]))
 
     def _take(self, where: Span, *put: str) -> None:

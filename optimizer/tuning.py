@@ -305,8 +305,7 @@ def _users(source: Source) -> dict[str, set[str]]:
     for f in source.functions:
         if not (f.is_kernel or "__device__" in f.qualifiers):
             continue
-        text = source.text[f.span[0] : f.span[1]]
-        pending = [t.text for t in code_tokens(text) if t.kind == "word"]
+        pending = [t.text for t in source.syntax.code_in(f.span) if t.kind == "word"]
         seen: set[str] = set()
         while pending:
             name = pending.pop()
