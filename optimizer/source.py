@@ -77,7 +77,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -92,7 +92,7 @@ from optimizer.functions import Function
 from optimizer.intrinsics import by_value, is_pure
 from optimizer.launches import Constant, Launch, Launches, constants, mentions
 from optimizer.syntax import Span, Syntax, field, span, walk
-from optimizer.tokens import code_tokens, evaluate
+from optimizer.tokens import Token, code_tokens, evaluate
 
 _KEPT = 64  # about 1 MB each with everything made; twice as many spare 7 % of the parses
 _LINKS = 8  # typedefs of typedefs
@@ -421,19 +421,19 @@ class Source:
         for macro in self.macros:
             if macro.active:
                 table.setdefault(macro.name, []).append(macro.body)
-        pending = [self.text[fn.span[0] : fn.span[1]]]
+        pending: list[Sequence[Token]] = [self.syntax.code_in(fn.span)]
         seen: set[str] = set()
         found: list[str] = []
         while pending:
-            for token in code_tokens(pending.pop()):
+            for token in pending.pop():
                 name = token.text
                 if token.kind != "word" or name in seen:
                     continue
                 seen.add(name)
                 found += table.get(name, ())
-                pending += table.get(name, ())
+                pending += [code_tokens(body) for body in table.get(name, ())]
                 for called in self._functions_by_name.get(name, ()):
-                    pending.append(self.text[called.span[0] : called.span[1]])
+                    pending.append(self.syntax.code_in(called.span))
         return tuple(found)
 
     def pure_call(self, name: str) -> bool:
