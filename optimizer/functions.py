@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
+from optimizer import effects, threads
 from optimizer.accesses import Access, accesses, changed_names
 from optimizer.affine import BUILTINS, Expander
 from optimizer.definitions import Parameter, Signature, TemplateParameter
@@ -15,22 +16,20 @@ from optimizer.directives import Macro
 from optimizer.expression_types import ExpressionTypes
 from optimizer.intrinsics import ATOMICS, BARRIERS, WARP, is_pure
 from optimizer.loops import Loop, loops
-from optimizer.polynomials import Polynomial, number
+from optimizer.polynomials import Polynomial
 from optimizer.surroundings import File
 from optimizer.syntax import (
     Span,
-    ancestors,
     contains,
     field,
     operator,
     statement,
-    stripped,
-    walk,
 )
+from optimizer.threads import Guard, ThreadId
 from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Variable, Variables
 
-NOTHING = number(0)
+__all__ = ["Call", "Function", "Guard", "ThreadId"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,41 +40,6 @@ class Call:
     node: Node
     arguments: tuple[Node, ...]
     line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """A test that keeps threads from working beyond an extent.
-
-    `node` is the if statement. With `exits` it is `if (i >= n) return;`, else `if (i < n) {...}`
-    around the work (`body`). `bounds` are the single comparisons, each as the name on the left,
-    relation under which work is *done* (`<`) and the bound's node; None when not understood.
-    """
-
-    node: Node
-    exits: bool
-    body: Node
-    bounds: tuple[tuple[str, str, Node], ...] | None
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadId:
-    """A local that numbers threads across the grid: `blockIdx.x * block + threadIdx.x`.
-
-    `block` is the text of the factor: `blockDim.x`, `BS` or `256`. `shift` is what all threads add
-    to it (`1`, `first`); numbers with one are in `Function.shifted_ids` only.
-    """
-
-    variable: Variable
-    axis: str
-    block: str
-    shift: Polynomial = NOTHING
-
-    @property
-    def never_negative(self) -> bool:
-        """Return whether it counts from zero or a number above it."""
-        return (self.shift.constant or 0) >= 0 and self.shift.constant is not None
 
 
 class Function:
@@ -255,7 +219,7 @@ class Function:
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
         """Return every loop, outer before inner."""
-        return tuple(loops(self.file.syntax, self.variables, self._expander, self.body))
+        return tuple(loops(self.file.syntax, self.variables, self.expander, self.body))
 
     def loops_around(self, node: Node) -> tuple[Loop, ...]:
         """Return the loops whose body holds a node, outermost first."""
@@ -268,7 +232,7 @@ class Function:
             accesses(
                 self.file.syntax,
                 self.variables,
-                self._expander,
+                self.expander,
                 self.loops,
                 self.file.spaces,
                 self.file.members,
@@ -385,82 +349,23 @@ class Function:
 
         `(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x`.
         """
-        found: list[ThreadId] = []
-        for v in self.variables.all:
-            if v.init is None or v.space == "parameter" or not v.is_scalar:
-                continue
-            value = self.affine(v.init)
-            if value is not None and dict(value.terms) == _FLAT:
-                found.append(ThreadId(v, "x", "blockDim.x"))
-        return tuple(found)
+        return threads.flat_ids(self)
 
     @cached_property
     def shifted_ids(self) -> tuple[ThreadId, ...]:
         """Return the same, and those to which all threads add the same: `... + threadIdx.x + 1`."""
-        return tuple(found for v in self.variables.all if (found := self._thread_id(v)) is not None)
-
-    def _thread_id(self, variable: Variable) -> ThreadId | None:
-        if variable.init is None or variable.space == "parameter" or not variable.is_scalar:
-            return None
-        value = self.affine(variable.init)
-        return None if value is None else _numbered(variable, value)
+        return threads.shifted_ids(self)
 
     @cached_property
     def guards(self) -> tuple[Guard, ...]:
         """Return tests at the top level of the body that stop threads outside an extent."""
-        return tuple(self._guards())
-
-    def _guards(self) -> Iterator[Guard]:
-        for node in self.body.named_children:
-            if node.type != "if_statement" or field(node, "alternative") is not None:
-                continue
-            body = field(node, "consequence")
-            condition = stripped(field(node, "condition"))
-            if body is None or condition is None:
-                continue
-            inner = body.named_children if body.type == "compound_statement" else [body]
-            exits = (
-                len(inner) == 1
-                and inner[0].type == "return_statement"
-                and not inner[0].named_children
-            )
-            bounds = self._comparisons(condition, exits)
-            yield Guard(node, exits, body, bounds, self.file.syntax.line(node))
-
-    def _comparisons(
-        self, condition: Node, negated: bool
-    ) -> tuple[tuple[str, str, Node], ...] | None:
-        joint = "||" if negated else "&&"
-        found: list[tuple[str, str, Node]] = []
-        pending: list[Node | None] = [condition]
-        while pending:
-            node = stripped(pending.pop())
-            if node is None or node.type != "binary_expression":
-                return None
-            sign = operator(node)
-            left, right = stripped(field(node, "left")), stripped(field(node, "right"))
-            if sign == joint:
-                pending += [right, left]
-                continue
-            if left is None or right is None or sign not in _MIRRORED:
-                return None
-            if left.type != "identifier" or (
-                right.type == "identifier" and self._numbers(right) and not self._numbers(left)
-            ):
-                left, right, sign = right, left, _MIRRORED[sign]
-            if left.type != "identifier":
-                return None
-            found.append((self.file.syntax.of(left), _NEGATED[sign] if negated else sign, right))
-        return tuple(found)
-
-    def _numbers(self, node: Node) -> bool:
-        value = self.affine(node)
-        return value is not None and any(s.startswith("threadIdx") for s in value.symbols)
+        return tuple(threads.guards(self))
 
     # -- values ----------------------------------------------------------------------------------
 
     @cached_property
-    def _expander(self) -> Expander:
+    def expander(self) -> Expander:
+        """Return what turns expressions of the body into polynomials."""
         return Expander(
             self.file.syntax,
             self.variables,
@@ -474,7 +379,7 @@ class Function:
 
         With `fold`, `#define` and constexpr numbers of the file are put in.
         """
-        return self._expander.expand(node, fold)
+        return self.expander.expand(node, fold)
 
     def type_of(self, node: Node | None) -> str | None:
         """Return the type of an expression in simple cases, without const; else None.
@@ -487,35 +392,15 @@ class Function:
 
     def reads(self, node: Node) -> frozenset[str]:
         """Return names of variables whose value, or an element of which, a node may use."""
-        return (
-            frozenset(
-                u.name
-                for u in self.variables.within(node)
-                if u.role not in ("write", "store", "declare")
-            )
-            - BUILTINS
-        )
+        return effects.reads(self, node)
 
     def writes(self, node: Node) -> frozenset[str]:
         """Return names of variables that a node may change, or an element of which it may."""
-        found = {u.name for u in self.variables.within(node) if u.writes}
-        return frozenset(found)
+        return effects.writes(self, node)
 
     def is_pure(self, node: Node) -> bool:
         """Return whether evaluating an expression changes nothing and calls only CUDA math."""
-        for inner in walk(node):
-            if inner.type in _IMPURE:
-                return False
-            if inner.type == "call_expression":
-                name = self.file.syntax.plain(field(inner, "function")).partition("<")[0]
-                if not (
-                    is_pure(name)
-                    or name in ("static_cast", "__ldg")
-                    or self.file.pure_call(name)
-                    or any(t.name == name for t in self.templates)
-                ):
-                    return False
-        return not self.unknown_in(node)
+        return effects.is_pure(self, node)
 
     def is_invariant(self, node: Node, loop: Loop | Node) -> bool:
         """Return whether an expression has the same value in every iteration of a loop.
@@ -523,35 +408,7 @@ class Function:
         It must be pure, use no variable the loop changes, and read no array that the loop may
         write, also through another pointer.
         """
-        within = loop.node if isinstance(loop, Loop) else loop
-        if not self.is_pure(node):
-            return False
-        for use in self.variables.within(node):
-            variable = use.variable
-            if variable is None:
-                if use.name in self.file.spaces and self.file.spaces[use.name] != "constant":
-                    return False
-                continue
-            if contains(within, variable.name_node) and not contains(node, variable.name_node):
-                return False
-            if any(contains(within, c.node) for c in variable.changes) or variable.address_taken:
-                return False
-            if use.role != "read" and self._memory_changes(variable, within):
-                return False
-        return True
-
-    def _memory_changes(self, variable: Variable, within: Node) -> bool:
-        """Return whether memory behind a pointer may change in a node."""
-        if any(contains(within, c.node) for c in (*self.barriers, *self.unknown_calls)):
-            return not (variable.restrict and variable.const)
-        for use in self.variables.within(within):
-            if not use.writes or use.variable is None or use.role in ("write", "update"):
-                if use.writes and use.variable is None:
-                    return True
-                continue
-            if self.may_alias(variable, use.variable):
-                return True
-        return False
+        return effects.is_invariant(self, node, loop)
 
     def may_alias(self, one: Variable, other: Variable) -> bool:
         """Return whether two arrays or pointers may share memory.
@@ -560,99 +417,22 @@ class Function:
         parameters; pointers to different arithmetic types are apart by the language's rules
         (not char). A local pointer may point anywhere its sources do.
         """
-        if one is other:
-            return True
-        a, b = self._origin(one), self._origin(other)
-        if a is b:
-            return True
-        if a is None or b is None:
-            return True
-        if a.is_array or b.is_array:
-            return False
-        if a.restrict or b.restrict:
-            return False
-        kinds = {a.element, b.element}
-        return not (len(kinds) == 2 and kinds <= _DISTINCT)
-
-    def _origin(self, variable: Variable) -> Variable | None:
-        """Return the parameter or array behind a pointer; None when it cannot be told."""
-        current = variable
-        for _ in range(8):
-            if current.is_array or current.space in ("parameter", "shared"):
-                moved = current.is_pointer and current.address_taken
-                reassigned = any(u.role == "write" for u in current.uses)
-                return None if moved or reassigned else current
-            if current.init is None or any(u.role in ("write", "address") for u in current.uses):
-                return None
-            sources = [
-                u.variable
-                for u in self.variables.within(current.init)
-                if u.variable is not None and (u.variable.is_pointer or u.variable.is_array)
-            ]
-            if len(sources) != 1:
-                return None
-            current = sources[0]
-        return None
+        return effects.may_alias(self, one, other)
 
     def leaves(self, node: Node) -> bool:
         """Return whether a node holds return, goto, or a break/continue of a loop around it."""
-        for jump in walk(
-            node, "return_statement", "goto_statement", "break_statement", "continue_statement"
-        ):
-            if jump.type in ("return_statement", "goto_statement"):
-                return True
-            stops = _LOOPS if jump.type == "continue_statement" else (*_LOOPS, "switch_statement")
-            if not any(a.type in stops for a in ancestors(jump, node)) and node.type not in stops:
-                return True
-        return False
+        return effects.leaves(node)
 
     def uniform(self, node: Node) -> bool:
         """Return whether an expression is seen to be equal for all threads of a block.
 
         Constants, value parameters, blockIdx, blockDim, gridDim and settled locals made of them.
         """
-        value = self.affine(node)
-        names = (
-            value.symbols
-            if value is not None
-            else {self.file.syntax.plain(n) for n in walk(node, "identifier", "field_expression")}
-        )
-        for name in names:
-            if name.partition(".")[0] in ("blockIdx", "blockDim", "gridDim"):
-                continue
-            if name.startswith("threadIdx"):
-                return False
-            variable = self.variables.named(name, node)
-            if variable is None:
-                if self.file.constant(name) is None and not any(
-                    t.name == name for t in self.templates
-                ):
-                    return False
-                continue
-            if not variable.settled or variable.is_array or variable.is_pointer:
-                return False
-            if variable.space != "parameter" and any(
-                s.startswith("threadIdx") for s in self._expander.sources(variable)
-            ):
-                return False
-        return True
+        return effects.uniform(self, node)
 
     def divergent(self, node: Node) -> bool:
         """Return whether a node stands under a test or loop not seen to be uniform in a block."""
-        for outer in ancestors(node, self.body):
-            if outer.type not in (
-                "if_statement",
-                "while_statement",
-                "for_statement",
-                "switch_statement",
-                "do_statement",
-                "conditional_expression",
-            ):
-                continue
-            condition = field(outer, "condition")
-            if condition is not None and not self.uniform(condition):
-                return True
-        return False
+        return effects.divergent(self, node)
 
     def changed_names(self, loop: Loop) -> frozenset[str]:
         """Return the plain names assigned in a loop."""
@@ -667,39 +447,6 @@ class Function:
         return (self.body.start_byte + 1, self.body.end_byte - 1)
 
 
-def _numbered(variable: Variable, value: Polynomial) -> ThreadId | None:
-    for axis in ("x", "y", "z"):
-        thread, block = f"threadIdx.{axis}", f"blockIdx.{axis}"
-        if value.terms.get((thread,)) != 1:
-            continue
-        rest = dict(value.terms)
-        del rest[(thread,)]
-        named = [m for m in rest if block in m]
-        if len(named) != 1:
-            continue
-        factor, others = rest.pop(named[0]), [a for a in named[0] if a != block]
-        shift = Polynomial(rest, value.opaque) if rest else NOTHING
-        if len(others) > 1 or len(others) == len(named[0]) or (others and factor != 1):
-            continue
-        if any(s.partition(".")[0] in ("threadIdx", "blockIdx") for s in shift.symbols):
-            continue
-        return ThreadId(variable, axis, others[0] if others else str(factor), shift)
-    return None
-
-
-_FLAT = {
-    ("threadIdx.x",): 1,
-    ("blockDim.x", "blockIdx.x"): 1,
-    ("blockDim.x", "blockIdx.y", "gridDim.x"): 1,
-}
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
-_NEGATED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "==": "!=", "!=": "=="}
-_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
-_IMPURE = frozenset({
-    "assignment_expression", "update_expression", "gnu_asm_expression", "new_expression",
-    "delete_expression", "lambda_expression", "ERROR", "throw_statement", "co_await_expression",
-})  # fmt: skip
-_DISTINCT = frozenset({"int", "unsigned int", "float", "double", "short", "unsigned", "long long"})
 _KNOWN = frozenset({
     "warpSize", "NULL", "nullptr", "true", "false", "INFINITY", "NAN", "FLT_MAX", "FLT_MIN",
     "INT_MAX", "INT_MIN", "DBL_MAX", "FLT_EPSILON", "M_PI", "UINT_MAX", "CUDART_INF_F", "std",
