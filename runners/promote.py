@@ -25,6 +25,8 @@ _ROUNDED = {
     "__fsqrt_rn": "__dsqrt_rn",
     "__frsqrt_rn": "rsqrt",
 }
+# A number that is a float: it would keep what it is added to in single precision.
+_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[fF]\b")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 
 
@@ -56,4 +58,5 @@ def promoted(text: str) -> str | None:
         return None
     found = list(_INCLUDE.finditer(text))
     at = found[-1].end() if found else 0
-    return f"{text[:at]}\n{_macros()}\n{text[at:]}"
+    rest = _LITERAL.sub(r"((double)\1f)", text[at:])
+    return f"{text[:at]}\n{_macros()}\n{rest}"

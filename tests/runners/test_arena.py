@@ -170,6 +170,13 @@ def test_promotion_comes_behind_the_includes() -> None:
     assert promoted("__global__ void f(int* p) {}") is None
 
 
+def test_numbers_are_promoted_as_they_are() -> None:
+    """A whole number and 0.5f would be added in single precision; 0.1f stays the float it is."""
+    text = promoted("float f(int i, float2 v) { return (i + 0.5f) * 1e-1F + 0x1f + v.x - .1f; }")
+    assert text is not None
+    assert "(i + ((double)0.5f)) * ((double)1e-1f) + 0x1f + v.x - ((double).1f);" in text
+
+
 @pytest.mark.parametrize(
     ("argument", "words"),
     [
