@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
 from optimizer.definitions import declared_name
 from optimizer.directives import Macro
+from optimizer.launch_macros import LaunchMacro
 from optimizer.syntax import (
     Span,
     Syntax,
@@ -106,7 +107,7 @@ class Launches:
     """Finds the launches in a function body.
 
     `passed` tells the number that all calls of a function pass for one of its parameters, `shapes`
-    are the functions that return a dim3.
+    are the functions that return a dim3, `macros` those that are launches.
     """
 
     def __init__(
@@ -118,11 +119,13 @@ class Launches:
         body: Node,
         passed: Callable[[str, str], int | None] = lambda function, parameter: None,  # noqa: ARG005
         shapes: frozenset[str] = frozenset(),
+        macros: Mapping[str, LaunchMacro] | None = None,
     ) -> None:
         self._syntax = syntax
         self._constants = constants
         self._passed = passed
         self._shapes = shapes
+        self._macros = macros or {}
         self._function = function
         self._variables = variables
         self._body = body
@@ -136,6 +139,38 @@ class Launches:
             found = self._launch(call, node)
             if found is not None:
                 yield found
+        for call in self._variables.nodes("call_expression") if self._macros else ():
+            macro = self._macros.get(self._syntax.plain(field(call, "function")))
+            found = self._written_by(call, macro) if macro is not None else None
+            if found is not None:
+                yield found
+
+    def _written_by(self, call: Node, macro: LaunchMacro) -> Launch | None:
+        """Return the launch that the call of a macro is."""
+        arguments = field(call, "arguments")
+        inside = arguments.named_children if arguments is not None else []
+        listed = [c for c in inside if c.type != "comment"]
+        braced = any(sign in self._syntax.of(arguments) for sign in "{[")  # may hold a comma
+        if call.has_error or braced or not macro.fits(len(listed)):
+            return None
+        holder = listed[macro.kernel] if isinstance(macro.kernel, int) else None
+        if holder is not None and holder.type != "identifier":
+            return None
+        places = [listed[at] if at is not None else None for at in macro.geometry]
+        grid_place, block_place, *more = [*places, None, None][:4]
+        if grid_place is None or block_place is None:
+            return None
+        grid, grid_variable = self._extents(grid_place)
+        block, block_variable = self._extents(block_place)
+        shared, stream = [span(node) if node is not None else None for node in more]
+        passed = [listed[at] for at in macro.passed] + listed[macro.named :]
+        name = self._syntax.of(holder) if holder is not None else str(macro.kernel)
+        return Launch(
+            name, call, self._syntax.line(call), span(grid_place), span(block_place), shared,
+            stream, grid, block, tuple(passed), tuple(span(c) for c in passed), (),
+            self._function, grid_variable, block_variable,
+            any(a.type in _LOOPS for a in ancestors(call, self._body)), span(call), self._body,
+        )  # fmt: skip
 
     def _launch(self, call: Node, geometry: Node) -> Launch | None:
         parts = [c for c in geometry.named_children if c.type != "comment"]

@@ -28,6 +28,7 @@ from tree_sitter import Node
 from optimizer.affine import INTEGERS
 from optimizer.chevrons import apart, brackets, joined
 from optimizer.functions import Function
+from optimizer.launch_macros import LaunchMacro
 from optimizer.masking import ATTRIBUTES, closing, pairs
 from optimizer.plain_types import plain_types
 from optimizer.source import Source
@@ -372,6 +373,10 @@ class _Outliner:
         for i in marks:
             if not self._taken(self.live[i].start):
                 spans.extend(self._launch(i, kernels))
+        for i, token in enumerate(self.live):
+            macro = self.source.launch_macros.get(token.text)
+            if macro is not None and not self._taken(token.start):
+                spans.extend(self._launch_by(i, macro))
         self._locals(spans)
 
     def _taken(self, at: int) -> bool:
@@ -400,6 +405,24 @@ class _Outliner:
             parts.insert(0, (self.live[callee[0]].start, self.live[i - 1].end))
             return parts[:4]
         return parts[:3]
+
+    def _launch_by(self, i: int, macro: LaunchMacro) -> list[Span]:
+        """Take out the geometry of a launch that a macro writes; return where it stands."""
+        close = self.pairs.get(i + 1)
+        if i + 2 >= len(self.live) or self.live[i + 1].text != "(" or close is None:
+            return []
+        inside = {t.text for t in self.live[i + 2 : close]}
+        parts = self._parts(i + 1, close)
+        if inside & {"{", "[", "<<<"} or not macro.fits(len(parts)):
+            return []  # the preprocessor splits at commas in brackets, too
+        places = [parts[at] for at in macro.geometry[:3] if at is not None]
+        pieces = [self._piece("launch", place) for place in places]
+        if not all(self._computes(p.tokens) for p in pieces):
+            return []
+        self.found.geometry.extend(pieces)
+        for place in places:
+            self._take(place, "GEOMETRY")
+        return places
 
     def _computes(self, words: Sequence[str]) -> bool:
         """Return whether an expression calls only what computes a value."""

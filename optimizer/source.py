@@ -90,6 +90,7 @@ from optimizer.definitions import declarations_of, signatures
 from optimizer.directives import Macro
 from optimizer.functions import Function
 from optimizer.intrinsics import by_value, is_pure
+from optimizer.launch_macros import LaunchMacro, launch_macros
 from optimizer.launches import Constant, Launch, Launches, constants, mentions
 from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import Token, code_tokens, evaluate
@@ -173,12 +174,19 @@ class Source:
 
     @cached_property
     def launches(self) -> tuple[Launch, ...]:
-        """Return every `<<<...>>>` launch in order."""
+        """Return every `<<<...>>>` launch in order, those that macros write behind the others."""
         found: list[Launch] = []
         for f in self.functions:
-            if not f.is_kernel and _LAUNCH.search(self.text, *f.span):
+            text = self.text[f.span[0] : f.span[1]]
+            written = any(name in text for name in self.launch_macros)
+            if not f.is_kernel and (written or _LAUNCH.search(text)):
                 found.extend(self._finder(f).find())
         return tuple(found)
+
+    @cached_property
+    def launch_macros(self) -> dict[str, LaunchMacro]:
+        """Return the macros that are launches, by name."""
+        return launch_macros(self.macros_in_force)
 
     def _finder(self, f: Function) -> Launches:
         return Launches(
@@ -189,6 +197,7 @@ class Source:
             f.body,
             self.always_passed,
             self._shape_functions,
+            self.launch_macros,
         )
 
     @cached_property

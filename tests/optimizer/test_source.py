@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from optimizer.boundary import violations
 from optimizer.functions import Function
 from optimizer.model import Kernel
+from optimizer.rules.coarsen import coarsen
 from optimizer.source import Source
 from optimizer.syntax import walk
 from optimizer.tuning import tune
@@ -383,6 +385,51 @@ int main() {
   run(a, 100, 64 * 2);
 }
 """
+
+
+MACROS = """\
+#define RUN(k, grid, block, ...) k<<<grid, (block)>>>(__VA_ARGS__)
+#define SCALE(n, a) do { scale<<<(n), 256>>>(a); } while (0)
+#define TIMED(k, g, b, x) start(); k<<<g, b, 0, 0>>>(x); stop(g)
+__global__ void scale(float *a, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] *= 2.0f;
+}
+void run(float *a, int n) {
+  const int threads = 128;
+  RUN(scale, (n + threads - 1) / threads, threads, a, n);
+}
+"""
+
+
+def test_a_macro_that_is_a_launch_is_seen_as_one() -> None:
+    source = Source(MACROS)
+    assert list(source.launch_macros) == ["RUN"], "of others the grid or block is not theirs alone"
+    (launch,) = source.launches
+    assert (launch.kernel, launch.threads, launch.function) == ("scale", 128, "run")
+    assert MACROS[slice(*launch.grid_span)] == "(n + threads - 1) / threads"
+    assert [source.of(a) for a in launch.arguments] == ["a", "n"]
+    assert source.only_launched("scale")
+    texts = [e.source for e in coarsen(Kernel("run", MACROS), [])]
+    wanted = "RUN(scale, ((n + threads - 1) / threads + 3) / 4, threads, a, n);"
+    assert any(wanted in text for text in texts)
+    assert all(not violations(MACROS, text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("threads, a, n)", "threads, a, n + 1)"),
+        ("RUN(scale, (n", "RUN(scale, next(n"),
+        ("threads, a, n)", "dim3{threads, 1}, a, n)"),
+        ("(block)>>>", "(block) / 2>>>"),
+        ("(block)>>>(__VA_ARGS__)", "(block)>>>(__VA_ARGS__); other()"),
+    ],
+)
+def test_only_the_geometry_of_such_a_macro_may_change(old: str, new: str) -> None:
+    assert old in MACROS
+    assert violations(MACROS, MACROS.replace(old, new))
+    assert not violations(MACROS, MACROS.replace("threads = 128", "threads = 256"))
 
 
 LATE = """\
