@@ -23,6 +23,8 @@ _TRIED = (-6, -2, -1, 0, 1, 2, 3, 5, 6, 9)  # numbers that an expression is trie
 _SIZES = (1, 2, 6)
 _AROUND = (-2, -1, 0, 1, 2, 4, 14)  # what is tried beside a number that is written there
 _MOST_MARKS = 6
+_FAR = 4
+_STEPS_BACK = (-1, -2)
 _STEPS = 200  # statements and expressions evaluated for one number
 _SPELLED = 2  # letters of the name that stands for a border's expression
 _EXTREMES: Mapping[str, Callable[[int, int], int]] = {
@@ -42,14 +44,18 @@ _SIGNED = frozenset({"int", "int32_t", "long", "long long", "int64_t"})
 class Clamp:
     """An expression that is `inner`, but not below zero (`low`) or above `most`, where these are.
 
-    `span` is what it takes in the text; `clears` are the statements that do the same to a variable
-    behind its declaration. `name` stands for it where the rest of an index is looked at.
+    With `wraps` it goes on at the other end. `step` is added to `inner`, which then is a thread's
+    number that does not lie behind `most` itself: `x > 0 ? x - 1 : 0`. `span` is what it takes in
+    the text; `clears` are the statements that do the same to a variable behind its declaration.
+    `name` stands for it where the rest of an index is looked at.
     """
 
     span: tuple[int, int]
     inner: Node
     low: bool
     most: Polynomial | None
+    wraps: bool = False
+    step: int = 0
     clears: tuple[tuple[int, int], ...] = ()
     name: str = ""
 
@@ -81,9 +87,14 @@ def shadow(source: Source) -> Shadow | None:
         whole = clamp.span != (low, high) and not inner.isidentifier()
         at = clamp.span[0]
         text = f"({inner})" if whole and len(inner) + 1 < clamp.span[1] - at else inner
+        text = _stepped(inner, clamp.step) if clamp.step else text
         plain[at : at + len(text)] = text
         named[at : at + len(clamp.name)] = clamp.name
     return Shadow(tuple(found), Source("".join(plain)), Source("".join(named)))
+
+
+def _stepped(inner: str, step: int) -> str:
+    return f"({inner}{'-' if step < 0 else '+'}{abs(step)})"
 
 
 def _named(source: Source, clamps: Iterator[Clamp]) -> Iterator[Clamp]:
@@ -91,7 +102,9 @@ def _named(source: Source, clamps: Iterator[Clamp]) -> Iterator[Clamp]:
     fresh = (name for name in letters if name not in source.words)
     for clamp in clamps:
         name = next(fresh, "")
-        if name and clamp.span[1] - clamp.span[0] >= _SPELLED:
+        length = clamp.span[1] - clamp.span[0]
+        least = len(_stepped(source.of(clamp.inner), clamp.step)) if clamp.step else _SPELLED
+        if name and length >= least:
             yield replace(clamp, name=name)
 
 
@@ -105,7 +118,9 @@ def _clamps(source: Source, fn: Function) -> Iterator[Clamp]:
         if clamp is not None:
             taken += [clamp.span, *clamp.clears]
             yield clamp
-    for node in walk(fn.body, "call_expression", "conditional_expression"):
+    for node in walk(fn.body, *_EXPRESSIONS):
+        if node.type == "binary_expression" and operator(node) != "%":
+            continue
         if any(low <= node.start_byte < high for low, high in taken):
             continue
         clamp = _expression(source, fn, node)
@@ -121,6 +136,7 @@ def _expression(source: Source, fn: Function, node: Node) -> Clamp | None:
     """Return a clamp written as one expression: `min(max(x + 1, 0), w - 1)`."""
     if any(True for _ in walk(node, "subscript_expression", "assignment_expression")):
         return None
+    high: Clamp | None = None
     for inner in walk(node):
         if inner == node or inner.type not in _VALUES or not _by_thread(fn, inner):
             continue
@@ -129,11 +145,15 @@ def _expression(source: Source, fn: Function, node: Node) -> Clamp | None:
         text = source.plain(inner)
         value = _Value(source, fn, text)
         found = _kind(source, fn, value, [node], text)
-        if found is not None:
+        if found is None:
+            continue
+        if found[0] or not found[2]:
             return Clamp(span(node), inner, *found)
-    return None
+        high = high or Clamp(span(node), inner, *found)  # of `(x + w - 1) % w` rather all: `x`
+    return high
 
 
+_EXPRESSIONS = ("call_expression", "conditional_expression", "binary_expression")
 _VALUES = frozenset({"identifier", "binary_expression", "parenthesized_expression"})
 
 
@@ -157,7 +177,7 @@ def _stepwise(source: Source, fn: Function, variable: Variable) -> Clamp | None:
         return None
     value = _Value(source, fn, variable.name)
     found = _kind(source, fn, value, listed, variable.name)
-    if found is None:
+    if found is None or found[3]:
         return None
     return Clamp(span(init), init, *found, clears=tuple(span(s) for s in listed))
 
@@ -171,10 +191,14 @@ def _by_thread(fn: Function, node: Node) -> bool:
     return sorted(s if s is not None else -1 for s in strides) == [0, 1]
 
 
+# Whether kept from below zero, from above what, whether it goes on at the other end, the step.
+Kind = tuple[bool, Polynomial | None, bool, int]
+
+
 def _kind(
     source: Source, fn: Function, value: _Value, nodes: Sequence[Node], text: str
-) -> tuple[bool, Polynomial | None] | None:
-    """Return whether statements keep a number from below zero, and what from above, if they do."""
+) -> Kind | None:
+    """Return how statements keep a number in bounds; None where they do not."""
     names = sorted(_names(source, fn, nodes, text))
     if len(names) > _MOST_NAMES or not all(_uniform(fn, nodes[0], n) for n in names):
         return None
@@ -188,19 +212,43 @@ def _kind(
     except _OpenError:
         return None
     if all(got == max(v, 0) for row in seen for v, got in row):
-        return True, None
+        return True, None, False, 0
+    for step in _STEPS_BACK:
+        if all(got == max(v + step, 0) for row in seen for v, got in row if v >= 0):
+            return True, None, False, step
     for most in _ends(fn, nodes, text):
         known = {n: c for n in most.atoms - set(names) if (c := source.constant(n)) is not None}
         if not most.atoms <= {*names, *known}:
             continue
         tops = [_at(most, {**sizes, **known}) for sizes in tried]
         rows = [(top, row) for top, row in zip(tops, seen, strict=True) if top >= 0]
-        if not rows:
-            continue
-        if all(got == max(0, min(v, top)) for top, row in rows for v, got in row):
-            return True, most
-        if all(got == min(v, top) for top, row in rows for v, got in row):
-            return False, most
+        found = _bounded(rows) if rows else None
+        if found is not None:
+            return found[0], most, found[1], found[2]
+    return None
+
+
+def _bounded(rows: Sequence[tuple[int, list[tuple[int, int]]]]) -> tuple[bool, bool, int] | None:
+    """Return how numbers are kept from above `top`: from below, too; by going on; with a step."""
+    every = [(top, v, got) for top, row in rows for v, got in row]
+    if max(top for top, _ in rows) < _FAR:
+        return None  # too short for one way to be told from another
+    if all(got == max(0, min(v, top)) for top, v, got in every):
+        return True, False, 0
+    if all(got == min(v, top) for top, v, got in every):
+        return False, False, 0
+    near = [(top, v, got) for top, v, got in every if -top - 1 <= v <= 2 * top + 1]
+    if all(got == v % (top + 1) for top, v, got in near):
+        return True, True, 0
+    if all(got == v % (top + 1) for top, v, got in near if v >= 0):
+        return False, True, 0
+    inside = [(top, v, got) for top, v, got in every if 0 <= v <= top]
+    for step in (-1, 1, -2, 2):
+        if step > 0 and all(got == min(v + step, top) for top, v, got in inside):
+            return False, False, step
+        near = [each for each in inside if abs(step) <= each[0] + 1]
+        if all(got == (v + step) % (top + 1) for top, v, got in near):
+            return True, True, step
     return None
 
 
@@ -298,7 +346,7 @@ class _Value:
         """Return the number that an expression, or statements for a variable, come to."""
         self._left = _STEPS
         names = {**sizes, self._text: value}
-        if len(nodes) == 1 and nodes[0].type in ("call_expression", "conditional_expression"):
+        if len(nodes) == 1 and nodes[0].type in _EXPRESSIONS:
             return self._evaluate(nodes[0], names)
         for node in nodes:
             self._run(node, names)
@@ -322,6 +370,10 @@ class _Value:
         elif kind == "unary_expression" and sign in ("-", "!"):
             inner_value = self._evaluate(field(node, "argument"), names)
             return -inner_value if sign == "-" else int(not inner_value)
+        elif kind == "binary_expression" and sign == "%":
+            left = self._evaluate(field(node, "left"), names)
+            right = self._evaluate(field(node, "right"), names)
+            return abs(left) % right * (1 if left >= 0 else -1) if right > 0 else self._open()
         elif kind == "binary_expression" and sign in _SIGNS:
             left = self._evaluate(field(node, "left"), names)
             return int(_SIGNS[sign](left, self._evaluate(field(node, "right"), names)))
@@ -336,6 +388,9 @@ class _Value:
         if value is None:
             raise _OpenError
         return value
+
+    def _open(self) -> int:
+        raise _OpenError
 
     def _call(self, node: Node, names: dict[str, int]) -> int:
         name = self._plain(field(node, "function"))

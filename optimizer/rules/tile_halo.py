@@ -40,10 +40,16 @@ Block = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Border:
-    """What a place is kept in: from below zero (`low`), and from above `most`."""
+    """What a place is kept in: from below zero (`low`), and from above `most`.
+
+    With `wraps` it goes on at the other end. `inside` tells that this holds for threads only
+    that are not behind the last place themselves.
+    """
 
     low: bool = False
     most: Polynomial | None = None
+    wraps: bool = False
+    inside: bool = False
 
 
 _OPEN = _Border()
@@ -475,7 +481,7 @@ def _borders(
         rest = index.without(clamp.name)
         if any(rest.depends_on(f"{n}.{axis.name}") for n in ("threadIdx", "blockIdx")):
             return None
-        found[number_of] = _Border(clamp.low, clamp.most)
+        found[number_of] = _Border(clamp.low, clamp.most, clamp.wraps, bool(clamp.step))
     return found[0], found[1]
 
 
@@ -498,7 +504,9 @@ def _limits(
                 return None
             if start is None or loop.step != 1 or value.stride(clamp.name) != 1:
                 return None
-            if loop.relation not in ("<", "<=") or ends in (clamp.low, most is None):
+            if loop.relation not in ("<", "<=") or clamp.wraps or clamp.step:
+                return None
+            if ends in (clamp.low, most is None):
                 return None
             place = halo.odd(start, free) + Polynomial({(loop.name,): 1})
             if most is None:
@@ -588,6 +596,12 @@ def _bounded(view: _View, tile: _Tile) -> _Tile | None:
     for across, whole in enumerate((wide, tall)):
         places = [rows if across else columns for columns, rows, _ in seen]
         kept = [read.borders[across] for read in tile.reads]
+        shifts = [_shift(read, bool(across)) for read in tile.reads]
+        for own, place, shift in zip(kept, places, shifts, strict=True):
+            if own.inside and own.most is not None:
+                last = place.high - shift.high
+                if not halo.least_zero(own.most - last, free):
+                    return None
         border = _common(list(zip(kept, places, strict=True)), free)
         if border is None or not (border.low or halo.least_zero(whole.low, free)):
             return None
@@ -615,6 +629,9 @@ def _same(body: Node, node: Node) -> Node | None:
 def _common(spans: Sequence[tuple[_Border, halo.Span]], free: halo.Free) -> _Border | None:
     """Return a border that changes no place of any read but as the read's own border does."""
     low = any(border.low for border, _ in spans)
+    wraps = any(border.wraps for border, _ in spans)
+    if wraps and not all(b.wraps or not (b.low or b.most is not None) for b, _ in spans):
+        return None
     ends = [border.most for border, _ in spans if border.most is not None]
     most = ends[0] if ends else None
     for border, places in spans:
@@ -627,7 +644,7 @@ def _common(spans: Sequence[tuple[_Border, halo.Span]], free: halo.Free) -> _Bor
                 return None
         elif not border.most.same(most):
             return None
-    return _Border(low, most)
+    return _Border(low, most, wraps)
 
 
 def _known(source: Source, fn: Function, tile: _Tile) -> bool:
@@ -786,6 +803,7 @@ def _load(
     index = column
     if tile.y is not None:
         row = _kept(fn, tile, gy, across=True)
+        row = f"({row})" if tile.borders[1].wraps else row
         row = f"(size_t){row}" if wide else row
         index = f"{row} * {_factor(tile.pitch)} + {column}"
     layer = tile.reads[0].layer
@@ -802,6 +820,10 @@ def _load(
 def _kept(fn: Function, tile: _Tile, place: str, *, across: bool) -> str:
     """Return a place kept in the borders: `min(max(gx, 0), w - 1)`."""
     border = tile.borders[across]
+    if border.wraps and border.most is not None:
+        size = _whole(fn, tile, border.most + number(1), across=across)
+        size = size if _PLAIN.fullmatch(size) else f"({size})"
+        return f"({place} + {size}) % {size}" if border.low else f"{place} % {size}"
     text = f"max({place}, 0)" if border.low else place
     return f"min({text}, {_whole(fn, tile, border.most, across=across)})" if border.most else text
 

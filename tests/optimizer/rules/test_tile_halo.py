@@ -304,9 +304,38 @@ void run(const uchar3 *a, uchar3 *o, int w, int h) {
     k<<<dim3((w + 15) / 16, (h + 7) / 8), dim3(16, 8)>>>(a, o, w, h);
 }
 """
+AROUND = (
+    HEAD
+    + """\
+    if (x >= w || y >= h) return;
+    int left = (x == 0) ? w - 1 : x - 1, right = (x + 1) % w;
+    int up = (y + h - 1) % h;
+    int down = y == h - 1 ? 0 : y + 1;
+    float s = 0;
+    for (int j = -1; j <= 1; j++) s += b[y * w + (x + j + w) % w] * (j + 2);
+    o[y * w + x] = s + a[y * w + left] + 2 * a[y * w + right] + 3 * a[up * w + x]
+                   - a[down * w + x] + a[up * w + right];
+}
+"""
+    + PLANE
+)
+NEIGHBOURS = (
+    HEAD
+    + """\
+    if (x < w && y < h) {
+        int xm = x > 0 ? x - 1 : 0;
+        int xp = (x < w - 1) ? x + 1 : x;
+        int ym = (y == 0) ? y : y - 1;
+        int yp = (y == h - 1) ? h - 1 : y + 1;
+        o[y * w + x] = a[y * w + xm] + 2 * a[y * w + xp] + 3 * a[ym * w + x] - a[yp * w + x];
+    }
+}
+"""
+    + PLANE
+)
 ALL = (
     BORDER, INTERIOR, BLUR, COLUMNS, LINES, CHOSEN, LAYERS, RADIUS, CLAMPED, MINMAX, STEPWISE,
-    WALK, MASK, CUT, COLOURS, PAIRS,
+    WALK, MASK, CUT, COLOURS, PAIRS, AROUND, NEIGHBOURS,
 )  # fmt: skip
 
 
@@ -372,6 +401,12 @@ def test_borders_may_be_spelled_by_macros_that_nothing_tears_apart() -> None:
     assert edits(text.replace("((a) < (b) ? (a) : (b))", "(a) < (b) ? (a) : (b)")) == []
     assert edits(text.replace("(((a)>(b))?(a):(b))", "(a>b?a:b)")) == []
     assert edits("#define min(a, b) ((a) < (b) ? (a) : (b))\n" + WALK) == []
+
+
+def test_places_go_on_at_the_other_end_where_they_did() -> None:
+    (edit,) = edits(AROUND)
+    assert "a_tile[ty][tx] = a[((gy + h) % h) * w + (gx + w) % w];" in edit.source
+    assert "a_tile[threadIdx.y][threadIdx.x + 2]" in edit.source
 
 
 def test_borders_at_numbers_of_the_file_are_where_they_are() -> None:
@@ -448,6 +483,9 @@ def test_a_block_that_is_tuned_takes_the_tile_along() -> None:
         COLOURS.replace("c < CHANNELS", "c < CHANNELS - 1"),  # the third is never read
         COLOURS.replace("CHANNELS + c] * j", "CHANNELS + 2 * c] * j"),
         PAIRS.replace("a[at + 1]", "a[at]"),
+        AROUND.replace("? w - 1 :", "? w - 2 :").replace("(j + 2)", "1").replace("b[", "a["),
+        AROUND.replace("x >= w || ", "x > w || ").replace("b[", "a["),
+        NEIGHBOURS.replace("x < w && ", "x < w + 1 && "),
         STEPWISE.replace("if (r < 0) r = 0;", "if (r < 0) r = -r;"),
         STEPWISE.replace("int r = y + i;", "unsigned r = y + i;"),
         STEPWISE.replace("best = max", "if (c > 0) r++; best = max"),
