@@ -211,7 +211,8 @@ def _defined(source: Source) -> set[str]:
 
 def _exact(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode() if path.stat().st_size <= MOST_BYTES else None
+        fits = path.is_file() and path.stat().st_size <= MOST_BYTES
+        return path.read_bytes().decode() if fits else None
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -219,14 +220,22 @@ def _exact(path: Path) -> str | None:
 def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel, Workload]:
     """Return a program with kernels of its headers, and sources beside it, in its own text."""
     beside = compiled_beside(kernel.source, file)
-    headers = joinable(kernel.source, file)
+    others = list(beside.values())
+    theirs = {(file.parent / name).resolve() for one in others for name in _INCLUDE.findall(one)}
+    theirs |= {Path(path) for one in others for path in own_headers(one, file)}
+    headers = {
+        name: text
+        for name, text in joinable(kernel.source, file).items()
+        if (file.parent / name).resolve() not in theirs  # it would be there twice
+    }
     if not headers and not beside:
         return kernel, workload
     root = Path(workload.root)
     places = {(file.parent / name).resolve().parent for name in headers} - {file.parent}
     folders = [os.path.relpath(place, root) for place in sorted(places)]
+    folders += include_folders(others, file, root)
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
-    more = (f for f in build(list(beside.values())).flags if f not in workload.build.flags)
+    more = (f for f in build(others).flags if f not in workload.build.flags)
     flags = (*workload.build.flags, *(f for f in more if not f.startswith(("-O", "-std"))))
     build_ = replace(workload.build, include=include, flags=flags)
     text = joined.join(kernel.source, headers, beside)

@@ -130,6 +130,20 @@ def test_a_program_of_several_files_is_built_and_edited_as_one(several: Path) ->
     assert lone_program.nothing_to_edit(kernel, {}) is None
 
 
+def test_a_header_that_two_of_a_programs_files_include_stays_a_header(several: Path) -> None:
+    """Its text would be there twice."""
+    (several / "k.cuh").write_text("#pragma once\n__global__ void both(float* x) { x[0] = 2; }\n")
+    for name in ("main.cu", "run.cu"):
+        (several / name).write_text('#include "k.cuh"\n' + (several / name).read_text())
+    file = several / "main.cu"
+    work = lone_program.on_disk(file.read_text(), file, several)
+    assert work is not None
+    kernel, work = lone_program.with_headers(
+        Kernel("main", file.read_text(), "main.cu"), work, file
+    )
+    assert joined.split(kernel.source, "main.cu").keys() == {"main.cu", "run.cu", "scale.cpp"}
+
+
 def test_where_two_files_define_the_same_the_makefile_chooses(several: Path) -> None:
     """Nobody here can tell which of them it builds."""
     (several / "run_v2.cu").write_text("float run(int n) { return 1; }\n")
