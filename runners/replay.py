@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import json
 import threading
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -186,12 +188,11 @@ def _read(path: Path) -> tuple[RecordingHeader, dict[str, Any]]:
     remedy = "give a file written by `optiml run --record`"
     lines: dict[str, Any] = {}
     try:
-        opened: IO[bytes] = gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[assignment]  # noqa: SIM115  closed below
-        with opened as file:
-            data = file.read(MAX_BYTES + 1)
+        data = _content(path)
         if len(data) > MAX_BYTES:
             raise ConfigError(f"{path} unpacks to more than {MAX_BYTES >> 20} MiB", remedy)
-        first, *rest = data.decode().splitlines() or [""]
+        whole, _, torn = data.rpartition(b"\n")
+        first, *rest = (data if _is_json(torn) else whole).decode().splitlines() or [""]
         header = _HEADER.validate_json(first, strict=True)
         json.loads(first)["optiml_recording"]  # all else has defaults: an empty object is no header
         if header.optiml_recording != FORMAT:
@@ -201,6 +202,25 @@ def _read(path: Path) -> tuple[RecordingHeader, dict[str, Any]]:
             lines[str(item["key"])] = item["verdict"]
     except FileNotFoundError as error:
         raise ConfigError(f"there is no recording {path}", remedy) from error
-    except (OSError, EOFError, ValueError, KeyError, TypeError, ValidationError) as error:
+    except (OSError, zlib.error, ValueError, KeyError, TypeError, ValidationError) as error:
         raise ConfigError(f"{path} is not a recording: {type(error).__name__}", remedy) from error
     return header, lines
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file holds, as far as it goes: of a run that was killed it has no end."""
+    found = bytearray()
+    packed = path.suffix == ".gz"
+    with gzip.open(path) if packed else path.open("rb") as file, contextlib.suppress(EOFError):
+        while len(found) <= MAX_BYTES and (part := file.read1(1 << 16)):
+            found += part
+    return bytes(found)
+
+
+def _is_json(line: bytes) -> bool:
+    """Tell whether a last line was written to its end."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -122,6 +122,33 @@ def test_an_interrupted_recording_can_be_read_up_to_there(tmp_path: Path) -> Non
     assert verdict.status is Status.CORRECT
 
 
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_what_a_killed_run_left_is_read_as_far_as_it_goes(tmp_path: Path, name: str) -> None:
+    jobs = [job(f"{n:064}") for n in range(40)]
+    with RecordingDispatcher(Timed(), tmp_path / name, HEADER) as recorder:
+        whole = list(recorder.dispatch(jobs))
+    data = (tmp_path / name).read_bytes()
+    read = set()
+    for size in range(len(data) // 2, len(data) + 1, max(1, len(data) // 60)):
+        (tmp_path / name).write_bytes(data[:size])
+        found = list(ReplayDispatcher(tmp_path / name).dispatch(jobs))
+        count = sum(verdict.status is Status.CORRECT for verdict in found)
+        assert found[:count] == whole[:count]
+        read.add(count)
+    assert len(read) > 5
+    assert max(read) >= len(jobs) - 1
+
+
+@pytest.mark.parametrize("change", [b"", b"\x1f\x8b", bytes(90)])
+def test_a_damaged_compressed_recording_is_refused(tmp_path: Path, change: bytes) -> None:
+    with RecordingDispatcher(Timed(), tmp_path / "r.jsonl.gz", HEADER) as recorder:
+        recorder.dispatch([job("a")])
+    data = (tmp_path / "r.jsonl.gz").read_bytes()
+    (tmp_path / "r.jsonl.gz").write_bytes(data[: len(change)] + change if change else b"")
+    with pytest.raises(ConfigError, match="is not a recording"):
+        ReplayDispatcher(tmp_path / "r.jsonl.gz")
+
+
 @given(st.binary(max_size=300))
 def test_any_other_file_is_refused_with_a_remedy(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
