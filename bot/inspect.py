@@ -125,6 +125,14 @@ def show(console: Console, seen: Inspection) -> None:
         console.print(Text(words, style="yellow"))
     if source.kernels:
         console.print(_kernels(seen))
+    elsewhere = [
+        Path(path).name
+        for path, text in lone_program.own_headers(source.text, seen.path).items()
+        if Source(text).kernels
+    ]
+    if elsewhere:
+        words = f"more kernels are in {', '.join(elsewhere)}"
+        console.print(Text(visible(words), style="yellow"), soft_wrap=True)
     for launch in source.launches:
         console.print(Text(visible(f"line {launch.line}: {_said(source, launch)}"), style="dim"))
     if seen.compiled.problem:

@@ -156,6 +156,16 @@ def test_kernels_in_a_programs_own_headers_are_edited_where_they_are(
         assert (Path.cwd() / "copy" / name).read_text() == (folder / name).read_text()
 
 
+def test_inspect_says_where_more_kernels_are(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run edits them, too."""
+    Path("main.cu").write_text(PROGRAM)
+    Path("rows.cuh").write_text(HEADER)
+    assert cli("inspect", "main.cu") == 0
+    said = capsys.readouterr().out
+    assert "a program, 0 kernels" in said
+    assert "more kernels are in rows.cuh" in said
+
+
 def test_apply_leaves_a_file_alone_that_changed_meanwhile(
     cli: Cli,
     softmax: Path,
