@@ -75,6 +75,28 @@ def test_equal_machine_code_is_run_once(gpu: LocalDispatcher) -> None:
     assert gpu.dispatch([job("same#2")])[0] == first
 
 
+def test_all_gpus_are_opened_before_the_first_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[int] = []
+    tell = seat.Seat.tell
+
+    def noted(self: seat.Seat, operation: str) -> dict[str, object]:
+        opened.append(self.index)
+        if self.index == 1:
+            raise RunnerError("its first job will say so")
+        return tell(self, operation)
+
+    monkeypatch.setattr(seat.Seat, "tell", noted)
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Words(), (0, 1, 2), scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as gpus:
+        assert gpus.facts()["gpu"] == "Fake"
+        assert sorted(opened) == [0, 1, 2]
+        assert gpus.dispatch([job("a")])[0].status is Status.CORRECT
+
+
 def test_machine_code_that_has_its_verdict_elsewhere_is_not_run(gpu: LocalDispatcher) -> None:
     gpu.elsewhere = lambda job, code: job.kernel.source == "same#1" and code == "same"
     verdict = gpu.dispatch([job("same#1")])[0]
