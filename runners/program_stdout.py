@@ -26,12 +26,11 @@ UNIT = re.compile(
 )
 # Launches belong to the edit: "196 blocks of 256 threads" may become 98 of 512.
 LAUNCH = re.compile(
-    r"(?<![A-Za-z])[A-Za-z_]*(?:block|thread|grid|warp|tile)[A-Za-z_]*|\boccupancy\b|\bregisters?\b",
-    re.IGNORECASE,
+    r"\b\w*?(?:block|thread|grid|warp|tile)|\boccupancy\b|\bregisters?\b", re.IGNORECASE
 )
 # How far a result is from a reference moves with the order of a sum, within its own size.
 ERROR = re.compile(
-    r"[a-z_]*err(?:or)?s?\b|[a-z_]*diff(?:erence)?s?\b|\bdeviation\b|\bresidual\b|\br?mse\b",
+    r"\b\w*?(?:err(?:or)?s?|diff(?:erence)?s?)\b|\bdeviation\b|\bresidual\b|\br?mse\b",
     re.IGNORECASE,
 )
 FURTHER = 4.0

@@ -77,3 +77,13 @@ def test_lines_that_say_something_else_are_told(
 def test_any_text_is_compared_without_an_exception(originals: list[str], candidate: str) -> None:
     assert difference(originals, originals[0]) == "" or len(originals) > 1
     difference(originals, candidate)
+
+
+@pytest.mark.parametrize(
+    "piece", ["_", "a", "a_", " ", "\t", "1", "1.", "0x", "e", ",", "a ", "- "]
+)
+def test_long_lines_cost_no_more_than_their_length(piece: str) -> None:
+    """A program may print megabytes without a line's end; it is a stranger's, too."""
+    line = piece * (60_000 // len(piece))
+    assert difference([f"time\n{line}x"], f"time\n{line}y") is not None
+    unlike(f"{line}x", f"{line}y")
