@@ -606,6 +606,22 @@ def test_constants_are_tuned_on_the_best_structure_at_the_end() -> None:
     assert scripted(world, tune=tune, settings=SearchSettings(tune=False)).best.number == 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_constants_are_tried_from_the_most_to_the_least_likely(seed: int) -> None:
+    """A tuner knows their order: shapes of blocks, which gain most, come before unroll factors."""
+
+    def tune(kernel: Kernel, _: Sequence[Finding]) -> list[Edit]:
+        names = "pqrstuvw" if not kernel.source else ""
+        return [Edit(name, name, "rule:tune", kind="tune") for name in names]
+
+    world = Scripted({})
+    scripted(world, tune=tune, settings=SearchSettings(seed=seed))
+    tried = [source for source, effort in world.asked if source and effort is Effort.SCREEN]
+    assert sorted(tried) == [*"pqrstuvw"]
+    assert set(tried[:4]) >= {"p", "q"}
+    assert set(tried[4:]) >= {"v", "w"}
+
+
 def test_watchers_hear_of_each_stage_and_step() -> None:
     stages: list[Stage] = []
     steps: list[int] = []
