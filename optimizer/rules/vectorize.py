@@ -36,6 +36,8 @@ _BRANCHES = frozenset({
     "if_statement", "for_statement", "while_statement", "do_statement", "switch_statement",
     "conditional_expression", "for_range_loop", "lambda_expression",
 })  # fmt: skip
+# What these test is always evaluated.
+_TESTING = ("if_statement", "conditional_expression")
 _MOST_ARRAYS = 6
 _NUMBERS = ("threadIdx.x", "blockIdx.x", "gridDim.x")
 
@@ -62,9 +64,13 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Array:
-    """An array whose elements are moved together, and the places that name them."""
+    """An array whose elements are moved together, and the places that name them.
+
+    `kind` is the type of its elements, of a template's the one that all launches name.
+    """
 
     variable: Variable
+    kind: str
     accesses: tuple[Access, ...]
     loaded: bool
     stored: bool
@@ -218,7 +224,8 @@ def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:
         stored = any(a.writes for a in accesses)
         if stored and not made and not any(a.kind == "update" for a in sure):
             return ()  # what is stored now and then is better left alone
-        chosen.append(_Array(variable, tuple(accesses), loaded, stored))
+        kind = _kind_of(source, fn, variable)
+        chosen.append(_Array(variable, kind, tuple(accesses), loaded, stored))
     if len(chosen) > _MOST_ARRAYS or not _independent(source, fn, chosen, groups):
         return ()
     return tuple(chosen)
@@ -228,7 +235,7 @@ def _movable(source: Source, fn: Function, work: _Work, access: Access) -> bool:
     variable = access.variable
     if variable is None or variable.space != "parameter" or access.root != access.name:
         return False
-    if variable.element not in _SIZES or variable.volatile or variable.depth != 1:
+    if not _kind_of(source, fn, variable) or variable.volatile or variable.depth != 1:
         return False
     if any(u.role in ("pass", "alias", "address") for u in variable.uses):
         return False
@@ -249,6 +256,23 @@ def _movable(source: Source, fn: Function, work: _Work, access: Access) -> bool:
     return _inlined(source, fn, work, access.indices[0], "") is not None
 
 
+def _kind_of(source: Source, fn: Function, variable: Variable) -> str:
+    """Return the type of a pointer's elements, of a template parameter what all launches give.
+
+    Empty when it is none that is moved together.
+    """
+    if variable.element in _SIZES:
+        return variable.element
+    names = [t.name for t in fn.templates]
+    if variable.element not in names or not source.only_launched(fn.name):
+        return ""
+    at = names.index(variable.element)
+    given = [lc.template[at : at + 1] for lc in source.launches_of(fn.name)]
+    kinds = {source.resolved(texts[0].strip()) if texts else "" for texts in given}
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    return kind if kind in _SIZES else ""
+
+
 def _ldg(source: Source, address: Node) -> Node | None:
     """Return the call `__ldg(&x[i])` around `&x[i]`."""
     listed = address.parent
@@ -260,10 +284,13 @@ def _ldg(source: Source, address: Node) -> Node | None:
 
 def _conditional(work: _Work, node: Node) -> bool:
     """Return whether a place is not reached for each element."""
+    below = node
     for at in ancestors(node):
+        tested = at.type in _TESTING and field(at, "condition") == below
+        below = at
         if any(at.id == s.id for s in work.statements):
-            return at.type in _BRANCHES
-        if at.type in _BRANCHES:
+            return at.type in _BRANCHES and not tested
+        if at.type in _BRANCHES and not tested:
             return True
         if at.type == "binary_expression" and operator(at) in ("&&", "||"):
             return True
@@ -361,7 +388,7 @@ def _dependent(fn: Function, work: _Work) -> tuple[Node, ...]:
 
 def _widths(arrays: Sequence[_Array]) -> tuple[int, ...]:
     """Return how many elements to move at once: 16 bytes of the largest type, then half."""
-    most = max(_SIZES[a.variable.element] for a in arrays)
+    most = max(_SIZES[a.kind] for a in arrays)
     return tuple(w for w in (16 // most, 8 // most, 4 // most) if w >= 2)[:2]
 
 
@@ -383,10 +410,14 @@ def _rewrite(
     whole = source.fresh_name("whole", *taken)
     kept = {a.variable.name: source.fresh_name(f"{a.variable.name}_next", *taken) for a in arrays}
     kind = work.variable.element
-    constant = f"constexpr int {count} = {width};"
-    outer = source.indent(work.declaration)
+    outer = source.indent(work.declaration if work.loop is None else work.loop.node)
+    assumed = {a.variable.element: a.kind for a in arrays if a.variable.element != a.kind}
+    constant = f"constexpr int {count} = {width};" + "".join(
+        f'\n{outer}static_assert(sizeof({name}) == {_SIZES[of]}, "{name} is {of}");'
+        for name, of in assumed.items()
+    )
     if work.loop is not None:
-        outer = source.indent(work.loop.node)
+        constant = constant.replace(f"\n{outer}", "\n")
         yield source.insert_before(work.loop.node, constant)
         yield (*span(work.declaration), f"{kind} {first} = ({source.of(work.start)}) * {count};")
         yield from _renamed(fn, work, work.loop.condition, first)
@@ -469,8 +500,8 @@ def _loads(
     first, count, lane, whole = names
     extent = source.of(work.extent)
     places = [_place(source, fn, work, a, first) for a in arrays]
-    largest = max(width * _SIZES[a.variable.element] for a in arrays)
-    same = len({_SIZES[a.variable.element] for a in arrays}) == 1
+    largest = max(width * _SIZES[a.kind] for a in arrays)
+    same = len({_SIZES[a.kind] for a in arrays}) == 1
     if same:
         addresses = " | ".join(f"(size_t)&{p}" for p in places)
         aligned = f"({addresses}) % {largest} == 0"
@@ -478,13 +509,13 @@ def _loads(
             aligned = f"(size_t)&{places[0]} % {largest} == 0"
     else:
         aligned = " && ".join(
-            f"(size_t)&{p} % {width * _SIZES[a.variable.element]} == 0"
+            f"(size_t)&{p} % {width * _SIZES[a.kind]} == 0"
             for p, a in zip(places, arrays, strict=True)
         )
     yield f"const bool {whole} = {first} + {count} <= {extent} && {aligned};"
     for array in arrays:
-        kind = array.variable.element
-        yield f"alignas({width * _SIZES[kind]}) {kind} {kept[array.variable.name]}[{count}];"
+        kind, bytes_ = array.variable.element, width * _SIZES[array.kind]
+        yield f"alignas({bytes_}) {kind} {kept[array.variable.name]}[{count}];"
     loaded = [(a, p) for a, p in zip(arrays, places, strict=True) if a.loaded]
     if not loaded:
         return
@@ -536,5 +567,4 @@ def _single(
 
 
 def _pack(array: _Array, width: int) -> str:
-    kind = array.variable.element
-    return _VECTORS.get((kind, width)) or _PACKS[width * _SIZES[kind]]
+    return _VECTORS.get((array.kind, width)) or _PACKS[width * _SIZES[array.kind]]

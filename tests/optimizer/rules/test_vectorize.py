@@ -93,3 +93,27 @@ def test_it_declines_what_is_not_elementwise(body: str) -> None:
 
 def test_it_declines_a_launch_it_may_not_change() -> None:
     assert not edits(SAXPY.source, Launch(GRID.grid, GRID.block, tunable=False))
+
+
+TEMPLATE = """\
+typedef float real;
+template <typename T, int N>
+__global__ void relu(const T *x, T *y, long n) {
+  for (long i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    y[i] = x[i] > T(0) ? x[i] : T(0);
+  }
+}
+void run(const float *x, float *y, long n) {
+  relu<float, 1><<<64, 256>>>(x, y, n);
+  relu<real, 2><<<64, 256>>>(x, y, n);
+}
+"""
+
+
+def test_elements_of_a_template_have_the_type_that_all_launches_give() -> None:
+    text = edits(TEMPLATE, None)[0].source
+    assert 'static_assert(sizeof(T) == 4, "T is float");' in text
+    assert "alignas(16) T x_next[kWidth];" in text
+    assert "*reinterpret_cast<float4*>(&y[first]) =" in text
+    for other in ("relu<double, 2>", "relu<int4, 2>", "relu"):
+        assert not edits(TEMPLATE.replace("relu<real, 2>", other), None)
