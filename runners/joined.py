@@ -71,30 +71,33 @@ def split(text: str, path: str) -> dict[str, str]:
     Marks that do not fit each other are left in the text of `path`, which then is all there is.
     """
     parts: dict[str, list[str]] = {path: []}
-    at = path
+    open_ = [path]
     for line in _LINE.findall(text):
+        here = parts[open_[-1]]
         if not line.startswith(_MARK):
-            parts[at].append(line)
+            here.append(line)
             continue
         rest = line[len(_MARK) :]
         name, other = _INCLUDE.match(rest), _BESIDE.match(rest)
-        if (name or other) and at == path:
+        if name is not None or other is not None:
             if name is not None:
-                parts[path].append(rest)
-            elif other is not None and other[1] and parts[path]:
-                parts[path][-1] = parts[path][-1].removesuffix("\n")
+                here.append(rest)
+            elif other is not None and other[1] and here:
+                here[-1] = here[-1].removesuffix("\n")
             inner = name[1] if name is not None else other[2] if other is not None else ""
-            at = (PurePosixPath(path).parent / inner).as_posix()
-            if at in parts:
+            open_.append((PurePosixPath(path).parent / inner).as_posix())
+            if open_[-1] in parts:
                 return {path: text}
-            parts[at] = []
-        elif rest.strip() in {_END, _CUT} and at != path:
-            if rest.strip() == _CUT and parts[at]:
-                parts[at][-1] = parts[at][-1].removesuffix("\n")
-            at = path
+            parts[open_[-1]] = []
+        elif rest.strip() in {_END, _CUT} and len(open_) > 1:
+            if rest.strip() == _CUT and here:
+                here[-1] = here[-1].removesuffix("\n")
+            open_.pop()
         else:
             return {path: text}
-    return {name: "".join(lines) for name, lines in parts.items()} if at == path else {path: text}
+    return (
+        {name: "".join(lines) for name, lines in parts.items()} if not open_[1:] else {path: text}
+    )
 
 
 def changes(before: str, after: str, path: str) -> dict[str, tuple[str, str]]:

@@ -220,26 +220,34 @@ def _exact(path: Path) -> str | None:
 def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel, Workload]:
     """Return a program with kernels of its headers, and sources beside it, in its own text."""
     beside = compiled_beside(kernel.source, file)
-    others = list(beside.values())
-    theirs = {(file.parent / name).resolve() for one in others for name in _INCLUDE.findall(one)}
-    theirs |= {Path(path) for one in others for path in own_headers(one, file)}
-    headers = {
-        name: text
-        for name, text in joinable(kernel.source, file).items()
-        if (file.parent / name).resolve() not in theirs  # it would be there twice
-    }
+    others = [kernel.source, *beside.values()]
+    # A header that two of them include would be there twice.
+    owned = [_alone(at, others, file) for at in range(len(others))]
+    headers = owned[0]
     if not headers and not beside:
         return kernel, workload
     root = Path(workload.root)
-    places = {(file.parent / name).resolve().parent for name in headers} - {file.parent}
+    names = {name for one in owned for name in one}
+    places = {(file.parent / name).resolve().parent for name in names} - {file.parent}
     folders = [os.path.relpath(place, root) for place in sorted(places)]
-    folders += include_folders(others, file, root)
+    folders += include_folders(others[1:], file, root)
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
-    more = (f for f in build(others).flags if f not in workload.build.flags)
+    more = (f for f in build(others[1:]).flags if f not in workload.build.flags)
     flags = (*workload.build.flags, *(f for f in more if not f.startswith(("-O", "-std"))))
     build_ = replace(workload.build, include=include, flags=flags)
-    text = joined.join(kernel.source, headers, beside)
+    parts = zip(beside, others[1:], owned[1:], strict=True)
+    whole = {name: joined.join(part, inner) for name, part, inner in parts}
+    text = joined.join(kernel.source, headers, whole)
     return replace(kernel, source=text), replace(workload, build=build_)
+
+
+def _alone(at: int, texts: Sequence[str], file: Path) -> dict[str, str]:
+    """Return the joinable headers of one of a program's texts that none of the others includes."""
+    rest = [text for number, text in enumerate(texts) if number != at]
+    theirs = {(file.parent / name).resolve() for one in rest for name in _INCLUDE.findall(one)}
+    theirs |= {Path(path) for one in rest for path in own_headers(one, file)}
+    found = joinable(texts[at], file)
+    return {n: text for n, text in found.items() if (file.parent / n).resolve() not in theirs}
 
 
 def nothing_to_edit(kernel: Kernel, headers: Mapping[str, str]) -> tuple[str, str] | None:

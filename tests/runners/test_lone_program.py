@@ -144,6 +144,22 @@ def test_a_header_that_two_of_a_programs_files_include_stays_a_header(several: P
     assert joined.split(kernel.source, "main.cu").keys() == {"main.cu", "run.cu", "scale.cpp"}
 
 
+def test_kernels_in_a_header_of_a_file_beside_are_edited_there(several: Path) -> None:
+    """Of a program's files, one alone includes it."""
+    (several / "deep").mkdir()
+    (several / "deep" / "k.cuh").write_text("__global__ void inner(float* x) { x[0] = 2; }")
+    (several / "run.cu").write_text('#include "deep/k.cuh"\n' + (several / "run.cu").read_text())
+    file = several / "main.cu"
+    work = lone_program.on_disk(file.read_text(), file, several)
+    assert work is not None
+    kernel, work = lone_program.with_headers(
+        Kernel("main", file.read_text(), "main.cu"), work, file
+    )
+    names = ("main.cu", "run.cu", "scale.cpp", "deep/k.cuh")
+    assert joined.split(kernel.source, "main.cu") == {n: (several / n).read_text() for n in names}
+    assert work.build.include == ("deep",)
+
+
 def test_where_two_files_define_the_same_the_makefile_chooses(several: Path) -> None:
     """Nobody here can tell which of them it builds."""
     (several / "run_v2.cu").write_text("float run(int n) { return 1; }\n")
