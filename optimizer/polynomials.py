@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import lru_cache
 
 Monomial = tuple[str, ...]
 
@@ -122,11 +123,13 @@ class Polynomial:
         return " + ".join(parts) or "0"
 
 
+@lru_cache(maxsize=1024)
 def number(value: int) -> Polynomial:
     """Return a constant."""
     return Polynomial({(): value} if value else {})
 
 
+@lru_cache(maxsize=4096)
 def atom(name: str, depends: frozenset[str] | None = None) -> Polynomial:
     """Return a single name, or an opaque piece that depends on some names."""
     return Polynomial({(name,): 1}, {} if depends is None else {name: depends})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from threading import Lock
+from typing import Generic, TypeVar
 
 import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
@@ -24,6 +25,7 @@ _LANGUAGE = Language(tree_sitter_cuda.language())
 _OR_EQUAL = bytes([OR_EQUAL])
 
 Span = tuple[int, int]
+Value = TypeVar("Value")
 
 
 class Syntax:
@@ -35,7 +37,7 @@ class Syntax:
     @cached_property
     def masked(self) -> Masked:
         """Return the text as the grammar sees it."""
-        return mask(self.text)
+        return _masked(self.text)
 
     @cached_property
     def tree(self) -> Tree:
@@ -87,35 +89,40 @@ class Syntax:
         return bisect_right(self._lines, at if isinstance(at, int) else at.start_byte)
 
 
-# Characters of the masked texts whose trees are kept, at about 35 bytes each. A search comes back
-# to a candidate hundreds of candidates later, to edit it: what was worked out of its tree is long
-# forgotten by then, and the tree need not be. Many texts have one mask: comments and attributes
-# such as `__launch_bounds__(256)` are blanks in it.
+class _Lately(Generic[Value]):
+    """Remembers what was made of the texts last asked for, `_MOST_KEPT` characters of them."""
+
+    def __init__(self, make: Callable[[str], Value]) -> None:
+        self._make = make
+        self._lock = Lock()
+        self._found: OrderedDict[str, Value] = OrderedDict()
+        self._length = 0
+
+    def __call__(self, text: str) -> Value:
+        """Return what is made of a text; of one asked for lately the same object."""
+        with self._lock:
+            if text in self._found:
+                self._found.move_to_end(text)
+                return self._found[text]
+        found = self._make(text)
+        if _SHORTEST_KEPT <= len(text) <= _LONGEST_KEPT:
+            with self._lock:
+                if text not in self._found:
+                    self._found[text] = found
+                    self._length += len(text)
+                while self._length > _MOST_KEPT:
+                    self._length -= len(self._found.popitem(last=False)[0])
+        return found
+
+
+# A search comes back to a candidate hundreds of candidates later, to edit it. What was worked out
+# of its tree is long forgotten by then; tree (35 bytes a character) and mask (2) need not be.
 _MOST_KEPT = 2_000_000
 _LONGEST_KEPT = 200_000
 _SHORTEST_KEPT = 400  # shorter ones are macros written out, kept by who wrote them
-_lock = Lock()
-_trees: OrderedDict[str, Tree] = OrderedDict()
-_length = 0  # of the texts of `_trees` together
-
-
-def _parsed(text: str) -> Tree:
-    """Return the tree of a masked text; of one parsed lately the same object."""
-    global _length  # noqa: PLW0603  changes with `_trees`
-    with _lock:
-        found = _trees.get(text)
-        if found is not None:
-            _trees.move_to_end(text)
-            return found
-    found = Parser(_LANGUAGE).parse(text.encode("ascii"))
-    if _SHORTEST_KEPT <= len(text) <= _LONGEST_KEPT:
-        with _lock:
-            if text not in _trees:
-                _trees[text] = found
-                _length += len(text)
-            while _length > _MOST_KEPT:
-                _length -= len(_trees.popitem(last=False)[0])
-    return found
+_masked = _Lately(lambda text: mask(text))  # noqa: PLW0108  found when called, for tests
+# Many texts have one mask: comments and attributes (`__launch_bounds__(256)`) are blanks in it.
+_parsed = _Lately(lambda text: Parser(_LANGUAGE).parse(text.encode("ascii")))
 
 
 @lru_cache(maxsize=4096)  # the same expressions, in candidate after candidate
