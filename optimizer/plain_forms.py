@@ -1,8 +1,9 @@
 """Ways to write a thread's number, put into the one that rules know: `int i = block + thread;`.
 
 `int i, j; i = ...;`, `int i = threadIdx.x; i += ...;`, `int i{...}`, `auto i = ...`, a function
-that returns it, and `while (i < n) { ...; i += stride; }` say the same. Every group of
-replacements keeps what the kernel does and the number of its lines.
+that returns it, and `while (i < n) { ...; i += stride; }` say the same. So does a test for the
+larger of two shared elements and `max`, NaN aside. Every group of replacements keeps what the
+kernel does and the number of its lines.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from optimizer.affine import INTEGERS
 from optimizer.functions import Function
 from optimizer.source import Source
 from optimizer.spans import Replacement
-from optimizer.syntax import contains, field, operator, span, walk
+from optimizer.syntax import contains, field, operator, span, stripped, walk
 from optimizer.tokens import code_tokens
 from optimizer.variables import Use, Variable
 
@@ -23,6 +24,7 @@ Group = tuple[Replacement, ...]
 
 _NUMBERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _WORDS = frozenset({*_NUMBERS, "x", "y", "z"})
+_OPPOSITE = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _STORED = frozenset({"static", "extern", "volatile", "constexpr", "__shared__"})
 _LOOSE = ("?", ",", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "^", "<<", ">>", "=")
 
@@ -64,6 +66,81 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
             yield from _spelled(source, fn, variable)
             yield from _added(source, fn, variable)
             yield from _looped(source, fn, variable)
+    yield from _larger(source, fn)
+
+
+# -- `if (s[t] < s[u]) s[t] = s[u];` --
+
+
+def _larger(source: Source, fn: Function) -> Iterator[Group]:
+    """Call the larger or smaller of two elements of a shared array by its name."""
+    if not fn.shared or source.known("max") or source.known("min"):
+        return
+    for node in fn.variables.nodes("if_statement", "assignment_expression"):
+        found = _taken(source, node) if node.type == "if_statement" else _chosen(source, node)
+        if found is None or "\n" in source.of(node):
+            continue
+        kept, sign, other = found
+        bases = {_shared(fn, place) for place in (kept, other)}
+        if len(bases) != 1 or None in bases or source.plain(kept) == source.plain(other):
+            continue
+        name = "max" if sign in ("<", "<=") else "min"
+        text = f"{source.of(kept)} = {name}({source.of(kept)}, {source.of(other)})"
+        yield ((*span(node), f"{text};" if node.type == "if_statement" else text),)
+
+
+def _taken(source: Source, node: Node) -> tuple[Node, str, Node] | None:
+    """Read `if (a < b) a = b;` as a, the sign and b."""
+    body, test = field(node, "consequence"), stripped(field(node, "condition"))
+    if field(node, "alternative") is not None or body is None or test is None:
+        return None
+    inner = body.named_children if body.type == "compound_statement" else [body]
+    if len(inner) != 1 or inner[0].type != "expression_statement" or not inner[0].named_children:
+        return None
+    outer = inner[0].named_children[0]
+    if outer.type != "assignment_expression" or operator(outer) != "=":
+        return None
+    return _of_two(source, test, field(outer, "left"), stripped(field(outer, "right")))
+
+
+def _chosen(source: Source, node: Node) -> tuple[Node, str, Node] | None:
+    """Read `a = a < b ? b : a` as a, the sign and b."""
+    right = stripped(field(node, "right"))
+    if operator(node) != "=" or right is None or right.type != "conditional_expression":
+        return None
+    test, left = stripped(field(right, "condition")), field(node, "left")
+    yes, no = (stripped(field(right, side)) for side in ("consequence", "alternative"))
+    if test is None or left is None or yes is None or no is None:
+        return None
+    if source.plain(no) == source.plain(left):
+        return _of_two(source, test, left, yes)
+    found = _of_two(source, test, left, no) if source.plain(yes) == source.plain(left) else None
+    return (found[0], _OPPOSITE[found[1]], found[2]) if found is not None else None
+
+
+def _of_two(
+    source: Source, test: Node, kept: Node | None, other: Node | None
+) -> tuple[Node, str, Node] | None:
+    if test.type != "binary_expression" or kept is None or other is None:
+        return None
+    one, two = stripped(field(test, "left")), stripped(field(test, "right"))
+    sign = operator(test)
+    if one is None or two is None or sign not in _OPPOSITE:
+        return None
+    tested = (source.plain(one), source.plain(two))
+    wanted = (source.plain(kept), source.plain(other))
+    if tested == wanted:
+        return kept, sign, other
+    return (kept, _OPPOSITE[sign], other) if tested == wanted[::-1] else None
+
+
+def _shared(fn: Function, place: Node) -> str | None:
+    """Return the shared array that an element is of."""
+    base = field(place, "argument") if place.type == "subscript_expression" else None
+    variable = fn.variables.of(base) if base is not None else None
+    pure = not any(True for _ in walk(place, "update_expression", "assignment_expression",
+                                      "call_expression"))  # fmt: skip
+    return variable.name if variable is not None and variable.space == "shared" and pure else None
 
 
 def _declared_with(fn: Function, node: Node) -> list[Variable]:

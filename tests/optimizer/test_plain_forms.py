@@ -103,3 +103,55 @@ def test_a_name_that_a_macro_uses_stays_where_it_is() -> None:
     text = kernel(f"  int i;\n  i = {ID};\n  if (IN) y[i] = 0;\n")
     text = "#define IN (i < n)\n" + text
     assert shown(text) == text
+
+
+TREE = """\
+__global__ void k(const float *x, float *y, int n) {
+  __shared__ float s[256];
+  int tid = threadIdx.x;
+  s[tid] = x[blockIdx.x * blockDim.x + tid];
+  __syncthreads();
+  for (int step = blockDim.x / 2; step > 0; step >>= 1) {
+    if (tid < step) {
+      if (s[tid] < s[tid + step]) s[tid] = s[tid + step];
+    }
+    __syncthreads();
+  }
+  if (tid == 0) y[blockIdx.x] = s[0];
+}
+void run(const float *x, float *y, int n) { k<<<n / 256, 256>>>(x, y, n); }
+"""
+LARGER = "if (s[tid] < s[tid + step]) s[tid] = s[tid + step];"
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        (LARGER, "max"),
+        ("if (s[tid + step] > s[tid]) { s[tid] = s[tid + step]; }", "max"),
+        ("if (s[tid] >= s[tid + step]) s[tid] = s[tid + step];", "min"),
+        ("s[tid] = s[tid] > s[tid + step] ? s[tid] : s[tid + step];", "max"),
+        ("s[tid] = (s[tid] > s[tid + step]) ? s[tid + step] : s[tid];", "min"),
+    ],
+)
+def test_a_test_for_the_larger_of_two_is_called_so(form: str, name: str) -> None:
+    text = TREE.replace(LARGER, form)
+    assert f"s[tid] = {name}(s[tid], s[tid + step]);" in shown(text)
+    assert "shuffle-reduce" in kinds(text)
+    assert edited(text, lambda t: t.replace("s[0];", "2 * s[0];")) == text.replace(
+        "s[0]", "2 * s[0]"
+    )
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "if (s[tid] < s[tid + step]) s[tid] = s[step];",
+        "if (s[tid] < s[tid + step]) s[tid] = s[tid + step]; else s[tid] = 0;",
+        "if (s[tid] < x[tid]) s[tid] = x[tid];",
+        "if (s[tid] < s[step++]) s[tid] = s[step++];",
+        "s[tid] = s[tid] > s[tid + step] ? s[tid] : s[0];",
+    ],
+)
+def test_other_tests_stay(form: str) -> None:
+    assert shown(TREE.replace(LARGER, form)) == TREE.replace(LARGER, form)
