@@ -370,7 +370,7 @@ def joined(
             mine = sorted(name for name, place in last.items() if place is folder)
             if not mine:
                 continue
-            some = len(mine) < len(data["runs"])
+            some = len({*last.values()}) > 1
             facts.append(
                 f"* {', '.join(mine)}: {data['provenance']}" if some else data["provenance"]
             )
