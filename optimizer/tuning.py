@@ -43,6 +43,9 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 KIND = "tune"
+# More copies of a loop take compiling and bring nothing: that of `spmv` 512 times takes 6.6 s of
+# nvcc instead of 0.5 s on an H200's host, and no recorded winner has as many as this.
+MOST_UNROLLED = 64
 _PROBLEM = re.compile(
     r"radius|bins?$|width|height|warp_?size|blocks$|num_?blocks|n_?blocks|grid|epsilon|seed"
     r"|iterations|steps|log|shift|mask|scale_factor",
@@ -339,6 +342,8 @@ def _unrolls(source: Source) -> Iterator[Knob]:
             value = int(match.group(1))
             for rank, new in enumerate(_neighbours(value)[:4]):
                 if loop.trips is not None and new > loop.trips:
+                    continue
+                if value < new > MOST_UNROLLED:
                     continue
                 yield Knob(
                     f"Unroll the loop at line {loop.line} of {f.name} {new} times"

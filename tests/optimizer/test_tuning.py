@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import pytest
@@ -105,6 +106,18 @@ def test_unroll_factors_and_items() -> None:
     found = edits(read("spmv_pointers"))
     assert any("ITEMS = 8;" in t for t in found)
     assert any("#pragma unroll 2\n  for (int k = 0; k < ITEMS" in t for t in found)
+
+
+@pytest.mark.parametrize(("written", "offered"), [(32, {64, 16, 8}), (128, {64, 32})])
+def test_a_loop_is_not_unrolled_further_than_pays(written: int, offered: set[int]) -> None:
+    """Where more is written already, less is offered."""
+    text = (
+        "__global__ void k(float *p, int n) {\n"
+        f"#pragma unroll {written}\n"
+        "for (int i = 0; i < n; ++i) { p[i] += 1.0f; }\n}\n"
+    )
+    found = {int(n) for one in edits(text) for n in re.findall(r"unroll (\d+)", one)}
+    assert found == offered
 
 
 def test_kernels_with_findings_come_first() -> None:
