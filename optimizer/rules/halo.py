@@ -204,12 +204,16 @@ def only_read(source: Source, fn: Function) -> Iterator[Variable]:
             yield array
 
 
-def text_of(value: Polynomial) -> str:
-    """Return a sum as C writes it: what is added first, then what is taken away."""
+def text_of(value: Polynomial, *, wide: bool = False) -> str:
+    """Return a sum as C writes it: what is added first, then what is taken away.
+
+    With `wide` products are of 64 bits: `(size_t)nx * ny`.
+    """
     terms = sorted(value.terms.items(), key=lambda t: (t[1] < 0, not t[0], t[0]))
     text = ""
     for monomial, factor in terms:
         names = " * ".join(monomial)
+        names = f"(size_t){names}" if wide and len(monomial) > 1 else names
         size = names or str(abs(factor))
         if names and abs(factor) != 1:
             size = f"{abs(factor)} * {names}"

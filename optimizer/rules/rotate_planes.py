@@ -59,7 +59,7 @@ def rotate_planes(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
     del findings
     source = Source(kernel.source)
     for fn in source.kernels:
-        if not _fit(source, fn):
+        if not _fit(fn):
             continue
         for loop, names, edits in rotations(source, fn, list(halo.only_read(source, fn))):
             yield Edit(
@@ -80,7 +80,7 @@ def rotations(
 
     The arrays are ones that the kernel does not write.
     """
-    if not _fit(source, fn):
+    if not _fit(fn):
         return
     arrays = [v for v in arrays if v.element in _KINDS]
     for loop in fn.loops:
@@ -91,10 +91,8 @@ def rotations(
                 yield loop, names, _all_edits(source, fn, loop, found)
 
 
-def _fit(source: Source, fn: Function) -> bool:
-    if fn.broken or fn.has_asm or fn.has_goto or fn.conditional or fn.unknown_calls:
-        return False
-    return not any(word in source.of(fn.node) for word in _WIDE)
+def _fit(fn: Function) -> bool:
+    return not (fn.broken or fn.has_asm or fn.has_goto or fn.conditional or fn.unknown_calls)
 
 
 # -- legality ------------------------------------------------------------------------------------
@@ -288,7 +286,9 @@ def _edits(source: Source, fn: Function, planes: _Planes) -> Iterator[Replacemen
     kept = {n: source.fresh_name(f"{array.name}_{n - low}", *taken) for n in numbers}
     before = [kept[n] for n in numbers[:-1]]
     step = _step(source, loop)
-    loads = [f"{kept[n]} = {array.name}[{_first(fn, planes, n - high)}];" for n in numbers[:-1]]
+    loads = [
+        f"{kept[n]} = {array.name}[{_first(source, fn, planes, n - high)}];" for n in numbers[:-1]
+    ]
     lines = [f"{array.written} {', '.join(f'{name} = 0' for name in before)};"]
     if loop.trips:
         lines = [f"{array.written} {load}" for load in loads]
@@ -321,7 +321,7 @@ def _step(source: Source, loop: Loop) -> str:
     return step or ("\t" if outer.endswith("\t") else "  ")
 
 
-def _first(fn: Function, planes: _Planes, ahead: int) -> str:
+def _first(source: Source, fn: Function, planes: _Planes, ahead: int) -> str:
     """Return the index of what is read so many iterations ahead of the first one's last."""
     loop = planes.loop
     known = _from_start(fn, loop, planes.ahead, planes.stride)
@@ -329,7 +329,9 @@ def _first(fn: Function, planes: _Planes, ahead: int) -> str:
         return ""
     index, start = known
     steps = start + number(ahead)
-    return halo.text_of(index.without(loop.name) + planes.stride * steps)
+    texts = [source.of(fn.node), *source.macro_bodies(fn)]
+    wide = any(word in text for text in texts for word in _WIDE)
+    return halo.text_of(index.without(loop.name) + planes.stride * steps, wide=wide)
 
 
 def _from_start(

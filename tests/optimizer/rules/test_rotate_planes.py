@@ -88,7 +88,8 @@ __global__ void step(const float *u, float *v, int nx, int ny, int nz) {
     + RUN
 )
 ONE_LINE = BARE.replace("  // a column\n    ", " ")
-ALL = (SEVEN, FAR, FIXED, BARE, ONE_LINE)
+WIDE = BARE.replace("[(z * ny + j)", "[((size_t)z * ny + j)")
+ALL = (SEVEN, FAR, FIXED, BARE, ONE_LINE, WIDE)
 
 
 def edits(text: str) -> list[Edit]:
@@ -110,6 +111,13 @@ def test_an_iteration_loads_what_the_next_ones_read() -> None:
     assert "s - 6.0f * u_1;" in edit.source
     assert "u_0 = u_1;\n        u_1 = u_2;\n    }" in edit.source
     assert "// all six sides" in edit.source
+
+
+def test_places_that_need_wide_numbers_keep_them() -> None:
+    (edit,) = edits(WIDE)
+    assert "u_1 = u[i + (size_t)j * nx + (size_t)nx * ny];" in edit.source
+    (edit,) = edits(SEVEN.replace("(((k) * ny", "(((size_t)(k) * ny"))
+    assert "u_0 = u[i + (size_t)j * nx];" in edit.source
 
 
 def test_a_body_without_braces_gets_them() -> None:
@@ -136,7 +144,6 @@ def test_nothing_is_read_for_a_loop_of_no_iterations() -> None:
         SEVEN.replace("k++", "k += 2"),
         SEVEN.replace("int k = 1", "int k = threadIdx.x"),
         SEVEN.replace("        v[AT", "        if (s > 2) continue;\n        v[AT"),
-        SEVEN.replace("int nz)\n{", "size_t nz)\n{"),
         SEVEN.replace("+ u[AT(k + 1, j, i)]", "+ (s0 ? u[AT(k + 1, j, i)] : 0)").replace(
             "+ u[AT(k - 1, j, i)]", "+ (s0 ? u[AT(k - 1, j, i)] : 0)"
         ).replace("    for (", "    bool s0 = nz > 3;\n    for ("),
