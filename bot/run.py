@@ -113,7 +113,9 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
             files["patch"] = folder / f"{Path(path).stem}.patch"
             for place, (_, new) in changed.items():
                 source = "source" if "source" not in files else f"source {place}"
-                files[source] = folder / Path(place).name
+                name = Path(place).name
+                taken = {file.name for file in files.values()} | {REPORT}
+                files[source] = folder / (place.replace("/", "-") if name in taken else name)
                 _write(files[source], new)
             patches = (difference.unified(old, new, at) for at, (old, new) in changed.items())
             _write(files["patch"], "".join(patches))

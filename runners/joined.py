@@ -32,7 +32,13 @@ def included(text: str) -> tuple[str, ...]:
         name = _INCLUDE.match(line)
         if name is not None and depth == 0 and line.endswith("\n"):
             found.append(name[1])
-    return tuple(name for name in found if found.count(name) == 1)
+    return tuple(name for name in found if found.count(name) == 1 and _below(name))
+
+
+def _below(name: str) -> bool:
+    """Tell whether a name stays in its folder: marks may be in a text that a stranger wrote."""
+    place = PurePosixPath(name)
+    return not place.is_absolute() and ".." not in place.parts and ".git" not in place.parts
 
 
 def join(text: str, headers: Mapping[str, str], beside: Mapping[str, str] | None = None) -> str:
@@ -86,7 +92,7 @@ def split(text: str, path: str) -> dict[str, str]:
                 here[-1] = here[-1].removesuffix("\n")
             inner = name[1] if name is not None else other[2] if other is not None else ""
             open_.append((PurePosixPath(path).parent / inner).as_posix())
-            if open_[-1] in parts:
+            if open_[-1] in parts or not _below(inner):
                 return {path: text}
             parts[open_[-1]] = []
         elif rest.strip() in {_END, _CUT} and len(open_) > 1:

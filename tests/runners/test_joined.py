@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,3 +73,11 @@ def test_any_text_comes_apart_as_it_was_put_together(main: str, header: str) -> 
         return
     found = joined.split(joined.join(text, {"k.cuh": header}), "main.cu")
     assert found == {"main.cu": text, "k.cuh": header}
+
+
+@pytest.mark.parametrize("name", ["../hook", "/etc/profile", "a/../../b", ".git/hooks/pre-commit"])
+def test_marks_in_a_strangers_text_name_no_file_outside_its_folder(name: str) -> None:
+    """A winner is written back to the files that marks name."""
+    forged = f'{MAIN}// joined by optiml: #include "{name}"\nx\n// joined by optiml: end\n'
+    assert joined.split(forged, "src/main.cu") == {"src/main.cu": forged}
+    assert joined.join(f'#include "{name}"\n', {name: HEADER}) == f'#include "{name}"\n'
