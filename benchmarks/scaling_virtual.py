@@ -14,6 +14,8 @@ import hashlib
 import heapq
 import itertools
 import json
+import math
+import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -32,14 +34,23 @@ class Pace:
     """Seconds of an H200 host: softmax. `cold` is a GPU's first job more than the later ones.
 
     Of that the recording has 3.96 s for the oracle. One candidate in `twins` has machine code that
-    some other has.
+    some other has. Judging differs evenly by `spread` to both sides or, with `sigma`, as the normal
+    distribution's exponential: some take long.
     """
 
     compile: float = 0.32
     judge: float = 0.666
     spread: float = 0.25
+    sigma: float = 0.0
     cold: float = 4.5
     twins: int = 8
+
+    def judging(self, drawn: float) -> float:
+        """Return what a candidate takes, by a number drawn between 0 and 1."""
+        if not self.sigma:
+            return self.judge * (1 + self.spread * (2 * drawn - 1))
+        z = statistics.NormalDist().inv_cdf(min(max(drawn, 1e-6), 1 - 1e-6))
+        return self.judge * math.exp(self.sigma * z - self.sigma**2 / 2)
 
 
 @dataclass(slots=True)
@@ -143,7 +154,7 @@ class VirtualDispatcher:
             ticket.verdict.set_result(verdict)
             return
         drawn = int(ticket.job.kernel.digest[:8], 16) / 0xFFFFFFFF
-        seconds = self.pace.judge * (1 + self.pace.spread * (2 * drawn - 1))
+        seconds = self.pace.judging(drawn)
         cold = 0.0 if card.ready else self.pace.cold
         card.ready = True
         card.cold, card.busy = card.cold + cold, card.busy + seconds
@@ -185,7 +196,8 @@ def run(gpus: int, given: argparse.Namespace, *, rehearse: bool) -> dict[str, ob
     def answer(candidate: Kernel) -> Verdict:
         return recorded.dispatch([Job(candidate, kernel, workload)])[0]
 
-    fleet = VirtualDispatcher(gpus, answer, rehearse=rehearse, cpu=given.cpu)
+    pace = Pace(sigma=given.sigma)
+    fleet = VirtualDispatcher(gpus, answer, pace, rehearse=rehearse, cpu=given.cpu)
     tools = Tools(
         RulePolicy(plugins.rules(), workload.accept),
         DispatchedEvaluator(fleet, kernel),
@@ -231,6 +243,7 @@ def main() -> int:
     parser.add_argument("--window", type=int, default=8)
     parser.add_argument("--gpus", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--sigma", type=float, default=0.0, help="0: differing evenly")
     given = parser.parse_args()
     for rehearse in (False, True):
         for gpus in given.gpus:
