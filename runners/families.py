@@ -305,13 +305,18 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Move every random float by one rounding error, up or down.
 
     What this changes in the original's output is the accuracy that output can be asked to have
-    (Higham, Accuracy and Stability, 1.5: backward error times condition).
+    (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
+    than the results stay: halves whose sums are floats are exact, and so are their products.
     """
     out = dict(arrays)
+    written = [one.scalar for a in work.arguments if a.written for one in a.type.fields]
+    finest = min((one.roundoff for one in written if one.kind == "f"), default=1.0)
     for argument in work.arguments:
         only = argument.type.scalar
         free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones", captured.WORD}
         if argument.name not in arrays or only is None or only.kind != "f" or not free:
+            continue
+        if only.roundoff > finest and argument.role == "input":
             continue
         data = values(arrays[argument.name], argument.type, argument.type.fields[0])
         rng = stream(seed, "jitter", argument.name)

@@ -201,3 +201,14 @@ def test_coefficients_are_never_nan() -> None:
         name = next(n for n in varied if n != "taps")
         assert np.isnan(varied[name].view(np.float32)).any()
         assert np.isfinite(varied["taps"].view(np.float32)).all()
+
+
+def test_halves_are_not_moved_where_results_have_more_digits() -> None:
+    """Their products are exact in floats: moving them would call half products right."""
+    half = {"name": "h", "type": "const __half*", "shape": "n", "init": "normal"}
+    for kind, moves in (("float*", False), ("__half*", True)):
+        out = {"name": "out", "type": kind, "shape": "n", "role": "output"}
+        work = _work(_pointer(), half, out, n=300)
+        arrays = inputs.generate(work, {"n": 300}, 1)
+        moved = families.jitter(work, arrays, 1)
+        assert np.array_equal(moved["h"], arrays["h"]) != moves
