@@ -1,10 +1,13 @@
 """What a search costs beside the compiler and the GPU: rules, detectors, boundary, tree.
 
-    python benchmarks/overhead.py --evaluations 2000
+    python benchmarks/overhead.py --evaluations 500 --out benchmarks/results/overhead.json
+    python benchmarks/overhead.py heat --evaluations 2000 --out benchmarks/results/overhead.json
 
 Every example is searched with the real rules, detectors, edit boundary and tuning, over an
 evaluator that answers at once with made-up times (no figure of speed comes from here). Reported
-are processor milliseconds an evaluation, over the whole search and over its first and last fifth.
+are milliseconds of the searching thread's processor time an evaluation, over the whole search and
+over its fifths, the most memory that the process had by then, and how many processes wanted a
+core meanwhile: what shares the caches of the cores makes the same work take longer.
 """
 
 from __future__ import annotations
@@ -12,11 +15,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import platform
+import resource
 import statistics
 import sys
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from bot import projects
@@ -55,9 +61,9 @@ class AtOnce:
     ) -> Sequence[Verdict]:
         """Return one verdict per kernel, the same for any workload and effort."""
         del workload, effort
-        began = time.process_time()
+        began = time.thread_time()
         found = [self._verdict(kernel) for kernel in kernels]
-        self.seconds += time.process_time() - began
+        self.seconds += time.thread_time() - began
         return found
 
     @staticmethod
@@ -80,7 +86,7 @@ def measured(kernel: Kernel, workload: Workload, evaluations: int) -> dict[str, 
     evaluator = AtOnce()
 
     def on_step(_: Step) -> None:
-        marks.append(time.process_time() - evaluator.seconds)
+        marks.append(time.thread_time() - evaluator.seconds)
 
     tools = Tools(
         RulePolicy(plugins.rules(), workload.accept),
@@ -92,13 +98,16 @@ def measured(kernel: Kernel, workload: Workload, evaluations: int) -> dict[str, 
     settings = SearchSettings(finalists=0, confirmations=0, shorten=False, profile=False)
     search(kernel, workload, tools, Budget(evaluations), on_step, settings=settings)
     count = len(marks) - 1
-    fifth = max(1, count // 5)
+    ends = [count * part // 5 for part in range(6)]
     return {
         "lines": len(kernel.source.splitlines()),
         "steps": count,
         "ms": round(1e3 * (marks[-1] - marks[0]) / max(1, count), 2),
-        "ms_first_fifth": round(1e3 * (marks[fifth] - marks[0]) / fifth, 2),
-        "ms_last_fifth": round(1e3 * (marks[-1] - marks[-1 - fifth]) / fifth, 2),
+        "ms_fifths": [
+            round(1e3 * (marks[b] - marks[a]) / max(1, b - a), 2) for a, b in pairwise(ends)
+        ],
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "load": round(os.getloadavg()[0], 1),
     }
 
 
@@ -119,8 +128,13 @@ def main() -> int:
     middle = statistics.median(float(str(row["ms"])) for row in rows.values())
     print(f"median {middle:.1f} ms an evaluation")
     if given.out:
-        host = f"{platform.machine()}, Python {platform.python_version()}"
-        given.out.write_text(json.dumps({"host": host, "rows": rows}, indent=1) + "\n")
+        known = json.loads(given.out.read_text()) if given.out.exists() else {}
+        known["host"] = (
+            f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        )
+        known["clock"] = "processor time of the searching thread"
+        known.setdefault("evaluations", {}).setdefault(str(given.evaluations), {}).update(rows)
+        given.out.write_text(json.dumps(known, indent=1) + "\n")
     return 0
 
 
