@@ -13,11 +13,11 @@ from runners.cuda_types import parse
 from runners.exhibit import cut, passes
 
 
-def _answer(want: npt.NDArray[np.float32], **more: bool) -> Answer:
+def _answer(want: npt.NDArray[np.float32]) -> Answer:
     wide = want.astype(np.float64)
     noise = noise_by_exponent(np.full(len(want), 1e-7), wide)
     budget = Budget(noise, 2.0**-24, 16.0, 1e-5, 1e-6)
-    return Answer("y", parse("float*"), want.view(np.uint8), (budget,), None, **more)
+    return Answer("y", parse("float*"), want.view(np.uint8), (budget,), None)
 
 
 @pytest.mark.parametrize("wrong", [0, 3, 5000, 9999])
