@@ -257,7 +257,25 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
     for argument in work.arguments:
         if argument.name in arrays and len(arrays[argument.name]) // argument.type.size >= least:
             out[argument.name] = _argument(family, argument, arrays[argument.name], seed)
+            # Not at the start of a row either.
+            for turn in range(1, 9) if family == "nan" else ():
+                if not _starts_a_row(work, argument, out[argument.name]):
+                    break
+                again = seed + 7919 * turn
+                out[argument.name] = _argument(family, argument, arrays[argument.name], again)
     return out
+
+
+def _starts_a_row(work: Work, argument: Argument, data: npt.NDArray[np.uint8]) -> bool:
+    """Tell whether a NaN is at a multiple of a case's size."""
+    only = argument.type.scalar
+    if only is None or only.kind != "f":
+        return False
+    where = np.flatnonzero(
+        np.isnan(to_float(values(data, argument.type, argument.type.fields[0]), only))
+    )
+    sizes = {int(v) for case in work.cases for v in case.values.values() if v >= 2}
+    return any(bool((where % size == 0).any()) for size in sizes)
 
 
 def _least_spoilt(work: Work, arrays: Arrays) -> int:

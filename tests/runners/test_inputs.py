@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from runners import families, inputs, spec
 from runners.contents import Combination, Contents
-from runners.spec import SpecError, Work
+from runners.spec import CaseSpec, SpecError, Work
 
 
 def _work(*arguments: dict[str, Any], root: Path = Path(), **case: float) -> Work:
@@ -212,3 +213,14 @@ def test_halves_are_not_moved_where_results_have_more_digits() -> None:
         arrays = inputs.generate(work, {"n": 300}, 1)
         moved = families.jitter(work, arrays, 1)
         assert np.array_equal(moved["h"], arrays["h"]) != moves
+
+
+def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
+    """There a maximum that starts from its first element would keep it, and another not."""
+    work = _work(_pointer(), n=500)
+    work = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"cols": 7.0})))
+    arrays = inputs.generate(work, {"n": 500}, 1)
+    for seed in range(40):
+        (data,) = families.apply("nan", work, arrays, seed).values()
+        (where,) = np.flatnonzero(np.isnan(data.view(np.float32)))
+        assert where % 7
