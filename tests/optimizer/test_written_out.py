@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
 
 from optimizer import plugins
 from optimizer.model import CaseTimes, Edit, Finding, Kernel, Measurement, Status, Step, Verdict
 from optimizer.policies.rules import RulePolicy
 from optimizer.source import Source
 from optimizer.written_out import WrittenOut, header_macros
+from tests.optimizer.cuda_texts import broken
 
 LOOP = """\
 #define CUDA_1D_KERNEL_LOOP(i, n)                              \\
@@ -177,3 +179,11 @@ def _sees_a_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     if Source(kernel.source).kernels[0].loops:
         text = kernel.source.replace("0.f;", "2.f;")
         yield replace(Edit("two", text, "rule:one"), kind="one")
+
+
+@settings(max_examples=40, deadline=None)
+@given(broken())
+def test_what_is_shown_goes_back_to_what_it_was(text: str) -> None:
+    """Of no text, however broken, more is changed than can be taken back."""
+    shown = WrittenOut(Kernel("k", text))
+    assert shown.put_back(Edit("e", shown.kernel.source, "rule:e")).source == text
