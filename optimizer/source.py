@@ -37,7 +37,8 @@ Questions, answered::
     block of a launch?               launch.block[0].value, launch.threads (None: unknown)
     where is its 256 written?        launch.block[0].literal (span), .defined (names on the way)
     parameter types?                 fn.parameter("x").element, .is_pointer, .const, .restrict
-    what is i?                       fn.thread_ids -> ThreadId(variable, "x", "blockDim.x")
+    what is i?                       fn.thread_ids -> ThreadId(variable, "x", "blockDim.x");
+                                     fn.shifted_ids with `+ 1`, fn.flat_ids of a plane of blocks
     guard?                           fn.guards -> Guard.bounds [("i", "<", node_of_n)], .exits
     unit stride in threadIdx.x?      access.thread_stride("x") == 1
     stride in the loop?              access.loop_stride(loop) -> Polynomial; .constant == 1
@@ -68,7 +69,8 @@ the update is the last statement of the body). A polynomial names a changed vari
 `cast` counts elements of the cast type. `fn.accesses` sees direct uses only: what a device function
 does with a pointer it is passed shows as a `Use` with role `pass`. Of `#if` groups you see one
 branch. Macros that look like loops (`FOR_EACH(i, n) { ... }`) leave their variable in
-`fn.unknown_names`.
+`fn.unknown_names`; the policy shows rules a text with such macros written out and thread numbers
+written plainly, and takes back what an edit left alone (`optimizer.written_out`).
 
 A finding's `subject` is a kernel name: `src.function(finding.subject)`.
 """
