@@ -185,13 +185,19 @@ def _strided(fn: Function) -> _Work | None:
 
 def _alone(source: Source, fn: Function, variable: Variable) -> bool:
     """Return whether nothing but a variable's first value asks for the thread's x number."""
-    if variable.init is None or len(variable.declaration.named_children) != 2:
+    if variable.init is None or not _only(variable.declaration):
         return False
     for node in walk(fn.body, "field_expression"):
         own = (*_NUMBERS, "blockIdx.y") if fn.flat_ids else _NUMBERS
         if source.plain(node) in own and not contains(variable.init, node):
             return False
     return source.in_block(variable.declaration)
+
+
+def _only(declaration: Node) -> bool:
+    """Return whether a declaration is of one variable, const or not."""
+    inside = [n for n in declaration.named_children if n.type != "type_qualifier"]
+    return len(inside) == 2
 
 
 def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:

@@ -35,7 +35,7 @@ FORMS = {
     "plane": "  int i = (blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = 2.f * x[i] + y[i];\n",
     "exit": ID
     + "  if (i >= n) return;\n\n  float v = __ldg(&x[i]);  // mine\n  y[i] += 2.f * v;\n",
-    "bare": "\tunsigned int t = threadIdx.x + blockIdx.x * blockDim.x;\n\tif (t < n)\n\t\ty[t] = x[t] * 2 + y[t];\n",
+    "bare": "\tconst unsigned int t = threadIdx.x + blockIdx.x * blockDim.x;\n\tif (t < n)\n\t\ty[t] = x[t] * 2 + y[t];\n",
     "loop": "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n    y[i] = 2 * x[i] + y[i];\n",
     "branch": ID + "  if (n > i) { float v = x[i]; if (v == 1e30f) v = 0; y[i] = y[i] + v + v; }\n",
     "oneline": ID + "  if (i < n) y[i] += 2 * x[i];\n",
