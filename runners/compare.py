@@ -156,9 +156,9 @@ class Answer:
     the original gave the same values in another order. `lenient`: inputs were special, and where
     the original gives NaN or infinity anything goes but new NaN elsewhere. `spreads`: of a single
     NaN among the inputs; where it spreads to, no number may be. `odd` marks scalars that depend on
-    an infinity among the inputs: a NaN is no fault there (infinities less infinities are what a
-    compensated sum makes of them), another number is. `joined` names the outputs, this one among
-    them, whose elements belong together where their order is free.
+    an infinity or a denormal among the inputs: NaN and infinity are no fault there (a compensated
+    sum takes infinities from infinities, a reciprocal overflows), another number is. `joined` names
+    the outputs, this one among them, whose elements belong together where their order is free.
     """
 
     name: str
@@ -340,7 +340,7 @@ def _stretch(
             if lenient:
                 gap[~np.isfinite(want)] = 0.0
             if undefined is not None:
-                gap[undefined & np.isnan(got)] = 0.0
+                gap[undefined & ~np.isfinite(got)] = 0.0
             if spreads:
                 gap[np.isnan(want) & np.isfinite(got)] = np.inf
         if mask is not None:

@@ -22,7 +22,7 @@ class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
     A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; or in
-    `+n`: NaN for its infinities.
+    `+n`: NaN for its infinities and denormals.
     """
 
     case: Mapping[str, float]

@@ -70,7 +70,7 @@ def _worst(got: Storage, answer: Answer) -> int:
         if answer.lenient and not answer.spreads:
             gap[~np.isfinite(other)] = 0.0
         if answer.odd is not None:
-            gap[answer.odd & np.isnan(one)] = 0.0
+            gap[answer.odd & ~np.isfinite(one)] = 0.0
         return int(np.argmax(gap / np.maximum(budget.bound(other), 1e-300)))
 
 

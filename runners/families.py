@@ -351,14 +351,18 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
 
 
 def undefined(work: Work, arrays: Arrays) -> Arrays:
-    """Put a NaN in the place of every infinity: where it goes, an infinity has gone."""
+    """Put a NaN in the place of what right code may make an infinity or NaN of: where that goes.
+
+    Infinities, and numbers so small that their reciprocal overflows.
+    """
     out = dict(arrays)
     for argument in work.arguments:
         only = argument.type.scalar
         if argument.name not in arrays or only is None or only.kind != "f":
             continue
         wide = to_float(values(arrays[argument.name], argument.type, argument.type.fields[0]), only)
-        infinite = np.isinf(wide)
+        small = (np.abs(wide) < 2.0**-126) & (wide != 0) & (only.name in {"float", "bfloat16"})
+        infinite = np.isinf(wide) | small
         if infinite.any():
             odd = from_float(np.where(infinite, np.nan, wide), only)
             out[argument.name] = np.ascontiguousarray(odd).view(np.uint8).reshape(-1)

@@ -88,7 +88,7 @@ class Gathered:
     wide: Run | None
     moved: list[tuple[Combination, Run, Run | None]]
     seconds: float
-    # With NaN for every infinity among the inputs; None where there are none.
+    # With NaN for every infinity and denormal among the inputs; None where there are none.
     undefined: Run | None = None
 
 
@@ -269,7 +269,8 @@ class Original:
             left = self._untouched(argument, combination, gathered.runs)
             if left is not None:
                 wide = wide[~np.repeat(left, one.lanes)]
-            largest = float(np.nanmax(wide, initial=0.0))
+            # Infinities alone are logarithms of zero and the like.
+            largest = float(wide[np.isfinite(wide)].max(initial=0.0))
             if largest > RANGE.get(one.scalar.name, math.inf):
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
@@ -460,7 +461,7 @@ class Original:
         }
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
-        """Mark what depends on an infinity, in a file; return of how many scalars, 0 for none."""
+        """Mark in a file what depends on an infinity or denormal; return of how many scalars."""
         kind = argument.type
         if gathered.undefined is None or kind.scalar is None or kind.scalar.kind != "f":
             return 0
