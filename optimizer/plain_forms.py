@@ -65,6 +65,7 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
         if _numbers(source, fn, variable.init):
             yield from _spelled(source, fn, variable)
             yield from _added(source, fn, variable)
+            yield from _copied(source, fn, variable)
             yield from _looped(source, fn, variable)
     yield from _larger(source, fn)
 
@@ -291,6 +292,28 @@ def _tight(source: Source, node: Node) -> str:
     text = source.of(node)
     loose = any(t.text in _LOOSE for t in code_tokens(text))
     return f"({text})" if loose else text
+
+
+# -- `int tx = threadIdx.x; int i = ... + tx;` --
+
+
+def _copied(source: Source, fn: Function, variable: Variable) -> Iterator[Group]:
+    """Ask for the built-in number itself where a copy of it is used for one other number only."""
+    node, init = variable.declaration, variable.init
+    words = source.plain(init).split(".")
+    if init is None or len(words) != len(("threadIdx", "x")) or words[0] not in _NUMBERS:
+        return
+    if not variable.settled or not source.in_block(node) or "\n" in source.of(node):
+        return
+    if len(node.children_by_field_name("declarator")) != 1 or variable.element not in INTEGERS:
+        return
+    uses = [u.node for u in variable.uses if u.role != "declare"]
+    users = [v for v in fn.variables.all if v.init is not None and v is not variable
+             and any(contains(v.init, use) for use in uses)]  # fmt: skip
+    if len(users) != 1 or users[0].init is None or "-" in source.of(users[0].init):
+        return
+    if users[0].element in INTEGERS and all(contains(users[0].init, use) for use in uses):
+        yield ((*span(node), ""), *((*span(use), source.of(init)) for use in uses))
 
 
 # -- `while (i < n) { ...; i += stride; }` --

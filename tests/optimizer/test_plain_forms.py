@@ -25,6 +25,7 @@ FORMS = {
     "in braces": f"  int i{{static_cast<int>({ID})}};\n",
     "auto": f"  const auto i = {ID};\n",
     "returned": "  int i = number();\n",
+    "from copies": "  int tx = threadIdx.x;\n  const int bx = blockIdx.x;\n  int i = bx * blockDim.x + tx;\n",
     "with another": f"  int i = {ID}, j = 3;\n",
 }
 
@@ -93,6 +94,8 @@ def test_a_while_that_strides_is_a_for() -> None:
         f"  int i = {ID};\n  while (i < n) {{\n    if (x[i] > 0) {{ i += 1; continue; }}\n    i += n;\n  }}\n",
         f"  int i = {ID};\n  while (i < n) {{\n    x[i] = 0;\n    i += gridDim.x;\n  }}\n  y[i] = 1;\n",
         f"  int i = {ID};\n{WORK}",
+        f"  int t = threadIdx.x;\n  long i = blockIdx.x * blockDim.x + t - 1;\n{WORK}",
+        f"  int t = threadIdx.x;\n  int i = blockIdx.x * blockDim.x + t;\n  x[t] = 0;\n{WORK}",
     ],
 )
 def test_what_says_something_else_stays(body: str) -> None:
