@@ -73,7 +73,11 @@ class Answers:
     def _joined(self) -> dict[str, tuple[str, ...]]:
         """Return the outputs that each belongs together with; not if that failed to show once."""
         groups = [
-            {str(o["name"]): tuple(o.get("joined") or ()) for o in d["outputs"] if o["unordered"]}
+            {
+                str(o["name"]): tuple(o.get("joined") or ())
+                for o in d["outputs"]
+                if o["unordered"] and o.get("looked")
+            }
             for d in self.described.values()
         ]
         names = {name for group in groups for name in group}

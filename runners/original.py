@@ -499,9 +499,10 @@ class Original:
                     [d.reshape(-1, k.size)[~left].ravel() for k, d in zip(kinds, run, strict=True)]
                     for run in runs
                 ]
-            if together(kinds, runs):
-                for output in group:
-                    output["joined"] = [o["name"] for o in group]
+            belong = together(kinds, runs)
+            for output in group:
+                output["joined"] = [o["name"] for o in group] if belong else []
+                output["looked"] = belong is not None
 
     def _spreads(self, argument: Argument, combination: Combination, data: Storage) -> bool:
         """Tell whether a NaN goes further than the element it stands for.
