@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.outcome import outcome_words, speedup_of
-from optimizer.model import Step, Trajectory
+from optimizer.model import Status, Step, Trajectory
 
 _TITLE = 48  # characters of an edit's title in a node
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 .,:+-/=×·→÷")
@@ -14,7 +14,8 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 def render(trajectory: Trajectory, limit: int = 30) -> str:
     """Return Mermaid text of at most `limit` nodes: the winning path, then the best of the rest.
 
-    A node that is left out is counted in a dashed note below its parent.
+    A node that is left out is counted in a dashed note below its parent. What a replay's recording
+    has not got says nothing and is only counted.
     """
     shown = _chosen(trajectory, limit)
     path = {step.number for step in trajectory.path(trajectory.best.number)}
@@ -48,8 +49,8 @@ def label(text: str) -> str:
 
 def _chosen(trajectory: Trajectory, limit: int) -> set[int]:
     shown = {step.number for step in trajectory.path(trajectory.best.number)}
-    ranked = sorted(trajectory.steps, key=lambda step: (-(speedup_of(step) or 0.0), step.number))
-    for step in ranked:
+    judged = [one for one in trajectory.steps if one.verdict.status is not Status.NOT_RECORDED]
+    for step in sorted(judged, key=lambda step: (-(speedup_of(step) or 0.0), step.number)):
         missing = []
         at: int | None = step.number
         while at is not None and at not in shown:
