@@ -38,9 +38,8 @@ def profiled(name: str, found: Trajectory, device: str) -> tuple[Verdict, list[s
         with Workshop(given(device), record=file) as shop:
             evaluator = shop.tools(kernel, workload).evaluator
             (seen,) = evaluator.evaluate([found.best.kernel], workload, Effort.PROFILE)
-        header, *lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-        del header
-    return seen, lines
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    return seen, lines[1:]  # the first is the header, which the recording has
 
 
 def main() -> int:
