@@ -159,7 +159,8 @@ class KeptModel:
 class ExchangeLog:
     """The questions and answers of one run, as JSON lines; a context manager.
 
-    Raise `RunnerError` when the file cannot be written.
+    An answer is on the disk before it is used: whatever ends the run, at most the one that is being
+    written is lost. Raise `RunnerError` when the file cannot be written.
     """
 
     def __init__(self, path: Path, header: ExchangeHeader) -> None:
@@ -168,10 +169,11 @@ class ExchangeLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Appended to: a resumed run goes on with the file.
-            self._file: IO[bytes] = path.open("ab")
+            self._file: IO[bytes] = path.open("a+b")
+            size = _drop_torn(self._file)
         except OSError as error:
             raise RunnerError(f"cannot write {path}: {error.strerror}") from error
-        if not path.stat().st_size:
+        if not size:
             self._write(_HEADER.dump_json(header))
 
     def keep(self, exchange: Exchange) -> None:
@@ -180,7 +182,7 @@ class ExchangeLog:
             if exchange.key in self._known:
                 return
             self._known.add(exchange.key)
-        self._write(_EXCHANGE.dump_json(exchange))
+        self._write(_EXCHANGE.dump_json(exchange), synced=True)
 
     def handed(self, name: str, steps: int, turn: int = 0) -> None:
         """Write down when an answer was given to the search."""
@@ -197,12 +199,14 @@ class ExchangeLog:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, *, synced: bool = False) -> None:
         try:
             with self._lock:
                 if not self._file.closed:
                     self._file.write(line + b"\n")
                     self._file.flush()
+                    if synced:  # it was waited and paid for: a machine that goes away costs none
+                        os.fsync(self._file.fileno())
         except OSError as error:
             remedy = "free some disk space"
             raise RunnerError(f"cannot write {self._path}: {error.strerror}", remedy) from error
@@ -291,6 +295,25 @@ class RecordedModel:
             raise NotRecorded("the recording holds no answer to this question")
         self._book(found.usage)
         return found
+
+
+def _drop_torn(file: IO[bytes]) -> int:
+    """Cut off a last line that a killed run left unfinished, and return the size in bytes.
+
+    What is appended would else be a part of that line, and lost with it.
+    """
+    end = size = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - (1 << 16))
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end != size:
+        file.truncate(end)
+    return end
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

@@ -126,10 +126,30 @@ def test_a_killed_runs_torn_line_is_left_out_and_a_resumed_run_goes_on(tmp_path:
     with file.open("ab") as stream:
         stream.write(b'{"key": "torn')
     assert len(Recorded.load(file).answers) == 1
-    file.write_bytes(file.read_bytes().rpartition(b'{"key": "torn')[0])
     with ExchangeLog(file, HEADER) as log:
         LoggedModel(Once(), log).ask(OTHER)
     assert len(Recorded.load(file).answers) == 2
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"optiml_exch', b"x" * 200_000])
+def test_a_log_of_which_only_a_torn_header_is_there_begins_anew(
+    tmp_path: Path, torn: bytes
+) -> None:
+    file = tmp_path / "exchanges.jsonl"
+    file.write_bytes(torn)
+    with ExchangeLog(file, HEADER) as log:
+        LoggedModel(Once(), log).ask(SAID)
+    assert len(Recorded.load(file).answers) == 1
+
+
+def test_an_answer_is_in_the_file_before_it_is_used(tmp_path: Path) -> None:
+    """A run that is killed, or its machine, loses at most the one that is being written."""
+    file = tmp_path / "exchanges.jsonl"
+    with ExchangeLog(file, HEADER) as log:
+        model = LoggedModel(Once(), log)
+        for number, question in enumerate((SAID, OTHER), 1):
+            model.ask(question)
+            assert len(Recorded.load(file).answers) == number, "while the log is open"
 
 
 @pytest.mark.parametrize(
