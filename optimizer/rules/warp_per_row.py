@@ -20,6 +20,9 @@ from optimizer.variables import Variable
 
 _NAME = "warp-per-row"
 _WARP = 32
+# Lanes that share a row. Fewer than a warp's where rows are short: of 48 elements a row, 32 lanes
+# work half of the time, and a warp waits for one row instead of four.
+_LANES = (_WARP, 8, 16)
 _BUILTINS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize")
 
 
@@ -42,7 +45,8 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 
     Threads of a warp then read neighbouring addresses instead of ones a row apart. Legal when the
     loops over a row are reductions or independent maps, nothing else depends on the thread's
-    number, and blocks are whole warps. Float sums are reordered.
+    number, and blocks are whole warps. Float sums are reordered. Where a row's length is not seen,
+    8 or 16 lanes a row are offered, too: four or two rows a warp.
     """
     del findings
     source = Source(kernel.source)
@@ -53,24 +57,40 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         if block is None or block[0] % _WARP or block[1:] != (1, 1):
             continue
         plan = plan_rows(source, fn, stepped=True)
-        if plan is not None and plan.stepped is not None and _grid_is_number(source, fn):
-            geometry: Geometry | None = Geometry()
-        else:
-            geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
-        if plan is None or geometry is None:
+        if plan is None:
             continue
-        edits = [*by_lanes(source, fn, plan), *geometry.edits]
-        lines = ", ".join(str(loop.line) for loop in plan.lanes)
-        yield Edit(
-            f"give each row of `{fn.name}` to a warp",
-            source.replace(sorted(edits)),
-            f"rule:{_NAME}",
-            f"Neighbouring threads walk rows of their own in line {lines}, so a warp touches 32"
-            " separate segments at a time; 32 lanes on one row touch neighbouring elements.",
-            _NAME,
-            3.0,
-            geometry.launch,
-        )
+        for lanes in _LANES if _may_be_short(plan) else _LANES[:1]:
+            edit = _edit(kernel, source, fn, plan, lanes)
+            if edit is not None:
+                yield edit
+
+
+def _may_be_short(plan: RowPlan) -> bool:
+    """Return whether rows may be too short for a warp: none of their loops is seen to be long."""
+    return all(loop.trips is None or loop.trips < 4 * _WARP for loop in plan.lanes)
+
+
+def _edit(kernel: Kernel, source: Source, fn: Function, plan: RowPlan, lanes: int) -> Edit | None:
+    """Return the edit that gives a row to so many lanes; None where the grid cannot change."""
+    if plan.stepped is not None and _grid_is_number(source, fn):
+        geometry: Geometry | None = Geometry()
+    else:
+        geometry = regrid(kernel, source, fn, {"x": times(lanes)})
+    if geometry is None:
+        return None
+    edits = [*by_lanes(source, fn, plan, lanes=lanes), *geometry.edits]
+    lines = ", ".join(str(loop.line) for loop in plan.lanes)
+    some = "a warp" if lanes == _WARP else f"{lanes} lanes"
+    return Edit(
+        f"give each row of `{fn.name}` to {some}",
+        source.replace(sorted(edits)),
+        f"rule:{_NAME}",
+        f"Neighbouring threads walk rows of their own in line {lines}, so a warp touches 32"
+        f" separate segments at a time; {lanes} lanes on one row touch neighbouring elements.",
+        _NAME,
+        3.0,
+        geometry.launch,
+    )
 
 
 def _grid_is_number(source: Source, fn: Function) -> bool:
@@ -453,11 +473,12 @@ def _calls_are_plain(source: Source, fn: Function) -> bool:
 
 
 def by_lanes(
-    source: Source, fn: Function, plan: RowPlan, *, columns: int = 1
+    source: Source, fn: Function, plan: RowPlan, *, columns: int = 1, lanes: int = _WARP
 ) -> Iterator[Replacement]:
     """Yield the edits that give each row to the lanes of a warp; the grid is not among them.
 
-    With `columns` that many neighbouring rows share a warp, each with a part of the lanes.
+    With `columns` that many neighbouring rows share a warp, each with a part of the lanes; with
+    fewer `lanes` than a warp's each row has so many side by side.
     """
     variable = plan.row.variable
     taken = [v.name for v in fn.variables.all]
@@ -465,21 +486,25 @@ def by_lanes(
     init = variable.init if plan.stepped is None else plan.stepped.start
     if init is None:
         return
-    first, mask = f"int {lane} = threadIdx.x % {_WARP};", "0xffffffff"
+    first, mask = f"int {lane} = threadIdx.x % {lanes};", "0xffffffff"
     if columns == 1:
-        yield (*span(init), f"({source.of(init)}) / {_WARP}")
+        yield (*span(init), f"({source.of(init)}) / {lanes}")
     else:
         warp = f"({source.of(init)}) / {_WARP} * {columns}"
         yield (*span(init), f"{warp} + threadIdx.x % {columns}")
         first = f"int {lane} = threadIdx.x % {_WARP} / {columns};"
-        mask = source.fresh_name("peers", *taken)  # lanes of one column, which stay together
-        peers = sum(1 << at for at in range(0, _WARP, columns))
-        first += f"\nunsigned int {mask} = {peers:#010x}u << threadIdx.x % {columns};"
+    if columns > 1 or lanes < _WARP:
+        mask = source.fresh_name("peers", *taken)  # lanes of one row, which stay together
+        peers = sum(1 << at for at in range(0, lanes, columns))
+        words = f"{peers:#010x}u << threadIdx.x % {columns}"
+        if lanes < _WARP:
+            words = f"{peers:#x}u << (threadIdx.x % {_WARP} - {lane})"
+        first += f"\nunsigned int {mask} = {words};"
     if plan.stepped is None or plan.stepped.step_node is None:
         yield source.insert_after(variable.declaration, first)
     else:
         step = plan.stepped.step_node
-        yield (*span(step), f"{source.of(step)} / {_WARP}")
+        yield (*span(step), f"{source.of(step)} / {lanes}")
         yield source.insert_before(plan.stepped.node, first)
     for loop in plan.lanes:
         first_value = start_of(loop)
@@ -490,14 +515,14 @@ def by_lanes(
         yield (*span(first_value), text)
         advance = loop.update
         if advance is not None:
-            yield (*span(advance), f"{loop.name} += {_WARP // columns}")
+            yield (*span(advance), f"{loop.name} += {lanes // columns}")
     for loop, sums in plan.sums:
         for update in sums:
             neutral = identity(update)
             if neutral is not None and not starts_neutral(source, loop, update, neutral):
                 line = f"if ({lane} > 0) {update.variable.name} = {neutral};"
                 yield source.insert_before(loop.node, line)
-        shuffles = _shuffles(source, fn, loop, sums, columns, mask)
+        shuffles = _shuffles(source, fn, loop, sums, (columns, lanes), mask)
         yield (loop.node.end_byte, loop.node.end_byte, shuffles)
     for statement in plan.guarded:
         at = statement.start_byte
@@ -523,13 +548,20 @@ def starts_neutral(source: Source, loop: Loop, update: Update, neutral: str) -> 
 
 
 def _shuffles(
-    source: Source, fn: Function, loop: Loop, sums: Sequence[Update], columns: int, mask: str
+    source: Source,
+    fn: Function,
+    loop: Loop,
+    sums: Sequence[Update],
+    shape: tuple[int, int],
+    mask: str,
 ) -> str:
+    """Return the lines that join sums; `shape` is the distance of a row's lanes and their reach."""
+    columns, lanes = shape
     margin = source.indent(loop.node)
     step = "    " if "\t" not in margin else "\t"
     name = source.fresh_name("offset", *(v.name for v in fn.variables.all))
     test = f"{name} > 0" if columns == 1 else f"{name} >= {columns}"
-    head = f"\n{margin}for (int {name} = {_WARP // 2}; {test}; {name} /= 2)"
+    head = f"\n{margin}for (int {name} = {lanes // 2}; {test}; {name} /= 2)"
     lines = [combine(u, f"__shfl_xor_sync({mask}, {u.variable.name}, {name})") for u in sums]
     if len(lines) == 1:
         return f"{head}\n{margin}{step}{lines[0]}"

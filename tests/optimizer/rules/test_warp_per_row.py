@@ -24,7 +24,7 @@ def edits(body: str, run: str = RUN, row: str = ROW, launch: Launch | None = Non
 
 
 def only(body: str) -> str:
-    (edit,) = edits(body)
+    edit, *_ = edits(body)
     return edit.source
 
 
@@ -42,7 +42,7 @@ def test_rows_behind_a_pointer_in_a_struct_go_to_warps() -> None:
         "void run(Matrix A, const float *x, float *y) {\n"
         "  product<<<(A.height + 127) / 128, 128>>>(A, x, y);\n}\n"
     )
-    (edit,) = warp_per_row(Kernel("run", text), [])
+    edit, *_ = warp_per_row(Kernel("run", text), [])
     assert "for (int j = lane; j < A.width; j += 32)" in edit.source
     assert "if (lane == 0) y[row] = sum;" in edit.source
     assert not list(warp_per_row(Kernel("run", text.replace("y[row] =", "A.elements[row] =")), []))
@@ -102,12 +102,12 @@ STRIDED = (
 
 
 def test_rows_a_grid_apart_are_stepped_through_by_warps() -> None:
-    (edit,) = edits(STRIDED, row="")
+    edit, *_ = edits(STRIDED, row="")
     assert "for (int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32; row < rows;" in edit.source
     assert "row += blockDim.x * gridDim.x / 32) {" in edit.source
     assert "  int lane = threadIdx.x % 32;\n  for (int row" in edit.source
     assert "<<<(r + 127) / 128 * 32, threads>>>" in edit.source
-    (fixed,) = edits(STRIDED, row="", run=RUN.replace("(r + 127) / 128", "256"))
+    fixed, *_ = edits(STRIDED, row="", run=RUN.replace("(r + 127) / 128", "256"))
     assert "<<<256, threads>>>" in fixed.source
 
 
@@ -115,7 +115,7 @@ def test_rows_a_grid_apart_may_be_counted_by_locals() -> None:
     named = STRIDED.replace("row = blockIdx.x * blockDim.x + threadIdx.x", "row = tid")
     named = named.replace("row += blockDim.x * gridDim.x", "row += stride")
     row = "  int tid = blockIdx.x * blockDim.x + threadIdx.x;\n  int stride = gridDim.x * blockDim.x;\n"
-    (edit,) = edits(named, row=row)
+    edit, *_ = edits(named, row=row)
     assert "for (int row = (tid) / 32; row < rows; row += stride / 32) {" in edit.source
     assert not edits(named.replace("s += a[j]", "s += a[j + tid]"), row=row)
 
@@ -144,7 +144,7 @@ def test_the_result_may_be_read_before_lane_zero_writes_it(body: str) -> None:
 
 
 def test_rows_of_several_matrices_may_lie_along_the_grids_y() -> None:
-    (edit,) = edits(
+    edit, *_ = edits(
         "  const float *m = &a[(size_t)blockIdx.y * rows * cols + (size_t)row * cols];\n  float s = 0;\n"
         "  for (int j = 0; j < cols; ++j) s += m[j];\n  o[blockIdx.y * rows + row] = s;\n",
         run=RUN.replace("(r + 127) / 128", "dim3(r / 128, 8)"),
@@ -154,7 +154,7 @@ def test_rows_of_several_matrices_may_lie_along_the_grids_y() -> None:
 
 def test_a_workloads_launch_changes_only_where_the_caller_may() -> None:
     grid = Launch(("(rows+127)/128",), ("128",), tunable=True)
-    (edit,) = edits(SUM, run="", launch=grid)
+    edit, *_ = edits(SUM, run="", launch=grid)
     assert edit.launch is not None
     assert edit.launch.grid == ("(rows+127)/128 * 32",)
     assert not edits(SUM, run="", launch=Launch(grid.grid, grid.block))
@@ -236,7 +236,7 @@ void run(const float *a, const float *b, float *o, int m, int n) {
 
 
 def test_a_while_that_counts_is_shared_like_a_for() -> None:
-    (edit,) = warp_per_row(Kernel("run", WHILE), [])
+    edit, *_ = warp_per_row(Kernel("run", WHILE), [])
     assert "j = lane;\n" in edit.source
     assert "j += 32;\n" in edit.source
     assert "int k = 1 + lane;" in edit.source
@@ -257,5 +257,18 @@ def test_rows_walked_by_while_are_summed_alike(tmp_path: Path) -> None:
   }"""
     before = emulator.run(WHILE, main, tmp_path)
     for rule in (warp_per_row, block_per_row):
-        (edit,) = rule(Kernel("run", WHILE), [])
-        assert emulator.run(edit.source, main, tmp_path) == before
+        for edit in rule(Kernel("run", WHILE), []):
+            assert emulator.run(edit.source, main, tmp_path) == before
+
+
+def test_rows_that_may_be_short_are_given_to_fewer_lanes_too() -> None:
+    found = edits(SUM)
+    assert [e.title.rpartition("to ")[2] for e in found] == ["a warp", "8 lanes", "16 lanes"]
+    text = found[1].source
+    assert "int row = (blockIdx.x * blockDim.x + threadIdx.x) / 8;" in text
+    assert "unsigned int peers = 0xffu << (threadIdx.x % 32 - lane);" in text
+    assert "for (int j = lane; j < cols; j += 8) s += a[row * cols + j];" in text
+    assert "for (int offset = 4; offset > 0; offset /= 2)" in text
+    assert "s += __shfl_xor_sync(peers, s, offset);" in text
+    assert "k<<<(r + 127) / 128 * 8, threads>>>" in text
+    assert len(edits(SUM.replace("cols", "512"))) == 1, "a warp has work for 512 elements"
