@@ -3,6 +3,7 @@
     python benchmarks/scaling.py measure softmax montecarlo --device all --out four.json
     python benchmarks/scaling.py measure softmax --scheduler tcp://127.0.0.1:8786 --out fleet.json
     python benchmarks/scaling.py table one.json two.json four.json
+    python benchmarks/scaling.py best one.json four.json
     python benchmarks/scaling.py overhead
     python benchmarks/scaling.py simulate --workers 1 8 64 512
 
@@ -30,8 +31,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import psutil  # type: ignore[import-untyped]
 
@@ -40,22 +42,25 @@ from bot.outcome import summarize
 from bot.wiring import Workshop
 from optimizer import plugins
 from optimizer.boundary import violations
-from optimizer.budget import Budget, SearchSettings
+from optimizer.budget import Budget, SearchSettings, Stopped, window_for
 from optimizer.diagnosis import Diagnosis
 from optimizer.model import Kernel, Status, Step, Verdict, Workload
 from optimizer.policies.rules import RulePolicy
 from optimizer.search import search
+from optimizer.significance import speedup
 from optimizer.tools import Tools
 from optimizer.tuning import tune
 from runners.evaluator import DispatchedEvaluator
 from runners.fleet import DaskDispatcher, Patience
 from runners.fleet_worker import Bench, Card, serve
 from runners.interfaces import Dispatcher, Job
+from runners.line import Compiled, Line
 from runners.seat import Seat
 from runners.wire import verdict_from_dict
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FREE = {Status.REJECTED, Status.NOT_RECORDED}
+PARTS = ("compile", "oracle", "verify", "time")
 
 
 class Counting:
@@ -85,7 +90,10 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
     tools = shop.tools(kernel, workload)
     evaluator = tools.evaluator
     evaluator._dispatcher = counting  # type: ignore[attr-defined]  # noqa: SLF001 - to count
-    made = SearchSettings(seed=given.seed, window=given.window, profile=False)
+    window = given.window
+    if window < 0:
+        window = window_for(given.gpus or 1, given.evaluations)
+    made = SearchSettings(seed=given.seed, window=window, profile=False)
     if not given.finals:
         made = replace(made, finalists=0, confirmations=0, shorten=False)
 
@@ -95,7 +103,7 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
 
     begun = time.monotonic()
     cpu = time.process_time()
-    with seats_watched() as asked:
+    with seats_watched() as asked, line_watched() as lined:
         found = search(
             kernel,
             workload,
@@ -113,28 +121,45 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
     width = tools.width if isinstance(tools.width, int) else tools.width()
     parts = {
         part: round(statistics.fmean(one.verdict.seconds.get(part, 0.0) for one in counted), 3)
-        for part in ("compile", "oracle", "verify", "time")
+        for part in PARTS
         if counted
     }
     told = summarize(found)
+    half = last // 2
     return {
         "example": name,
         "width": width,
-        "window": given.window,
+        "window": window,
         "evaluations": last,
         "sent": counting.jobs,
         "seconds": round(seconds, 2),
-        "per_minute": round(60 * last / seconds, 1),
+        "per_minute": _rate(last, seconds),
         "first_verdict_seconds": round(marks[0] - begun, 2),
-        "steady_per_minute": round(60 * (last - last // 2) / (marks[last] - marks[last // 2]), 1),
+        "first_half_per_minute": _rate(half, marks[half] - marks[0]),
+        "steady_per_minute": _rate(last - half, marks[last] - marks[half]),
         "search_cpu_share": round(cpu / (time.monotonic() - begun), 3),
         "gpus_in_use": in_use(asked, marks[0], marks[last]),
+        "idle_for": idle_for(lined, marks[0], marks[last]),
         "whole_seconds": round(time.monotonic() - begun, 2),
         "mean_seconds": parts,
         "fastest_screened": round(max(_speedups(found.steps), default=1.0), 4),
         "headline": told.headline if given.finals else "",
         "stopped": found.stopped,
+        "candidates": [
+            [
+                step.kernel.digest[:8],
+                step.verdict.status.value,
+                round(at - marks[0], 3),
+                *(round(step.verdict.seconds.get(part, 0.0), 3) for part in PARTS),
+                round(speedup(step.verdict.measurement) or 0.0, 3),
+            ]
+            for step, at in zip(found.steps, marks, strict=False)
+        ],
     }
+
+
+def _rate(count: int, seconds: float) -> float:
+    return round(60 * count / seconds, 1) if count and seconds > 0 else 0.0
 
 
 @contextlib.contextmanager
@@ -155,6 +180,78 @@ def seats_watched() -> Iterator[list[tuple[int, float, float]]]:
         yield asked
     finally:
         Seat.ask = ask  # type: ignore[method-assign]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One job that a GPU of this host took from the line: when, and when it was in the line."""
+
+    thread: str
+    joined: float
+    compiled: float
+    taken: float
+    ended: float
+
+
+@contextlib.contextmanager
+def line_watched() -> Iterator[list[Taken]]:
+    """Yield a list that fills with each job that was taken from the line of this host's GPUs."""
+    found: list[Taken] = []
+    joined: dict[int, float] = {}
+    compiled: dict[int, float] = {}
+    taken: dict[int, float] = {}
+    join, take, done = Line.join, Line.next, Line.done
+
+    def noted(self: Line, *given: Any, **named: Any) -> Compiled:
+        begun = time.monotonic()
+        ticket = join(self, *given, **named)
+        joined[ticket.number] = begun
+        ticket.built.add_done_callback(
+            lambda _: compiled.setdefault(ticket.number, time.monotonic())
+        )
+        return ticket
+
+    def noted_next(self: Line) -> Compiled | None:
+        ticket = take(self)
+        if ticket is not None:
+            taken[ticket.number] = time.monotonic()
+        return ticket
+
+    def noted_done(self: Line, ticket: Compiled) -> None:
+        number, now = ticket.number, time.monotonic()
+        ready = compiled.get(number, now)
+        # Each thread took its first before it was watched.
+        times = (joined.get(number, now), ready, taken.get(number, ready))
+        found.append(Taken(threading.current_thread().name, *times, now))
+        done(self, ticket)
+
+    Line.join, Line.next, Line.done = noted, noted_next, noted_done  # type: ignore[method-assign]
+    try:
+        yield found
+    finally:
+        Line.join, Line.next, Line.done = join, take, done  # type: ignore[method-assign]
+
+
+def idle_for(lined: Sequence[Taken], begun: float, ended: float) -> dict[str, float]:
+    """Return for what the GPUs of this host waited, in seconds of all together.
+
+    `choice`: the job that ended the wait had not been chosen yet, since the window's oldest was
+    under way or the search computed. `compiling`: it had been chosen. `other`: it was compiled, and
+    its machine code under way on another GPU. `end`: there were no more.
+    """
+    found = {"choice": 0.0, "compiling": 0.0, "other": 0.0, "end": 0.0}
+    for thread in {one.thread for one in lined}:
+        at = begun
+        for one in sorted((o for o in lined if o.thread == thread), key=lambda o: o.taken):
+            if one.taken > at and one.taken <= ended:
+                joined = min(max(one.joined, at), one.taken)
+                compiled = min(max(one.compiled, joined), one.taken)
+                found["choice"] += joined - at
+                found["compiling"] += compiled - joined
+                found["other"] += one.taken - compiled
+            at = max(at, one.ended)
+        found["end"] += max(0.0, ended - at)
+    return {what: round(seconds, 2) for what, seconds in found.items()}
 
 
 def in_use(
@@ -180,8 +277,6 @@ def in_use(
 
 
 def _speedups(steps: Sequence[Step]) -> list[float]:
-    from optimizer.significance import speedup
-
     return [fast for step in steps if (fast := speedup(step.verdict.measurement)) is not None]
 
 
@@ -200,37 +295,77 @@ def measure(given: argparse.Namespace) -> int:
             row = {"gpus": given.gpus, "through": "dask" if given.scheduler else "local"}
             row.update(searched(name, shop, given))
             rows.append(row)
-            print(json.dumps(row), flush=True)
+            short = {key: value for key, value in row.items() if key != "candidates"}
+            print(json.dumps(short), flush=True)
             if given.out:
                 given.out.write_text(
                     json.dumps({"gpu": shop.environment.gpu, "rows": rows}, indent=1) + "\n"
                 )
+            if row["stopped"] == Stopped.INTERRUPTED:
+                break
     return 0
 
 
 def table(given: argparse.Namespace) -> int:
     """Print measured rows as a table, each beside the one GPU of the same kind of run."""
     rows = [row for file in given.files for row in json.loads(file.read_text())["rows"]]
-    one = {
-        (row["example"], row["through"], row["window"]): row["per_minute"]
-        for row in rows
-        if row["gpus"] == 1
-    }
+    one = {_kind(row): row for row in rows if row["gpus"] == 1}
     print(
-        "| example | through | window | GPUs | evaluations/min | × 1 GPU / N | steady/min "
-        "| idle s by GPU | first job s | search CPU | sent/used |"
+        "| example | through | window | GPUs | evaluations/min | × 1 GPU / N "
+        "| first half, second half | × 1 GPU / N | busy | idle for choice, compiling, other, end: s "
+        "| compile, verify, time: s | search CPU | sent/used |"
     )
-    print("|" + " --- |" * 11)
-    for row in sorted(rows, key=lambda r: (r["example"], r["through"], r["window"], r["gpus"])):
-        first = one.get((row["example"], row["through"], row["window"]))
-        share = f"{row['per_minute'] / first / row['gpus']:.2f}" if first else ""
+    print("|" + " --- |" * 13)
+    for row in sorted(rows, key=lambda r: (*_kind(r), r["gpus"])):
+        first = one.get(_kind(row), {})
+        halves = f"{row.get('first_half_per_minute', '')}, {row.get('steady_per_minute', '')}"
+        idle = ", ".join(str(seconds) for seconds in row.get("idle_for", {}).values())
+        spent = row.get("mean_seconds", {})
+        means = ", ".join(str(spent.get(part, "")) for part in ("compile", "verify", "time"))
         print(
             f"| {row['example']} | {row['through']} | {row['window']} | {row['gpus']} "
-            f"| {row['per_minute']:.0f} | {share} | {row.get('steady_per_minute', '')} "
-            f"| {_by_gpu(row, 'idle_seconds')} | {_by_gpu(row, 'first_job_seconds')} "
-            f"| {row.get('search_cpu_share', '')} | {row['sent']}/{row['evaluations']} |"
+            f"| {row['per_minute']:.0f} | {_share(row, first, 'per_minute')} | {halves} "
+            f"| {_share(row, first, 'steady_per_minute')} | {_by_gpu(row, 'busy')} | {idle} "
+            f"| {means} | {row.get('search_cpu_share', '')} | {row['sent']}/{row['evaluations']} |"
         )
     return 0
+
+
+def _kind(row: dict[str, Any]) -> tuple[str, str, int]:
+    return (row["example"], row["through"], row["window"])
+
+
+def _share(row: dict[str, Any], first: dict[str, Any], what: str) -> str:
+    """Return how many times as much as one GPU each of a row's GPUs came to."""
+    return f"{row[what] / first[what] / row['gpus']:.2f}" if first.get(what) else ""
+
+
+def best(given: argparse.Namespace) -> int:
+    """Print the best that was found on one GPU and on several, after as many evaluations."""
+    rows = [row for file in given.files for row in json.loads(file.read_text())["rows"]]
+    print(
+        "| example | GPUs | window | evaluations | best of half of them | best of all "
+        "| × one GPU's |"
+    )
+    print("|" + " --- |" * 7)
+    for name in dict.fromkeys(row["example"] for row in rows):
+        mine = sorted((row for row in rows if row["example"] == name), key=lambda r: r["gpus"])
+        count = min(row["evaluations"] for row in mine)
+        first = _best(mine[0], count) if mine[0]["gpus"] == 1 else None
+        for row in mine:
+            found = _best(row, count)
+            share = f"{found / first:.3f}" if first else ""
+            print(
+                f"| {name} | {row['gpus']} | {row['window'] or 'batches of 4'} | {count} "
+                f"| {_best(row, count // 2):.3f}× | {found:.3f}× | {share} |"
+            )
+    return 0
+
+
+def _best(row: dict[str, Any], count: int) -> float:
+    """Return the largest speedup screened among so many candidates, the unedited kernel's 1."""
+    counted = [one for one in row["candidates"] if one[1] not in FREE]
+    return max(1.0, *(float(one[-1]) for one in counted[: count + 1]))
 
 
 def _by_gpu(row: dict[str, dict[str, dict[str, float]]], what: str) -> str:
@@ -456,7 +591,7 @@ def main() -> int:
     one.add_argument("--scheduler")
     one.add_argument("--gpus", type=int, default=0, help="wait for so many; noted in the rows")
     one.add_argument("--evaluations", type=int, default=64)
-    one.add_argument("--window", type=int, default=8, help="0: by batches of four")
+    one.add_argument("--window", type=int, default=8, help="0: batches; -1: as for so many GPUs")
     one.add_argument("--seed", type=int, default=0)
     one.add_argument("--finals", action="store_true", help="race, shorten and confirm, too")
     one.add_argument("--out", type=Path)
@@ -464,6 +599,9 @@ def main() -> int:
     two = commands.add_parser("table")
     two.add_argument("files", nargs="+", type=Path)
     two.set_defaults(run=table)
+    named = commands.add_parser("best")
+    named.add_argument("files", nargs="+", type=Path)
+    named.set_defaults(run=best)
     three = commands.add_parser("overhead")
     three.add_argument("--example", default="spmv")
     three.add_argument("--count", type=int, default=200)
