@@ -242,6 +242,39 @@ extern "C" __global__ void optiml_compare(const u8* vault, const u8* slabs, u64 
     atomicAdd(&total->squares, mine.squares);
 }
 
+// Adds up a number for each element of a segment: equal sums, equal elements in whatever order. What
+// still holds its poison is left out where that is asked for, since its place decides what it holds.
+extern "C" __global__ void optiml_elements(const u8* slabs, u64 stride, const Segment* segments,
+                                    u32 which, u32 size, u32 sealed, u32 left_out, u64 key,
+                                    u64 seed, u64* out) {
+    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 stride_threads = (u64)gridDim.x * blockDim.x;
+    const u64 base = stride * blockIdx.y, own = seed_of(seed, blockIdx.y);
+    const Segment s = segments[which];
+    u64 total = 0;
+    for (u64 i = thread; i < s.bytes / size; i += stride_threads) {
+        u64 hash = 0, at_key = ~0ull, at_poison = ~0ull;
+        uint4 k = make_uint4(0, 0, 0, 0), poison = k;
+        bool left = true;
+        for (u32 b = 0; b < size; ++b) {
+            const u64 inside = s.offset + i * size + b, where = base + inside;
+            u8 v = slabs[where];
+            if (sealed) {
+                if (where >> 4 != at_key) { at_key = where >> 4; k = pattern(key, at_key); }
+                v ^= byte_of(k, (u32)(where & 15));
+            }
+            if (inside >> 4 != at_poison) {
+                at_poison = inside >> 4;
+                poison = pattern(own, at_poison);
+            }
+            left &= v == byte_of(poison, (u32)(inside & 15));
+            hash = mix(hash ^ v);
+        }
+        if (!left || !left_out) total += hash;
+    }
+    if (total) atomicAdd(&out[blockIdx.y], total);
+}
+
 // Reads, so that the lines it leaves behind are clean and cost nobody a write-back.
 extern "C" __global__ void optiml_sweep(const uint4* buffer, u64 words, u32* sink) {
     const u64 threads = (u64)gridDim.x * blockDim.x;

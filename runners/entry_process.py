@@ -41,12 +41,13 @@ from runners.retained import Retained
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
 from runners.session import Benches, Burning, LocalSession, Shaken, Timed
 from runners.spec import JobSpec, Json
-from runners.stage import MOST_SUSPECTS, Findings, Limit, Suspect
+from runners.stage import RANKED, SAMPLED, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
 
 MOST_PAIRS = 25
 MOST_US = 1e9
 MOST_MARKS = 100_000
+MOST_OUTPUTS = 16  # whose launches are looked at more closely
 _NONSENSE = "the entry function's process answered with something else"
 _ERRORS: dict[str, type[DeviceError]] = {
     kind.__name__: kind for kind in (DeviceError, LaunchError, OutOfMemoryError, HungError)
@@ -405,7 +406,7 @@ def _findings(process: EntryProcess, said: Json) -> Findings:
             process.bytes_of(item["want"]),
             str(item["why"]),
         )
-        for item in said["suspects"][:MOST_SUSPECTS]
+        for item in said["suspects"][: MOST_OUTPUTS * (RANKED + SAMPLED)]
     ]
     return Findings(
         int(said["checked"]), Damage(**said["damage"]), float(said["largest"]), suspects

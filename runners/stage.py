@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import timing
-from runners.arena import Buffer
-from runners.bench import TIMED_GUARD, Bench, Damage, damage, keystream
+from runners.arena import OUTPUT, Buffer
+from runners.bench import TIMED_GUARD, Bench, Damage, damage, keystream, pattern
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.gpu import OutOfMemoryError
@@ -27,14 +27,21 @@ from runners.timing import Arm
 
 _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 SLAB_ROOM = 2 << 30
-MOST_SUSPECTS = 3
+# Launches whose outputs are brought to the host: of those that the device can rank the worst, by
+# their largest and by their mean error; of others so many, and so many bytes behind the first few.
+RANKED, SAMPLED, FEWEST, SAMPLED_BYTES = 2, 16, 3, 32 << 20
+# A launch is worse than the worst one so far by so much, else it is not worth a look.
+WORSE = 1.05
+# Elements this small equal the poison by chance.
+NARROW = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """What the device-side comparison of an output may find before a closer look is taken.
 
-    `scaled` bounds |a-b| / (|b| + floor); None: the output is not compared on the device.
+    `scaled` bounds |a-b| / (|b| + floor); None: the device tells only whether both hold the same
+    elements, in whatever order they come.
     """
 
     scaled: float | None
@@ -95,6 +102,8 @@ class DeviceStage:
         self._previous = timing.BASELINE
         self._arms = 0
         self._look_at = int(self._rng.integers(2, 9))
+        self._worst: dict[tuple[str, str], tuple[float, Suspect]] = {}
+        self._sampled: dict[str, list[Suspect]] = {}
         self.findings = Findings()
         self.resize(1)
         self._empty = min(self._region([])[0] for _ in range(5))
@@ -246,21 +255,86 @@ class DeviceStage:
 
     def _compare(self, which: int) -> None:
         """Compare this arm's outputs with the sealed ones of its partner."""
-        layout = self.layout
-        for buffer in layout.written:
+        for buffer in self.layout.written:
             limit = self._limits.get(buffer.name)
-            sampled = self._arms == self._look_at
-            if limit is not None and limit.scaled is not None:
-                stats = self._difference(buffer, limit.floor)
-                largest = stats[:, 2].copy().view(np.float64)
-                self.findings.largest = max(self.findings.largest, float(largest.max()))
-                exact = buffer.type.scalar is None or buffer.type.scalar.kind != "f"
-                bad = (stats[:, 0] > 0) if exact else (stats[:, 1] > 0) | (largest > limit.scaled)
-                if bad.any():
-                    self._take(buffer, int(np.argmax(bad)), which, "differs")
-                    continue
-            if sampled or ((limit is None or limit.scaled is None) and self._arms < 4):
-                self._take(buffer, int(self._rng.integers(self._slabs)), which, "sampled")
+            if limit is None or limit.scaled is None:
+                other = np.flatnonzero(self._elements_differ(buffer))
+                # The first few are looked at in any case.
+                slabs = other if len(other) or self._arms >= 4 else np.arange(self._slabs)
+                self._sample(buffer, slabs, which)
+                continue
+            stats = self._difference(buffer, limit.floor)
+            errors = stats[:, 2].copy().view(np.float64)
+            self.findings.largest = max(self.findings.largest, float(errors.max()))
+            if buffer.type.scalar is None or buffer.type.scalar.kind != "f":
+                errors = stats[:, 0].astype(np.float64)
+                bad = errors > 0
+            else:
+                bad = (stats[:, 1] > 0) | (errors > limit.scaled)
+                errors[stats[:, 1] > 0] = np.inf
+            if bad.any():
+                # One element far off may be right where a mean that is a little off is not.
+                means = np.nan_to_num(stats[:, 3].copy().view(np.float64), nan=np.inf)
+                taken: dict[int, Suspect] = {}
+                for by, ranked in (("largest", errors), ("mean", means)):
+                    self._rank(buffer, by, np.where(bad, ranked, -1.0), which, taken)
+            elif self._arms == self._look_at:
+                self._sample(buffer, np.arange(self._slabs), which)
+
+    def _rank(
+        self,
+        buffer: Buffer,
+        by: str,
+        errors: npt.NDArray[np.float64],
+        which: int,
+        taken: dict[int, Suspect],
+    ) -> None:
+        """Keep the outputs of the worst launch so far: no other one is worse, then, unseen."""
+        slab = int(np.argmax(errors))
+        key, error = (buffer.name, by), float(errors[slab])
+        if key in self._worst and not error > WORSE * self._worst[key][0]:
+            return
+        if slab not in taken:
+            taken[slab] = self._take(buffer, slab, which, "differs")
+        self._worst[key] = (error, taken[slab])
+        self._tell()
+
+    def _sample(self, buffer: Buffer, slabs: npt.NDArray[np.intp], which: int) -> None:
+        """Keep the outputs of one of these launches, while few are kept."""
+        held = self._sampled.setdefault(buffer.name, [])
+        room = len(held) * buffer.size < SAMPLED_BYTES or len(held) < FEWEST
+        if len(slabs) and len(held) < SAMPLED and room:
+            held.append(self._take(buffer, int(self._rng.choice(slabs)), which, "sampled"))
+            self._tell()
+
+    def _tell(self) -> None:
+        sampled = [one for held in self._sampled.values() for one in held]
+        ranked = {id(one): one for _, one in self._worst.values()}
+        self.findings.suspects = [*ranked.values(), *sampled]
+
+    def _elements_differ(self, buffer: Buffer) -> npt.NDArray[np.bool_]:
+        """Tell per slab whether both hold other elements, whatever their order."""
+        sums = []
+        for base, key, sealed in ((self._vault, self._key, 1), (self._base, 0, 0)):
+            left_out = buffer.kind == OUTPUT and buffer.type.size > NARROW
+            self._gpu.fill(self._stats, 0, 8 * self._slabs)
+            arguments = struct.pack(
+                "<QQQIIIIQQQ",
+                base,
+                self.layout.stride,
+                self._scene.segments,
+                buffer.segment,
+                buffer.type.size,
+                sealed,
+                left_out,
+                key,
+                self._poison,
+                self._stats,
+            )
+            grid = (self._bench.grid(self.layout), self._slabs)
+            self._gpu.helper("elements", grid, 256, arguments)
+            sums.append(self._gpu.download(self._stats, 8 * self._slabs).view(np.uint64))
+        return np.asarray(sums[0] != sums[1])
 
     def _difference(self, buffer: Buffer, floor: float) -> npt.NDArray[np.uint64]:
         """Return per slab: differing words, NaN mismatches, largest error as bits, squares."""
@@ -282,15 +356,26 @@ class DeviceStage:
         self._gpu.helper("compare", (self._bench.grid(self.layout), self._slabs), 256, arguments)
         return self._gpu.download(self._stats, 32 * self._slabs).view(np.uint64).reshape(-1, 4)
 
-    def _take(self, buffer: Buffer, slab: int, which: int, why: str) -> None:
+    def _take(self, buffer: Buffer, slab: int, which: int, why: str) -> Suspect:
         """Bring both outputs of one launch to the host."""
-        if len(self.findings.suspects) >= MOST_SUSPECTS:
-            return
         offset = self.layout.stride * slab + buffer.offset
         mine = self._gpu.download(self._base + offset, buffer.size)
         theirs = self._opened(self._vault + offset, offset, buffer.size)
+        limit = self._limits.get(buffer.name)
+        if (limit is None or limit.scaled is None) and buffer.kind == OUTPUT:
+            self._leave_out_poison(buffer, slab, (mine, theirs))
         got, want = (mine, theirs) if which == timing.CANDIDATE else (theirs, mine)
-        self.findings.suspects.append(Suspect(buffer.name, got, want, why))
+        return Suspect(buffer.name, got, want, why)
+
+    def _leave_out_poison(self, buffer: Buffer, slab: int, both: tuple[Storage, ...]) -> None:
+        """Clear what was not written: in another order it holds another place's poison."""
+        size = buffer.type.size
+        if size <= NARROW:
+            return
+        poison = pattern(buffer.offset, buffer.size, self._poison, slab).reshape(-1, size)
+        for data in both:
+            rows = data.reshape(-1, size)
+            rows[(rows == poison).all(axis=1)] = 0
 
     def _opened(self, address: int, offset: int, size: int) -> Storage:
         """Decipher sealed bytes on the host."""

@@ -12,7 +12,7 @@ from runners import spec, timing
 from runners.bench import Bench
 from runners.contents import Combination
 from runners.launchable import Bound
-from runners.stage import DeviceStage, Limit
+from runners.stage import DeviceStage, Limit, Suspect
 from tests.runners.host_gpu import COMPILER, HostGpu
 from tests.runners.test_judge import SCALE, _job
 
@@ -134,3 +134,78 @@ def test_memory_is_given_back() -> None:
     stage.close()
     stage._bench.close()
     assert not gpu.memory
+
+
+def suspects(stage: DeviceStage) -> list[Suspect]:
+    """Return what was brought to the host."""
+    return stage.findings.suspects
+
+
+class Decoy(Numpy):
+    """Answers that are a little off in the first argument set, and nothing at all in the others."""
+
+    number = -1
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        run = super().bind(case, addresses)
+        number = self.number = self.number + 1
+
+        def odd() -> None:
+            if number < 2:  # alone in its region, then the first of several
+                run()
+                near = self.gpu.download(addresses["y"], 4).view("f4") * np.float32(1.001)
+                self.gpu.upload(addresses["y"], near)
+
+        return odd
+
+
+def test_what_is_a_little_off_hides_nothing_that_is_worse() -> None:
+    """Of the launches beyond the limit the worst ones are looked at, however many came before."""
+    gpu = HostGpu()
+    stage = _stage(gpu, Decoy(gpu))
+    _pairs(stage, 3)
+    assert any(s.why == "differs" for s in suspects(stage))
+    stage.resize(4)
+    _pairs(stage, 2)
+    with np.errstate(all="ignore"):
+        close = [np.allclose(s.got.view("f4"), s.want.view("f4"), 0.01) for s in suspects(stage)]
+    assert not all(close)
+
+
+class Shifted(Numpy):
+    """The same values at other places; from a call on, others."""
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        run = super().bind(case, addresses)
+
+        def moved() -> None:
+            run()
+            y = self.gpu.download(addresses["y"], 12000).view("f4")
+            wrong = self.calls > self.wrong_after
+            self.gpu.upload(addresses["y"], np.roll(y, 5) if not wrong else y * 2)
+
+        return moved
+
+
+def _unordered(gpu: HostGpu, candidate: Any) -> DeviceStage:
+    work = spec.parse(_job(SCALE)).work
+    combination = Combination({"n": 3000.0}, "declared", 1)
+    pair = (candidate, Shifted(gpu))
+    limits = {"y": Limit(None, 0.0)}
+    return DeviceStage(Bench(gpu, work), pair, combination, limits, warm=False, seconds=5)
+
+
+def test_launches_whose_outputs_come_in_any_order_are_checked_on_the_device() -> None:
+    """Another order is none of its business, other values are, however late."""
+    gpu = HostGpu()
+    stage = _unordered(gpu, Numpy(gpu))
+    stage.resize(4)
+    _pairs(stage, 6)
+    assert len(suspects(stage)) <= 2
+    late = _unordered(gpu, Shifted(gpu, wrong_after=4 * 5 + 1))
+    late.resize(4)
+    _pairs(late, 6)
+    assert any(
+        not np.array_equal(np.sort(s.got.view("f4")), np.sort(s.want.view("f4")))
+        for s in suspects(late)
+    )
