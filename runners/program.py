@@ -46,7 +46,8 @@ from runners.energy import Meter
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, alive, check, guard
-from runners.program_profile import Profile, checks, patience, profile
+from runners.program_learning import profile
+from runners.program_profile import Profile, checks, patience
 from runners.program_recent import Recent
 from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner, execute, libraries
@@ -180,9 +181,10 @@ class _Trial:
 
     @property
     def _itself(self) -> bool:
-        """Tell whether this is a first look at the original, which has just been run five times.
+        """Tell whether this is a first look at the original, which has just been run four times.
 
-        It is looked at once more, and compared with itself in full when there is a winner.
+        The last of these stands for the candidate; when there is a winner, it is compared with
+        itself in full.
         """
         candidate, baseline = self.request["candidate"], self.request["baseline"]
         return self.effort == "screen" and candidate["path"] == baseline["path"]
@@ -344,7 +346,7 @@ class _Trial:
         program = self.workload.get("program") or {}
         alive(run, original, int(program.get("exit") or 0), self._limit(original))
         where = original.name
-        for what, passed, error, why in checks(original, run, poison, bounds):
+        for what, passed, error, why in checks(original, run, poison, bounds, self.runner):
             done.append(check("outputs", f"{where}: {what}", passed, error))
             if not passed:
                 raise Failed("wrong result", f"{where}, fresh memory {poison}: {why}")
@@ -374,8 +376,9 @@ class _Trial:
         # What is compared runs as it would by itself; what is only timed must not live on what an
         # earlier launch has left in variables that the original does not have.
         mine_alone = replace(quiet, fresh=_added(self.request))
-        if not original.plans or self.effort == "confirm":
-            run = self._candidate(original, watched)
+        rehearsed = original.rehearsal if self._itself and original.plans else None
+        if rehearsed is not None or not original.plans or self.effort == "confirm":
+            run = rehearsed or self._candidate(original, watched)
             self._verify(original, run, poison, bounds, done, printed=not original.plans)
             counts = _counts(run)
         else:

@@ -1,4 +1,4 @@
-"""The last timed run of an original, which serves the candidate before it and the one after it."""
+"""The last timed runs of an original: each serves the candidate before it and the one after it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ RECENT_SECONDS = 8.0
 
 @dataclass(slots=True)
 class Recent:
-    """Keeps one run, by the program and the way it was run; gives it out once."""
+    """Keeps a run of each case, by the program and the way it was run; gives each out once."""
 
     clock: Callable[[], float] = time.monotonic
-    _key: str = ""
-    _report: Report | None = None
-    _at: float = field(default=0.0)
+    _kept: dict[str, tuple[Report, float]] = field(default_factory=dict[str, tuple[Report, float]])
 
     def keep(self, key: str, report: Report) -> None:
         """Keep a run that has just ended and has served one candidate."""
-        self._key, self._report, self._at = key, report, self.clock()
+        now = self.clock()
+        self._kept = {k: one for k, one in self._kept.items() if now - one[1] <= RECENT_SECONDS}
+        self._kept[key] = report, now
 
     def take(self, key: str) -> Report | None:
         """Return the run kept under a key if it is recent, and forget it."""
-        found, self._report = self._report, None
-        fresh = self.clock() - self._at <= RECENT_SECONDS
-        return found if found is not None and fresh and key == self._key else None
+        report, at = self._kept.pop(key, (None, 0.0))
+        return report if self.clock() - at <= RECENT_SECONDS else None

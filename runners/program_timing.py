@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runners.program_profile import Profile
+from runners.program_profile import FEW_SAMPLES, Profile
 from runners.program_report import Report
 
 # Half the width of the ratio's interval at which to stop.
 HALF_WIDTH = 0.005
-# With fewer samples in a run than this, runs are the samples.
-FEW_SAMPLES = 4
 GRAPH = "graph"
 # Repeated launches that come out this much slower than the launches in place do not stand for them.
 ATYPICAL = 1.25

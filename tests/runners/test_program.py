@@ -140,7 +140,8 @@ def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> 
     assert len(case["baseline_us"]) == len(case["candidate_us"]) >= 4
 
 
-def test_two_screenings_in_turn_share_a_run_of_the_original(fakes: Fakes) -> None:
+def counted(fakes: Fakes) -> tuple[dict[str, Any], list[str]]:
+    """Return a fresh worker's context, and the programs that are run in it, as they are."""
     started: list[str] = []
 
     def counting(
@@ -150,6 +151,11 @@ def test_two_screenings_in_turn_share_a_run_of_the_original(fakes: Fakes) -> Non
         return execute(command, cwd, env, scratch, seconds)
 
     context = {**fakes.context(), "recent": Recent(), "profiles": {}, "execute": counting}
+    return context, started
+
+
+def test_two_screenings_in_turn_share_a_run_of_the_original(fakes: Fakes) -> None:
+    context, started = counted(fakes)
     runs = []
     for _ in range(3):
         verdict = program.evaluate(fakes.request("ok", "fast"), context)
@@ -159,6 +165,37 @@ def test_two_screenings_in_turn_share_a_run_of_the_original(fakes: Fakes) -> Non
     assert [count - learned for count in runs] == [1, 1, 2]
     program.evaluate(fakes.request("ok", "fast", effort="race"), context)
     assert started.count("saxpy-ok") - runs[-1] >= 4
+
+
+def test_a_first_candidate_waits_for_few_runs_of_the_original(fakes: Fakes) -> None:
+    """Four that teach, the last of which is compared with one more: that serves both."""
+    context, started = counted(fakes)
+    runs = [["64"], ["1000"]]
+    verdict = program.evaluate(fakes.request("usage", "usage", runs=runs), context)
+    assert verdict["status"] == "correct"
+    assert speedup(verdict) == pytest.approx(1, abs=0.01)
+    assert started.count("saxpy-usage") == 2 * (4 + 1)
+    verdict = program.evaluate(fakes.request("usage", "usage-fast", runs=runs), context)
+    assert speedup(verdict) == pytest.approx(3, rel=0.01)
+    assert started.count("saxpy-usage") == 2 * (4 + 1)
+    assert started.count("saxpy-usage-fast") == 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status", "asked"),
+    [("fast", "correct", 0), ("rounding-too", "correct", 1), ("wrong", "wrong result", 1)],
+)
+def test_another_rounding_of_the_original_is_run_when_a_candidate_differs(
+    fakes: Fakes, candidate: str, status: str, asked: int
+) -> None:
+    context, started = counted(fakes)
+    context |= {"build": lambda _text, _job: {"path": str(fakes.named("rounding"))}}
+    request = fakes.request("ok", candidate)
+    request["job"]["baseline"] = {"source": "theirs"}
+    request["job"]["workload"]["tolerance"] = {"rtol": 1e-12, "atol": 0.0}
+    for _ in range(2):
+        assert program.evaluate(request, context)["status"] == status
+    assert started.count("saxpy-rounding") == asked
 
 
 def nothing_seen() -> Report:
@@ -173,9 +210,11 @@ def test_a_run_of_the_original_is_shared_while_it_is_recent() -> None:
     now = [0.0]
     recent = Recent(clock=lambda: now[0])
     report = nothing_seen()
+    other = nothing_seen()
     recent.keep("a", report)
-    assert recent.take("b") is None
-    recent.keep("a", report)
+    recent.keep("b", other)
+    assert recent.take("c") is None
+    assert recent.take("b") is other
     now[0] = RECENT_SECONDS + 1
     assert recent.take("a") is None
     recent.keep("a", report)
