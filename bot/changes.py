@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from bot.headers import included, inlined
 from bot.interfaces import Change
+from bot.replica import Replica
 from bot.suggestion import Hunk
 from optimizer.model import Kernel, Kind, Workload
+from optimizer.source import Source
+from runners import joined, lone_program
 
 PROJECT_FILE = ".optiml.yml"
 KERNEL_SUFFIXES = frozenset({".cu"})
@@ -28,6 +33,14 @@ class Sides(Protocol):
 
     def changed(self) -> Collection[str]:
         """Return the paths that the change adds, modifies or removes."""
+        ...
+
+    def files(self) -> Sequence[str]:
+        """Return the paths of all files as the change has them."""
+        ...
+
+    def files_before(self) -> Sequence[str]:
+        """Return the paths of all files as they were; none where that side is not read."""
         ...
 
     def candidates(self) -> Sequence[str]:
@@ -53,29 +66,139 @@ class Declarations:
 
     `project` returns the folder whose project file covers a path, None where there is none;
     `kernels` what that project declares, paths relative to the repository's root. `program` takes
-    a file with `main()`, None when it is no program. `snippet` offers entries for a file.
+    a file with `main()` on a disk, None when it is no program; `place` says where workloads have
+    their root that run in a folder of the repository. `snippet` offers entries for a file.
     """
 
     project: Callable[[str], str | None]
     kernels: Callable[[str], Sequence[tuple[Kernel, Workload]]]
-    program: Callable[[str], tuple[Kernel, Workload] | None]
+    program: Callable[[Path], tuple[Kernel, Workload] | None]
+    place: Callable[[str], str]
     snippet: Callable[[str], str]
 
 
 def changes(sides: Sides, declared: Declarations) -> list[Change]:
-    """Return the kernels whose file or header differs from where the change left its base."""
-    projects: dict[str, Sequence[tuple[Kernel, Workload]]] = {}
-    found: list[Change] = []
-    for path, reason in list(_touched(sides)):
-        folder = declared.project(path)
-        if folder is not None and folder not in projects:
-            projects[folder] = declared.kernels(folder)
-        here = [one for one in projects.get(folder or "", ()) if one[0].path == path]
-        if here:
-            found += [_change(sides, one, reason) for one in here]
-        else:
-            found.append(_undeclared(sides, declared, path, reason))
-    return found
+    """Return the kernels whose file or header differs from where the change left its base.
+
+    A program is one text with kernels of its headers and the sources beside it, as `optiml run`
+    has it; a change of any of these is one of the program.
+    """
+    with ExitStack() as stack:
+        head = stack.enter_context(Replica(sides.files, sides.head))
+        before = stack.enter_context(Replica(sides.files_before, sides.before))
+        return _Looking(sides, declared, head, before).found()
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """A source and why it is looked at. `part` is what changed of it, if it is not the whole."""
+
+    path: str
+    reason: str
+    part: str = ""
+
+
+class _Looking:
+    """One look at a change."""
+
+    def __init__(
+        self, sides: Sides, declared: Declarations, head: Replica, before: Replica
+    ) -> None:
+        self._sides, self._declared = sides, declared
+        self._head, self._before = head, before
+        self._projects: dict[str, Sequence[tuple[Kernel, Workload]]] = {}
+
+    def found(self) -> list[Change]:
+        touched = [_Touched(path, reason) for path, reason in _touched(self._sides)]
+        described = {one.path: self._described(one.path) for one in touched}
+        users = {path: self._users(path) for path, kernels in described.items() if not kernels}
+        for part, programs in users.items():
+            for path in programs:
+                if path not in described:
+                    described[path] = self._described(path)
+                    touched.append(_Touched(path, f"is built with {part}", part))
+        found: list[Change] = []
+        for one in touched:
+            if described[one.path]:
+                found += [self._change(*kernel, one.reason) for kernel in described[one.path]]
+            elif not users.get(one.path):
+                found += self._undescribed(one)
+        return found
+
+    def _users(self, path: str) -> tuple[str, ...]:
+        text = self._sides.head(path)
+        return () if text is None or Source(text).has_main else self._head.users(path)
+
+    def _described(self, path: str) -> list[tuple[Kernel, Workload, str]]:
+        """Return what the base's project file says of a source, with the project's folder."""
+        folder = self._declared.project(path)
+        if folder is None:
+            return []
+        if folder not in self._projects:
+            self._projects[folder] = self._declared.kernels(folder)
+        return [(*one, folder) for one in self._projects[folder] if one[0].path == path]
+
+    def _undescribed(self, one: _Touched) -> list[Change]:
+        """Return a program that no project file describes, or a source that none can be run of."""
+        sides, path = self._sides, one.path
+        text = sides.head(path) or ""
+        file = self._head.program(path) if Source(text).has_main else None
+        program = self._declared.program(file) if file is not None and file.is_file() else None
+        if program is not None and program[1].kind is Kind.PROGRAM:
+            folder = PurePosixPath(path).parent.as_posix()
+            workload = replace(program[1], root=self._declared.place(folder))
+            change = self._change(replace(program[0], path=path), workload, folder, one.reason)
+            if Source(change.kernel.source).kernels:
+                return [change]
+        if one.part:
+            return []
+        kernel = Kernel(PurePosixPath(path).stem, text, path)
+        snippet = self._declared.snippet(path)
+        return [Change(kernel, None, None, None, sides.hunks(path), one.reason, snippet)]
+
+    def _change(self, kernel: Kernel, workload: Workload, folder: str, reason: str) -> Change:
+        """Return a change of a kernel whose workload has its root in a folder."""
+        sides = self._sides
+        old = sides.before(kernel.path)
+        kernel, work = _whole(self._head, (kernel, workload), folder)
+        parts = joined.split(kernel.source, kernel.path)
+        shown = {path: sides.hunks(path) for path in parts}
+        lines = shown.pop(kernel.path)
+        if any(parts[path] != sides.head(path) for path in shown):
+            return Change(kernel, None, hunks=lines, reason=reason)  # marks that are not ours
+        if old is None:
+            return Change(kernel, work, None, None, lines, reason, beside=shown)
+        before, after = replace(kernel, source=old), kernel
+        before, _ = _whole(self._before, (before, workload), folder)
+        places = (posixpath.normpath(posixpath.join(folder, one)) for one in work.build.include)
+        folders = (*include_folders(kernel.path), *places)
+        if self._headers_differ((before, after), folders):
+            written = inlined(kernel.path, before.source, sides.before, folders)
+            before = replace(before, source=written)
+            written = inlined(kernel.path, after.source, sides.head, folders)
+            after = replace(after, source=written)
+        return Change(kernel, work, before, after, lines, reason, beside=shown)
+
+    def _headers_differ(self, texts: tuple[Kernel, Kernel], folders: Sequence[str]) -> bool:
+        """Tell whether a header that the text before or after includes is another there."""
+        sides = self._sides
+        if not any(is_header(path) for path in sides.changed()):
+            return False
+        then, now = texts
+        used = included(now.path, now.source, sides.head, folders)
+        used |= included(then.path, then.source, sides.before, folders)
+        return any(sides.head(path) != sides.before(path) for path in used)
+
+
+def _whole(replica: Replica, one: tuple[Kernel, Workload], folder: str) -> tuple[Kernel, Workload]:
+    """Return a program as one text with its parts, as `optiml run` has it; others as they are."""
+    kernel, workload = one
+    if workload.kind is not Kind.PROGRAM:
+        return one
+    file = replica.program(kernel.path)
+    here = replace(workload, root=str(replica.root / folder))
+    whole, built = lone_program.with_headers(kernel, here, file)
+    return whole, replace(built, root=workload.root)
 
 
 def project_over(path: str, exists: Callable[[str], bool]) -> str | None:
@@ -122,35 +245,3 @@ def include_folders(path: str) -> tuple[str, ...]:
     """Return where headers are looked for besides the file's own folder."""
     parents = [parent.as_posix() for parent in PurePosixPath(path).parents]
     return tuple(place for parent in parents for place in (parent, f"{parent}/include") if place)
-
-
-def _change(sides: Sides, declared: tuple[Kernel, Workload], reason: str) -> Change:
-    kernel, workload = declared
-    shown = sides.hunks(kernel.path)
-    old = sides.before(kernel.path)
-    if old is None:
-        return Change(kernel, workload, None, None, shown, reason)
-    before, after = replace(kernel, source=old), kernel
-    if reason != "changed" or _headers_differ(sides, kernel):
-        folders = include_folders(kernel.path)
-        before = replace(before, source=inlined(kernel.path, old, sides.before, folders))
-        after = replace(kernel, source=inlined(kernel.path, kernel.source, sides.head, folders))
-    return Change(kernel, workload, before, after, shown, reason)
-
-
-def _headers_differ(sides: Sides, kernel: Kernel) -> bool:
-    if not any(is_header(path) for path in sides.changed()):
-        return False
-    folders = include_folders(kernel.path)
-    used = included(kernel.path, kernel.source, sides.head, folders)
-    return any(sides.head(path) != sides.before(path) for path in used)
-
-
-def _undeclared(sides: Sides, declared: Declarations, path: str, reason: str) -> Change:
-    program = declared.program(path)
-    if program is not None and program[1].kind is Kind.PROGRAM:
-        kernel = replace(program[0], path=path)
-        return _change(sides, (kernel, program[1]), reason)
-    kernel = Kernel(PurePosixPath(path).stem, sides.head(path) or "", path)
-    shown = sides.hunks(path)
-    return Change(kernel, None, None, None, shown, reason, declared.snippet(path))

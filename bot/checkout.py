@@ -94,7 +94,8 @@ class Checkout:
         declared = Declarations(
             self._project_of,
             lambda folder: self._read_project(folder, changed),
-            lambda path: self._reading.program(self.root / path, self.root),
+            lambda file: self._reading.program(file, file.parent),
+            lambda folder: str(self.root / folder),
             lambda path: self._reading.snippet(self.root / path, self.root),
         )
         return changes(_Sides(self, changed), declared)
@@ -161,6 +162,11 @@ class Checkout:
         """Return all paths that git does not ignore."""
         listed = self._repo.git.ls_files("-z", "-c", "-o", "--exclude-standard").split("\0")
         return sorted({path for path in listed if path})
+
+    def files_before(self) -> list[str]:
+        """Return all paths of where the branch left its base."""
+        listed = self._repo.git.ls_tree("-r", "-z", "--name-only", self._fork.hexsha).split("\0")
+        return [path for path in listed if path]
 
     def read(self, path: str) -> str | None:
         """Return a file's text in the working tree, None where it has none to show."""
@@ -260,6 +266,13 @@ class _Sides:
 
     def changed(self) -> Collection[str]:
         return self._changed
+
+    def files(self) -> Sequence[str]:
+        root = self._checkout.root
+        return [path for path in self._checkout.files() if not (root / path).is_symlink()]
+
+    def files_before(self) -> Sequence[str]:
+        return self._checkout.files_before()
 
     def candidates(self) -> Sequence[str]:
         return list(filter(is_kernel_source, self._checkout.files()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot import consumption, diagram, difference, reasons, wording
+from bot import changed_files, consumption, diagram, reasons, wording
 from bot.interfaces import Change, Report, Reviewed
 from bot.markdown import code, details, fenced, length, prose, table, visible
 from bot.model_use import MODEL_AUTHOR
@@ -19,7 +19,7 @@ from bot.outcome import (
     worst_error,
 )
 from bot.suggestion import Suggestion, suggest
-from optimizer.model import Check, Edit, Kind, Resources, Trajectory
+from optimizer.model import Check, Edit, Kernel, Kind, Resources, Trajectory
 from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
@@ -121,7 +121,16 @@ def identity(trajectory: Trajectory) -> str:
 def _suggestions(change: Change, found: Trajectory) -> tuple[Suggestion, ...] | None:
     if found.best.kernel.launch != change.kernel.launch:
         return None  # the launch lives in .optiml.yml or the caller, which no suggestion reaches
-    return suggest(change.kernel.path, change.kernel.source, found.best.kernel.source, change.hunks)
+    texts = changed_files.apart(change.kernel, found.best.kernel)
+    if texts is None:
+        return None
+    suggested: list[Suggestion] = []
+    for path, (head, measured) in texts.items():
+        those = suggest(path, head, measured, change.lines_of(path))
+        if those is None:
+            return None
+        suggested += those
+    return tuple(suggested)
 
 
 def _written(told: Sequence[_Story], door: Door, room: _Room) -> str:
@@ -167,8 +176,9 @@ def _regressed(story: _Story, ratio: Ratio, door: Door) -> str:
         f"### ⚠️ {code(result.change.kernel.name)}: {wording.times(inverse.value)} slower than "
         f"{code(door.base)} ({confidence * 100:g} % CI {inverse.span}){where}"
     )
-    touched = f"This change {prose(result.change.reason)}: "
-    if result.change.reason == "changed":
+    change = result.change
+    touched = f"{code(change.kernel.path)} {prose(change.reason)}. "
+    if change.reason == "changed":
         touched = ""
     lines = [title, f"{touched}Base and head were timed in turn on the same GPU."]
     if story.outcome is not None and story.outcome.ratio is not None:
@@ -365,12 +375,12 @@ def checked(checks: Sequence[Check]) -> list[str]:
 
 def _change(story: _Story, outcome: Outcome, door: Door, room: _Room) -> str:
     found = outcome.trajectory
-    path = found.baseline.kernel.path or found.baseline.kernel.name
     lines = ["**The change**"]
     if story.suggestions:
         number = len(story.suggestions)
+        paths = " and ".join(code(one) for one in {each.path: 0 for each in story.suggestions})
         lines.append(
-            f"{wording.count(number, 'suggestion')} on the changed lines of {code(path)}"
+            f"{wording.count(number, 'suggestion')} on the changed lines of {paths}"
             + ("; add all to one batch: only together are they what was measured." * (number > 1))
             + ("." * (number == 1))
         )
@@ -382,7 +392,7 @@ def _change(story: _Story, outcome: Outcome, door: Door, room: _Room) -> str:
             f"shared {code(after.launch.shared)}."
         )
     if not story.suggestions and room.diff_lines:
-        lines.append(_diff(before.source, after.source, path, room.diff_lines))
+        lines.append(_diff(before, after, room.diff_lines))
     if door.commands:
         lines.append(f"{code(f'/optiml apply {identity(found)}')} commits it to this branch.")
     elif door.apply:
@@ -390,12 +400,12 @@ def _change(story: _Story, outcome: Outcome, door: Door, room: _Room) -> str:
     return "\n\n".join(line for line in lines if line)
 
 
-def _diff(before: str, after: str, path: str, limit: int) -> str:
-    text = difference.unified(before, after, path)
+def _diff(before: Kernel, after: Kernel, limit: int) -> str:
+    text = changed_files.patch(before, after)
     if not text:
         return ""
     lines = text.split("\n")
-    added, removed = difference.counts(before, after)
+    added, removed = changed_files.counts(before, after)
     shown = "\n".join(lines[:limit])
     if len(lines) > limit:
         shown += f"\n… {len(lines) - limit} more lines in the report"

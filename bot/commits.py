@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from bot import changed_files
 from bot.changes import include_folders, is_header
 from bot.comment import identity
 from bot.commit_words import Credit, message, squashed, stacked_words
@@ -25,17 +26,18 @@ from bot.github_session import GithubSession, at
 from bot.headers import included
 from bot.interfaces import PullState, Reviewed
 from bot.outcome import Kept, Outcome, summarize
+from optimizer.model import Kernel
+from runners import joined
 
 
 @dataclass(frozen=True, slots=True)
 class _Branch:
-    """Where commits go: a branch of a repository, its tip, and the file there."""
+    """Where commits go: a branch of a repository, its tip, and the files there, by path."""
 
     repository: str
     ref: str
     tip: str
-    path: str
-    entry: Entry
+    entries: Mapping[str, Entry]
 
 
 class Committer:
@@ -68,16 +70,23 @@ class Committer:
             raise Refused(f"pull request {state.number} is {state.state}", "reopen it first")
         if not state.head_repository:
             raise Refused("the fork that this pull request came from is gone")
-        path, measured = found.baseline.kernel.path, found.best.kernel.source
-        branch = self._branch(state, path)
-        text = self._library.text(branch.repository, branch.entry)
-        if text == measured:
-            return self._last(branch)
-        if text != found.baseline.kernel.source:
-            raise Stale(
-                f"{path} is not what was measured any more", "ask for a new review of this head"
+        before = found.baseline.kernel
+        texts = changed_files.apart(before, found.best.kernel)
+        if texts is None:
+            raise Refused(
+                "what was measured cannot be told apart into its files",
+                "take it by hand from the report",
             )
-        self._check_headers(branch, path, text, head)
+        parts = joined.split(before.source, before.path)
+        branch = self._branch(state, tuple(parts))
+        if texts and self._holds(branch, branch.entries, texts):
+            return self._last(branch, min(texts))
+        for path, text in parts.items():
+            if self._library.text(branch.repository, branch.entries[path]) != text:
+                raise Stale(
+                    f"{path} is not what was measured any more", "ask for a new review of this head"
+                )
+        self._check_headers(branch, before, head)
         edits = _edits(outcome)
         if not edits:
             raise Refused(
@@ -85,14 +94,16 @@ class Committer:
                 "change it where the kernel is launched, as the comment says",
             )
         credit = Credit(identity(found), head, self._trailer(by, repository))
-        texts = _messages(outcome, edits, credit, squash=squash)
-        tip = self._commits(branch, texts)
+        tip = self._commits(branch, before, _messages(outcome, edits, credit, squash=squash))
         try:
             self._advance(branch, tip)
         except Stale as error:
-            now = self._library.entry(branch.repository, self._tip(branch), path)
-            if self._library.text(branch.repository, now) == measured:
-                return self._last(branch)  # an earlier attempt was done, and somebody went on
+            now = self._tip(branch)
+            entries = {path: self._library.entry(branch.repository, now, path) for path in texts}
+            if self._holds(branch, entries, texts):
+                return self._last(
+                    branch, min(texts)
+                )  # an earlier attempt was done, and somebody went on
             raise Stale(error.message, "somebody pushed in the meantime: ask again") from error
         except (Denied, Refused) as error:
             return self._stacked(repository, state, branch, tip, outcome, error)
@@ -100,23 +111,33 @@ class Committer:
 
     # -- what is there -----------------------------------------------------------------------------
 
-    def _branch(self, state: PullState, path: str) -> _Branch:
+    def _branch(self, state: PullState, paths: Sequence[str]) -> _Branch:
         place = state.head_repository
-        try:
-            entry = self._library.entry(place, state.head, path)
-        except Denied as error:
-            if not state.fork:
-                raise
-            raise Denied(
-                f"{place} is a fork that takes no push from here",
-                "commit the suggestions, or `git apply` the diff of the comment",
-                status=error.status,
-            ) from error
-        if entry is None:
-            raise Stale(f"{path} is gone from the branch", "ask for a new review of this head")
-        return _Branch(place, state.head_ref, state.head, path, entry)
+        entries: dict[str, Entry] = {}
+        for path in paths:
+            try:
+                entry = self._library.entry(place, state.head, path)
+            except Denied as error:
+                if not state.fork:
+                    raise
+                raise Denied(
+                    f"{place} is a fork that takes no push from here",
+                    "commit the suggestions, or `git apply` the diff of the comment",
+                    status=error.status,
+                ) from error
+            if entry is None:
+                raise Stale(f"{path} is gone from the branch", "ask for a new review of this head")
+            entries[path] = entry
+        return _Branch(place, state.head_ref, state.head, entries)
 
-    def _check_headers(self, branch: _Branch, path: str, text: str, head: str) -> None:
+    def _holds(
+        self, branch: _Branch, entries: Mapping[str, Entry | None], texts: changed_files.Texts
+    ) -> bool:
+        """Tell whether the files are there as they were measured."""
+        there = ((entries[path], measured) for path, (_, measured) in texts.items())
+        return all(self._library.text(branch.repository, one) == text for one, text in there)
+
+    def _check_headers(self, branch: _Branch, kernel: Kernel, head: str) -> None:
         """Raise `Stale` when the file includes a header that changed since it was measured."""
         if branch.tip == head:
             return
@@ -133,25 +154,26 @@ class Committer:
         def read(name: str) -> str | None:
             return self._library.text(branch.repository, now.entries.get(name))
 
-        used = differing & included(path, text, read, include_folders(path))
-        if used:
-            raise Stale(
-                f"{min(used)} changed since {path} was measured",
-                "ask for a new review of this head",
-            )
+        for path, text in joined.split(kernel.source, kernel.path).items():
+            used = differing & included(path, text, read, include_folders(path))
+            if used:
+                raise Stale(
+                    f"{min(used)} changed since {kernel.path} was measured",
+                    "ask for a new review of this head",
+                )
 
     def _tip(self, branch: _Branch) -> str:
         path = at(branch.repository, "git", "ref", f"heads/{branch.ref}")
         data = self._session.request("GET", path, repository=branch.repository).data
         return str(data["object"]["sha"])
 
-    def _last(self, branch: _Branch) -> str:
-        """Return the address of the last commit on the branch that touched the file."""
+    def _last(self, branch: _Branch, path: str) -> str:
+        """Return the address of the last commit on the branch that touched a file."""
         reply = self._session.request(
             "GET",
             at(branch.repository, "commits"),
             repository=branch.repository,
-            query={"sha": branch.ref, "path": branch.path, "per_page": 1},
+            query={"sha": branch.ref, "path": path, "per_page": 1},
         )
         return str(reply.data[0]["html_url"]) if reply.data else ""
 
@@ -160,22 +182,30 @@ class Committer:
 
     # -- what is written ---------------------------------------------------------------------------
 
-    def _commits(self, branch: _Branch, texts: Sequence[tuple[str, str]]) -> str:
-        """Write a chain of commits, each with a source and a message; return the last one's id."""
+    def _commits(
+        self, branch: _Branch, before: Kernel, versions: Sequence[tuple[Kernel, str]]
+    ) -> str:
+        """Write a chain of commits, each a version and a message; return the last one's id."""
         place, parent = branch.repository, branch.tip
         data = self._asked("GET", place, "git", "commits", parent)
         tree = str(data["tree"]["sha"])
-        for source, words in texts:
-            blob = self._blob(place, source)
-            entry = {
-                "path": branch.path, "mode": branch.entry.mode, "type": "blob", "sha": blob
-            }  # fmt: skip
+        for version, words in versions:
+            entries = [
+                {
+                    "path": path,
+                    "mode": branch.entries[path].mode,
+                    "type": "blob",
+                    "sha": self._blob(place, source),
+                }
+                for path, source in _files_of(before, version).items()
+            ]
             made = self._asked(
-                "POST", place, "git", "trees", body={"base_tree": tree, "tree": [entry]}
+                "POST", place, "git", "trees", body={"base_tree": tree, "tree": entries}
             )
             tree = str(made["sha"])
             body = {"message": words, "tree": tree, "parents": [parent]}
             parent = str(self._asked("POST", place, "git", "commits", body=body)["sha"])
+            before = version
         return parent
 
     def _blob(self, repository: str, source: str) -> str:
@@ -302,12 +332,19 @@ def _edits(outcome: Outcome) -> list[Kept]:
     return found
 
 
+def _files_of(before: Kernel, after: Kernel) -> dict[str, str]:
+    """Return the texts that a commit changes, by path. Raise `Refused` where none can be told."""
+    texts = changed_files.apart(before, after)
+    if texts is None:
+        raise Refused("an edit cannot be told apart into its files", "squash: `--squash`")
+    return {path: text for path, (_, text) in texts.items()}
+
+
 def _messages(
     outcome: Outcome, edits: Sequence[Kept], credit: Credit, *, squash: bool
-) -> list[tuple[str, str]]:
+) -> list[tuple[Kernel, str]]:
     if squash:
-        return [(edits[-1].step.kernel.source, squashed(outcome, edits, credit))]
+        return [(edits[-1].step.kernel, squashed(outcome, edits, credit))]
     return [
-        (one.step.kernel.source, message(outcome, edits, place, credit))
-        for place, one in enumerate(edits)
+        (one.step.kernel, message(outcome, edits, place, credit)) for place, one in enumerate(edits)
     ]

@@ -163,6 +163,18 @@ class PullFiles:
         """Return the paths that the pull request adds, modifies or removes."""
         return self._files.keys() | self._gone
 
+    def files(self) -> Sequence[str]:
+        """Return the paths of all files of the head, as far as GitHub's answer goes."""
+        there = {path for path, one in self._tree.entries.items() if one.mode in REGULAR}
+        return sorted(there | {p for p, one in self._files.items() if one["status"] in _WRITTEN})
+
+    def files_before(self) -> Sequence[str]:
+        """Return the paths of all files where the pull request left its base."""
+        if self._base is None:
+            return ()
+        tree = self._library.tree(self._repository, self._base)
+        return [path for path, one in tree.entries.items() if one.mode in REGULAR]
+
     def candidates(self) -> Sequence[str]:
         """Return changed sources, declared ones, then those nearest to a changed header."""
         near = {PurePosixPath(path).parts[0] for path in self._files if is_header(path)}

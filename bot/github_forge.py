@@ -34,9 +34,8 @@ from bot.vouching import vouched
 from bot.wording import count
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
-from runners import lone_program
 from runners.signature import mismatch
-from runners.workload import kernel_of, parse_project
+from runners.workload import kernel_of, parse_project, program_workload
 
 SETUP = "<!-- optiml:setup -->"
 ROOT = Path("/project")  # stands for a folder that is not on this machine
@@ -95,7 +94,8 @@ class GithubForge:
         declarations = Declarations(
             base.project_of,
             lambda folder: _kernels(base.text(folder), folder, sides),
-            lambda path: _program(path, sides),
+            program_workload,
+            lambda folder: str(ROOT / folder),
             lambda path: init.of_texts([(path, sides.head(path) or "")]),
         )
         return changes(sides, declarations)
@@ -209,7 +209,7 @@ def _nothing_now(pull: Pull, results: Sequence[Reviewed]) -> str:
 
 
 def _without_lines(results: Sequence[Reviewed]) -> list[Reviewed]:
-    return [replace(one, change=replace(one.change, hunks=())) for one in results]
+    return [replace(one, change=replace(one.change, hunks=(), beside={})) for one in results]
 
 
 def _kernels(text: str, folder: str, sides: PullFiles) -> Sequence[tuple[Kernel, Workload]]:
@@ -219,6 +219,8 @@ def _kernels(text: str, folder: str, sides: PullFiles) -> Sequence[tuple[Kernel,
     for path, workload in parse_project(text, ROOT, name).workloads:
         place = _inside(folder, path)
         source = sides.seen.get(place)
+        if source is None and workload.program is not None:
+            source = sides.head(place)  # what it is built of may have changed
         if source is None:
             continue
         trouble = mismatch(workload, source, path)
@@ -226,14 +228,6 @@ def _kernels(text: str, folder: str, sides: PullFiles) -> Sequence[tuple[Kernel,
             raise ConfigError(f"{name}: {workload.name}: {trouble[0]}", *trouble[1:])
         found.append((kernel_of(workload, source, place), workload))
     return found
-
-
-def _program(path: str, sides: PullFiles) -> tuple[Kernel, Workload] | None:
-    text = sides.head(path)
-    if text is None:
-        return None
-    workload = lone_program.workload(text, path, ROOT)
-    return None if workload is None else (kernel_of(workload, text, path), workload)
 
 
 def _check_head(one: Mapping[str, Any], head: str) -> None:

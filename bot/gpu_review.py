@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot import bundle, comment, difference, projects, run
+from bot import bundle, changed_files, comment, projects, run
 from bot.checkout import Checkout
 from bot.chosen import Chosen
 from bot.interfaces import Change, Report, Reviewed
@@ -233,7 +233,7 @@ def _files(report: Report, out: Path) -> Done:
         if best is None or ratio.value > best.value:
             best, page = ratio, written["report"]
         before, after = one.trajectory.baseline.kernel, one.trajectory.best.kernel
-        patches.append(difference.unified(before.source, after.source, before.path))
+        patches.append(changed_files.patch(before, after))
     patch = None
     if any(patches):
         patch = out / PATCH

@@ -26,8 +26,9 @@ class Change:
 
     `before` is the kernel as the base has it, None when it is new, and `after` as the change has
     it: the same text as `kernel`, with headers written in where those are what changed. `hunks`
-    are the lines of the file that the diff shows. `reason` says how
-    it is touched: `changed` or `includes scale.cuh`. `workload` is None when the base branch's
+    are the lines of the file that the diff shows, `beside` those of other files that stand in its
+    text (`runners.joined`), by path. `reason` says how it is touched: `changed`,
+    `includes scale.cuh` or `is built with scale.cu`. `workload` is None when the base branch's
     `.optiml.yml` has none; `snippet` then offers one.
     """
 
@@ -38,6 +39,11 @@ class Change:
     hunks: tuple[Hunk, ...] = ()
     reason: str = "changed"
     snippet: str = ""
+    beside: Mapping[str, tuple[Hunk, ...]] = field(default_factory=dict[str, tuple[Hunk, ...]])
+
+    def lines_of(self, path: str) -> tuple[Hunk, ...]:
+        """Return the lines that the diff shows of one of the files."""
+        return self.hunks if path == self.kernel.path else self.beside.get(path, ())
 
 
 @dataclass(frozen=True, slots=True)

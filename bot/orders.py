@@ -167,9 +167,9 @@ class Bench(Protocol):
 def asks_for(kernels: Sequence[str], change: Change) -> bool:
     """Tell whether a change is meant by names, paths or folders; none of them means all."""
     kernel, workload = change.kernel, change.workload
-    path = PurePosixPath(kernel.path)
-    folders = {parent.as_posix() for parent in path.parents if parent.as_posix() != "."}
-    names = {kernel.name, kernel.path, *folders}
+    paths = [kernel.path, *change.beside]
+    folders = {parent.as_posix() for path in paths for parent in PurePosixPath(path).parents}
+    names = {kernel.name, *paths, *(folders - {"."})}
     if workload is not None:
         names |= {workload.name, workload.symbol}
     return not kernels or any(one.rstrip("/") in names for one in kernels)

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot import difference, report
+from bot import changed_files, report
 from bot.asking import EXCHANGES
+from bot.changed_files import Texts
 from bot.outcome import Outcome, summarize
 from bot.wiring import Workshop, today
 from optimizer.dialogue import NOTHING_USED
@@ -19,7 +20,6 @@ from optimizer.model import Kernel, Step, Trajectory, Workload
 from optimizer.search import search
 from optimizer.tools import Event
 from optimizer.trajectory import Footer, Header, TrajectoryLog, write_trajectory
-from runners import joined
 
 TRAJECTORY = "trajectory.jsonl"
 REPORT = "report.html"
@@ -117,8 +117,8 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
                 taken = {file.name for file in files.values()} | {REPORT}
                 files[source] = folder / (place.replace("/", "-") if name in taken else name)
                 _write(files[source], new)
-            patches = (difference.unified(old, new, at) for at, (old, new) in changed.items())
-            _write(files["patch"], "".join(patches))
+            patch = changed_files.patch(found.baseline.kernel, found.best.kernel)
+            _write(files["patch"], patch)
         files["report"] = folder / REPORT
         _write(files["report"], report.render(found))
     except OSError as error:
@@ -157,12 +157,13 @@ def apply(found: Trajectory, file: Path) -> None:
         beside.replace(place)
 
 
-def _changed(found: Trajectory) -> tuple[str, dict[str, tuple[str, str]]]:
+def _changed(found: Trajectory) -> tuple[str, Texts]:
     """Return the path of what was optimized, and the texts before and after of what changes."""
     best = found.best.kernel
     path = best.path or f"{best.name}.cu"
-    before = found.baseline.kernel.source
-    return path, joined.changes(before, best.source, path) or {path: (before, best.source)}
+    before = found.baseline.kernel
+    changed = changed_files.changed_files(before, best)
+    return path, changed or {path: (before.source, best.source)}
 
 
 def _opened(

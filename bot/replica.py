@@ -1,0 +1,122 @@
+"""One side of a change as files in a folder, for what reads a program and its parts off a disk.
+
+A pull request's files are known by GitHub's API alone, those of a base by git; a program's headers
+and the sources beside it are found in folders (`runners.lone_program`). All files are there by
+name; the texts only of those that a program may be made of.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+from runners import lone_program
+
+MOST_NAMES = 20_000
+MOST_TEXTS = 200  # of one side; each may be a request to GitHub
+_HEADERS = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
+_COMPILED = frozenset({".cu", ".cpp", ".cc", ".cxx"})
+
+
+class Replica:
+    """A folder with a repository's files; a context manager, after which it is gone.
+
+    `paths` are all files, relative to the repository; `read` returns a text, None for what is none.
+    """
+
+    def __init__(
+        self, paths: Callable[[], Sequence[str]], read: Callable[[str], str | None]
+    ) -> None:
+        self._paths, self._read = paths, read
+        self._made: tempfile.TemporaryDirectory[str] | None = None
+        self._names: frozenset[str] = frozenset()
+        self._placed: set[str] = set()
+        self._filled: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._made is not None:
+            self._made.cleanup()
+
+    @property
+    def root(self) -> Path:
+        """Return the folder that stands for the repository's; it is made when first asked for."""
+        if self._made is None:
+            self._made = tempfile.TemporaryDirectory(prefix="optiml-side-")
+            self._names = frozenset(filter(_is_plain, self._paths()))
+            # Where a search for headers above a project ends.
+            (Path(self._made.name) / ".git").mkdir()
+        return Path(self._made.name).resolve()
+
+    def program(self, path: str) -> Path:
+        """Lay out a source with all that it may be built of, and return where it is."""
+        root = self.root
+        folder = PurePosixPath(path).parent
+        here = sorted(name for name in self._names if PurePosixPath(name).parent == folder)
+        beside = [name for name in here if PurePosixPath(name).suffix in _COMPILED]
+        near = (name for name in self._names if PurePosixPath(name).is_relative_to(folder))
+        far = (name for name in self._names if PurePosixPath(name).suffix in _HEADERS)
+        for name in sorted({*near, *far} - self._placed)[:MOST_NAMES]:
+            self._placed.add(name)
+            self._touch(root / name)
+        sources = [path, *beside[: lone_program.MOST_HEADERS]]
+        for name in sources:
+            self._fill(name)
+        for name in sources:
+            self._fill_headers(root / name)
+        return root / path
+
+    def users(self, path: str) -> tuple[str, ...]:
+        """Return the programs in a source's folder in whose text it would stand."""
+        found = lone_program.users(self.program(path))
+        return tuple(one.relative_to(self.root).as_posix() for one in found)
+
+    def _fill_headers(self, file: Path) -> None:
+        text = _text(file)
+        known = -1
+        while len(self._filled) > known:  # a header whose text has come may include others
+            known = len(self._filled)
+            for one in lone_program.own_headers(text, file):
+                place = Path(os.path.realpath(one))
+                if place.is_relative_to(self.root):
+                    self._fill(place.relative_to(self.root).as_posix())
+
+    def _fill(self, name: str) -> None:
+        if name in self._filled or name not in self._names or len(self._filled) >= MOST_TEXTS:
+            return
+        self._filled.add(name)
+        text = self._read(name)
+        file = self.root / name
+        if text is None:
+            file.unlink(missing_ok=True)
+        elif self._touch(file):
+            file.write_bytes(text.encode())
+
+    @staticmethod
+    def _touch(file: Path) -> bool:
+        """Make an empty file where there is none; tell whether there is one now."""
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        except OSError:
+            return False  # a name that this system does not take: no program is built with it
+        return True
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether a path stays below the repository's folder and out of git's own."""
+    parts = PurePosixPath(path).parts
+    is_below = not PurePosixPath(path).is_absolute() and ".." not in parts and "\0" not in path
+    return bool(parts) and is_below and ".git" not in parts
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_bytes().decode()
+    except (OSError, UnicodeDecodeError):
+        return ""
