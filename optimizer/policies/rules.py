@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # per row, a thread-0 loop) nearly always pays where it fits, one that always fits seldom does.
 BASE_PRIOR: Mapping[str, float] = {
     "fill-blocks": 0.90,
+    "more-blocks": 0.80,
     "warp-per-row": 0.80,
     "block-per-row": 0.60,
     "tile-matmul": 0.80,
