@@ -396,7 +396,9 @@ def sizes(
 
     `limit` around the smallest, whose buffers hold `most_elements` values at most: one whole-number
     case variable moves at a time. And `large` beside the largest, where all of them move, too: what
-    is right for a thousand elements and for the declared million may be wrong for one more.
+    is right for a thousand elements and for the declared million may be wrong for one more. Last,
+    each variable far beyond its largest, the others small: what keeps a row in a block's threads,
+    registers or shared memory holds so much and no more.
     """
     declared = [dict(case.values) for case in work.cases]
     found: list[CaseSpec] = []
@@ -428,10 +430,20 @@ def sizes(
         for changed in _beside(top.values, _movable(work, top)):
             if left and take(changed, 2 * LARGEST):
                 left -= 1
+        for name in _movable(work, top)[:MOST_LONG]:
+            value = max(int(case.values.get(name, 0)) for case in fit)
+            long = float((4 if value <= LONG else 2) * value + 1)
+            few = {
+                k: min(v, FEW) if k in _movable(work, base) else v for k, v in base.values.items()
+            }
+            if not take({**base.values, name: long}, most_elements):
+                take({**few, name: long}, most_elements)
     return tuple(found)
 
 
 LARGEST = 1 << 24
+# Up to here a variable is tried at four times its largest value, beyond at twice it.
+LONG, MOST_LONG, FEW = 4096, 4, 9.0
 
 
 def _movable(work: Work, case: CaseSpec) -> list[str]:

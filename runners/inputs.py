@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from runners import captured
 from runners.cuda_types import CudaType, Scalar, Storage, from_float
-from runners.spec import Argument, SpecError, Work
+from runners.spec import MOVED, Argument, SpecError, Work
 
 Arrays = dict[str, Storage]
 
@@ -127,7 +127,9 @@ def _from_file(
         data: npt.NDArray[Any] = np.load(path, allow_pickle=False)
     else:
         make = load_function(root, rest)
-        variables = {k: int(v) if float(v).is_integer() else v for k, v in case.items()}
+        variables = {
+            k: int(v) if float(v).is_integer() else v for k, v in case.items() if k != MOVED
+        }
         data = np.asarray(make(seed=seed, **variables))
     kind = argument.type
     scalar, lanes = kind.scalar, sum(field.lanes for field in kind.fields)

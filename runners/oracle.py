@@ -25,7 +25,7 @@ from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Gathered, Original
-from runners.spec import BaselineFailure, Json, Work
+from runners.spec import MOVED, BaselineFailure, Json, Work, moves
 
 AHEAD = 3  # combinations whose answers are being worked out while the device goes on
 
@@ -60,6 +60,12 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         both = weight(size.values) <= (LARGE if full else 1 << 20)
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]
+    if not families.captured_work(work):
+        # A scalar argument is a parameter, too: what ignores it is right for one value alone.
+        extra += [
+            Combination({**middle, MOVED: float(many)}, families.DECLARED, seed)
+            for many in moves(work)
+        ]
     if families.started(work):
         extra += [
             Combination(case, families.STARTED, seed)

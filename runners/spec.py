@@ -20,6 +20,11 @@ from runners.fault import Fault
 
 Json = dict[str, Any]
 
+# What a case holds beside its variables where scalar arguments are others than declared: how many
+# of them (`scalar_values`). No variable can have this name.
+MOVED = "*"
+SOME, ALL = 1, 2
+
 
 class SpecError(Fault):
     """A job does not say what to run: the workload's author can mend it."""
@@ -96,7 +101,8 @@ class CaseSpec:
     @property
     def name(self) -> str:
         """Return the label the project gives this case."""
-        return " ".join(f"{k}={v:g}" for k, v in self.values.items()) or "default"
+        words = " ".join(f"{k}={v:g}" for k, v in self.values.items() if k != MOVED) or "default"
+        return f"{words}, other scalars" if MOVED in self.values else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +250,44 @@ def parse(data: Json) -> JobSpec:
 
 
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
-    """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs."""
+    """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
+
+    Where the case says so they are others than declared: floats by a quarter less, and with `ALL`
+    those that are zero and the whole numbers that no variable decides, too.
+    """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
-    return tuple(evaluate(part, case) for part in parts)
+    numbers = tuple(evaluate(part, case) for part in parts)
+    many = int(case.get(MOVED, 0))
+    if not many or argument.type.pointer:
+        return numbers
+    kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
+    kinds += kinds[-1:] * len(numbers)
+    return tuple(
+        _moved(number, kind, many, fixed=not names(part))
+        for number, kind, part in zip(numbers, kinds, parts, strict=False)
+    )
+
+
+def _moved(number: float, kind: str, many: int, *, fixed: bool) -> float:
+    """Return another number of that kind, or the same where it is not to be touched."""
+    if kind == "f":
+        return number * 0.75 if number else 0.5 * (many == ALL)
+    if kind == "b" or not fixed or many != ALL or number < 3:
+        return number
+    # Multiples of four stay that: vectors of four elements depend on it.
+    return number - (4 if number >= 16 and number % 4 == 0 else 1)
+
+
+def moves(work: Work) -> tuple[int, ...]:
+    """Return how scalar arguments can be moved at all: `SOME`, `ALL`, neither."""
+    scalars = [a for a in work.arguments if not a.type.pointer]
+    case = work.cases[0].values
+    seen = [[scalar_values(a, case) for a in scalars]]
+    found: list[int] = []
+    for many in (SOME, ALL):
+        values = [scalar_values(a, {**case, MOVED: many}) for a in scalars]
+        if values not in seen:
+            found.append(many)
+            seen.append(values)
+    return tuple(found)

@@ -20,7 +20,7 @@ from runners.inputs import stream
 from runners.partners import compare_entries
 from runners.retained import ahead
 from runners.session import Session, Shaken
-from runners.spec import CaseSpec, JobSpec, Json
+from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit, Suspect
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
@@ -258,6 +258,8 @@ def _is_declared(job: JobSpec, combination: Combination) -> bool:
 
 
 def _layer(job: JobSpec, combination: Combination) -> tuple[str, str]:
+    if MOVED in combination.case:
+        return "families", "other scalars"
     if not _is_declared(job, combination):
         return "sizes", CaseSpec(combination.case).name
     if combination.family == DECLARED:

@@ -224,3 +224,40 @@ def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
         (data,) = families.apply("nan", work, arrays, seed).values()
         (where,) = np.flatnonzero(np.isnan(data.view(np.float32)))
         assert where % 7
+
+
+def test_scalars_are_moved_to_values_of_their_kind() -> None:
+    """Floats by a quarter; zeros and whole numbers of their own with all; what follows a size not."""
+
+    def scalar(kind: str, value: str) -> dict[str, str]:
+        return {"name": "s", "type": kind, "value": value}
+
+    def moved(kind: str, value: str, many: int) -> tuple[float | int, ...]:
+        argument = _work(_pointer(), scalar(kind, value), n=8).arguments[1]
+        return spec.scalar_values(argument, {"n": 8.0, spec.MOVED: float(many)})
+
+    assert moved("float", "2.0/n", spec.SOME) == (0.1875,)
+    assert moved("float", "0", spec.SOME) == (0,)
+    assert moved("float", "0", spec.ALL) == (0.5,)
+    assert moved("int", "9", spec.SOME) == (9,)
+    assert moved("int", "9", spec.ALL) == (8,)
+    assert moved("int", "512", spec.ALL) == (508,)
+    assert moved("int", "n", spec.ALL) == (8,)
+    assert moved("int", "1", spec.ALL) == (1,)
+    assert moved("float2", "{1, 0}", spec.ALL) == (0.75, 0.5)
+    for value, found in (("2.5", (1,)), ("0", (2,)), ("n", (1,))):
+        assert spec.moves(_work(_pointer(), scalar("float", value), n=50)) == found
+    assert spec.moves(_work(_pointer(), scalar("int", "n"), n=50)) == ()
+
+
+def test_each_size_is_tried_far_beyond_its_largest() -> None:
+    """What holds a row in a block's threads or registers holds so much and no more."""
+    work = _work(_pointer(shape="rows*cols"), rows=2048, cols=512)
+    alone = [case.values for case in families.sizes(work, 4, large=2)]
+    assert {"rows": 9.0, "cols": 2049.0} in alone
+    assert {"rows": 8193.0, "cols": 9.0} in alone
+    small = CaseSpec({"rows": 5.0, "cols": 33.0})
+    both = dataclasses.replace(work, cases=(*work.cases, small))
+    found = [case.values for case in families.sizes(both, 4, large=2)]
+    assert {"rows": 5.0, "cols": 2049.0} in found
+    assert {"rows": 8193.0, "cols": 33.0} in found

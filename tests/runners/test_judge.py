@@ -455,3 +455,20 @@ def test_a_launch_that_is_wrong_only_when_repeated_is_wrong(
     job = _job(SCALE, effort="weigh")
     verdict = _weighed(tmp_path, monkeypatch, FakeMeter(), SCALE, job)
     assert verdict["status"] == "wrong result"
+
+
+WEIGHTED = SCALE.replace("int n)", "int n, float a, float b)").replace(
+    "3.f * x[i] + 1.f", "a * x[i] + b"
+)
+
+
+def test_what_ignores_a_scalar_argument_is_refused(judge: Judge) -> None:
+    """A parameter that was always the same number is still a parameter, zero included."""
+    pointers: list[Json] = _job(SCALE)["workload"]["arguments"]
+    given = [{"name": "a", "type": "float", "value": "2.5"}]
+    given += [{"name": "b", "type": "float", "value": "0"}]
+    work = {"arguments": [*pointers, *given], "cases": [{"values": {"n": 300}}]}
+    for text in (WEIGHTED.replace("a *", "2.5f *"), WEIGHTED.replace("+ b", "")):
+        verdict = _verdict(judge, text, WEIGHTED, workload=work)
+        assert verdict["status"] == "wrong result"
+        assert "other scalars" in verdict["log"]
