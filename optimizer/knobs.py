@@ -112,6 +112,8 @@ def pinned(
             for n in f.variables.nodes("number_literal")
             if integer(source.of(n)) == old and old > 2
         ]
+        if free and strided(source, f, name, literals):
+            literals = []
         if any(sizes_shared(n) for n in literals) or (literals and not free):
             if not all(sizes_shared(n) or by_block(source, n) for n in literals):
                 return None
@@ -122,6 +124,28 @@ def pinned(
     if f.launch_bounds and not _bounds_fit(source, f, changes, known):
         return None
     return found
+
+
+def strided(source: Source, f: Function, axis: str, literals: Sequence[Node]) -> bool:
+    """Return whether numbers that look like a block's extent are that of what the block walks.
+
+    `for (b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;` is right for any block.
+    """
+    bounds = [
+        lp.bound
+        for lp in f.loops
+        if lp.counted and lp.step_node is not None and lp.bound is not None
+        and source.plain(lp.step_node) == f"blockDim.{axis}"
+    ]  # fmt: skip
+    arrays = [v for v in f.shared if any(contains(v.declaration, n) for n in literals)]
+    return (
+        len(arrays) == 1
+        and any(contains(b, n) for b in bounds for n in literals)
+        and all(
+            contains(arrays[0].declaration, n) or any(contains(b, n) for b in bounds)
+            for n in literals
+        )
+    )
 
 
 def sizes_shared(node: Node) -> bool:

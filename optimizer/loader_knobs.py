@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from optimizer.functions import Function
@@ -15,6 +15,7 @@ from optimizer.knobs import (
     numbers_threads,
     repeated,
     sizes_shared,
+    strided,
 )
 from optimizer.model import Kernel, Launch
 from optimizer.source import Source
@@ -22,7 +23,11 @@ from optimizer.syntax import span
 from optimizer.tokens import integer
 
 
-def loader_knobs(source: Source, kernel: Kernel) -> Iterator[Knob]:
+def loader_knobs(
+    source: Source,
+    kernel: Kernel,
+    shapes: Callable[[tuple[int, ...]], Sequence[tuple[int, ...]]] = alternatives,
+) -> Iterator[Knob]:
     """Yield other blocks for a kernel that the workload's own launch geometry starts."""
     launch = kernel.launch
     function = source.function(kernel.name)
@@ -36,7 +41,7 @@ def loader_knobs(source: Source, kernel: Kernel) -> Iterator[Knob]:
     if any(s is None for s in sizes):
         return
     present = tuple(s or 0 for s in sizes)
-    for rank, shape in enumerate(alternatives(present)):
+    for rank, shape in enumerate(shapes(present)):
         found = _regeared(source, function, launch, present, shape)
         if found is None:
             continue
@@ -113,6 +118,8 @@ def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> Places 
             return None
         places[constants[0].value_span] = new
     literals = [n for n in f.variables.nodes("number_literal") if integer(source.of(n)) == old]
+    if free and strided(source, f, "xyz"[axis], literals):
+        literals = []
     if literals and not constants and (not free or any(sizes_shared(n) for n in literals)):
         if old <= 2 or not all(sizes_shared(n) or by_block(source, n) for n in literals):
             return None

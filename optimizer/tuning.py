@@ -11,7 +11,7 @@ text is checked before it is offered: blocks stay within 1024 threads, static sh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from optimizer.boundary import violations
 from optimizer.functions import Function
@@ -78,14 +78,7 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
         if (text, launch) in seen or not _holds(source, dict(knob.places)):
             continue
         seen.add((text, launch))
-        yield Edit(
-            title=knob.title,
-            source=text,
-            author="rule:tune",
-            rationale=knob.rationale,
-            kind=KIND,
-            launch=knob.launch,
-        )
+        yield _edit(text, knob)
 
     def within(name: str) -> bool:
         return any(_permitted(source, knob) for knob in shapes if name in knob.kernels)
@@ -102,6 +95,31 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
                 kind=KIND,
             )
         )
+
+
+def _edit(text: str, knob: Knob) -> Edit:
+    return Edit(
+        title=knob.title,
+        source=text,
+        author="rule:tune",
+        rationale=knob.rationale,
+        kind=KIND,
+        launch=knob.launch,
+    )
+
+
+def reshaped(
+    kernel: Kernel, source: Source, shapes: Callable[[tuple[int, ...]], Sequence[tuple[int, ...]]]
+) -> Iterator[tuple[frozenset[str], Edit]]:
+    """Yield edits of block shapes alone, with the kernels whose blocks change.
+
+    `shapes` gives the shapes to try for one, likeliest first. What the boundary forbids is left
+    out.
+    """
+    for knob in (*_shapes(source, shapes), *loader_knobs(source, kernel, shapes)):
+        if _holds(source, dict(knob.places)) and _permitted(source, knob):
+            text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
+            yield knob.kernels, _edit(text, knob)
 
 
 def _permitted(source: Source, knob: Knob) -> bool:
@@ -134,7 +152,10 @@ def _holds(source: Source, places: Places) -> bool:
 # -- block shapes of launches in the file --
 
 
-def _shapes(source: Source) -> Iterator[Knob]:
+def _shapes(
+    source: Source,
+    shapes: Callable[[tuple[int, ...]], Sequence[tuple[int, ...]]] = alternatives,
+) -> Iterator[Knob]:
     done: set[tuple[tuple[Span, ...], str]] = set()
     for launch in source.launches:
         sizes = _sizes(launch.block)
@@ -144,7 +165,7 @@ def _shapes(source: Source) -> Iterator[Knob]:
         if (literals, launch.kernel) in done or len(literals) != len(sizes):
             continue
         done.add((literals, launch.kernel))
-        for rank, shape in enumerate(alternatives(sizes)):
+        for rank, shape in enumerate(shapes(sizes)):
             places = _together(source, launch, shape)
             if places is None:
                 continue

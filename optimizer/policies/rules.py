@@ -50,6 +50,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "sincos": 0.45,
     "tile-broadcast": 0.50,
     "coarsen": 0.50,
+    "block-size": 0.50,
     "vectorize": 0.50,
     "local-array": 0.45,
     "pad-shared": 0.45,
@@ -57,7 +58,6 @@ BASE_PRIOR: Mapping[str, float] = {
     "fuse-launches": 0.40,
     "float-literals": 0.40,
     "fast-math": 0.35,
-    "block-size": 0.35,
     "specialize": 0.30,
     "unroll": 0.30,
     "ilp": 0.25,
@@ -213,7 +213,7 @@ class RulePolicy:
                 prior *= 0.7 + 0.6 * max(0.0, min(1.0, promise))
             if self._memory is not None:
                 prior *= self._memory.factor(edit.kind, where)
-            scores.append(max(LEAST_PRIOR, min(1.0, prior * ORDER_DECAY**place)))
+            scores.append(max(LEAST_PRIOR, min(1.0, prior) * ORDER_DECAY**place))
         return scores
 
 
