@@ -10,7 +10,8 @@ from bot import init
 from bot.checkout import Reading
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
-from runners import lone_program
+from optimizer.source import Source
+from runners import companions, lone_program
 from runners.workload import PROJECT_FILE, program_workload, read_project
 
 FILE = PROJECT_FILE
@@ -110,9 +111,19 @@ def checked(file: Path) -> Path:
         near = sorted(file.parent.glob("*.cu")) if file.parent.is_dir() else []
         known = ", ".join(str(one) for one in near[:5])
         raise ConfigError(f"there is no file {file}", f"here are: {known}" if known else "")
-    if not file.is_file() or file.suffix not in _SUFFIXES:
+    if file.is_dir():
+        raise ConfigError(f"{file} is a folder", _programs_of(file))
+    if not file.is_file() or file.suffix not in (*_SUFFIXES, *companions.MAINS):
         raise ConfigError(f"{file} is no CUDA source", "name a .cu file")
     return file.resolve()
+
+
+def _programs_of(folder: Path) -> str:
+    """Say which programs a folder holds."""
+    sources = sorted(p for p in folder.iterdir() if p.suffix in companions.COMPILED)
+    texts = ((path, companions.exact(path)) for path in sources[: companions.MOST_FILES])
+    found = [path for path, text in texts if text is not None and Source(text).has_main]
+    return f"name one of its programs: {', '.join(map(str, found))}" if found else "name a .cu file"
 
 
 def text_of(file: Path) -> str:

@@ -110,10 +110,14 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Compiler flags (allow-listed) and include directories, relative to the project's root."""
+    """Compiler flags (allow-listed) and include directories, relative to the project's root.
+
+    `sources` are files that are compiled as they are and linked to a program, relative to it, too.
+    """
 
     flags: tuple[str, ...] = ("-O3", "-std=c++17")
     include: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ class CompilingBuilder:
                     workload.build.include,
                     workload.accept.allow_fast_math,
                     library,
+                    workload.build.sources,
                 ),
                 root=workload.root,
                 launch=repr(launch) if launch else "",

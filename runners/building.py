@@ -95,4 +95,6 @@ class Building:
 def _options(work: Json) -> Options:
     build = work.get("build") or {}
     fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
-    return Options(tuple(build.get("flags") or ()), tuple(build.get("include") or ()), fast)
+    words = (tuple(build.get(name) or ()) for name in ("flags", "include", "sources"))
+    flags, include, sources = words
+    return Options(flags, include, fast, sources=sources)

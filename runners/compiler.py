@@ -78,12 +78,14 @@ class Options:
     """A project's compiler flags and include folders; `fast_math` tells that it allows that.
 
     `library` is a folder of headers outside the project that the user, never a project, named.
+    `sources` are files of the project that are linked to a program as they are.
     """
 
     flags: tuple[str, ...] = ("-O3", "-std=c++17")
     include: tuple[str, ...] = ()
     fast_math: bool = False
     library: Path | None = None
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,15 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class _Beside:
+    """A source that is compiled as it is, headers of its own outside of the project, its digest."""
+
+    file: Path
+    beyond: tuple[Path, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Order:
     """One source to compile and everything that decides what comes out."""
 
@@ -134,6 +145,7 @@ class _Order:
     headers: str
     library: Path | None = None
     beyond: tuple[Path, ...] = ()
+    beside: tuple[_Beside, ...] = ()
 
     @property
     def arch(self) -> str:
@@ -144,7 +156,7 @@ class _Order:
     @property
     def key(self) -> str:
         parts = [self.source, self.name, self.kind, self.arch, self.symbol, self.options]
-        text = json.dumps([*parts, self.headers])
+        text = json.dumps([*parts, self.headers, *(one.digest for one in self.beside)])
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
@@ -218,8 +230,12 @@ class Compiler:
         file, made = folder / order.name, folder / f"made{'.so' if kind == 'shared' else ''}"
         file.write_text(source, "utf-8", errors="surrogateescape", newline="")
         command = [self.toolchain.nvcc, *_mode(order), *order.options, *self.toolchain.flags]
-        command += [*self._runtime(), "-o", made, file]
+        objects = self._objects(order)
+        if isinstance(objects, Failure):
+            return None
+        command += [*self._runtime(), *objects, "-o", made, file]
         shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
+        shown += [one.parent for one in objects]
         script = altering.first([str(word) for word in command], str(folder))
         done = self._run(["/bin/sh", "-c", script], folder, readable=shown)
         plan = folder / altering.PLAN
@@ -260,9 +276,24 @@ class Compiler:
             switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
         name, headers = _file_name(path), header_digest(source, folders)
         beyond = self._beyond(source, folders, top)
+        places = [near(top, one) for one in given.sources] if kind == "program" else []
+        beside = tuple(self._beside(one, folders, top) for one in places)
+        line = tuple(switches)
         return _Order(
-            source, name, kind, sm, symbol, tuple(switches), top, headers, given.library, beyond
+            source, name, kind, sm, symbol, line, top, headers, given.library, beyond, beside
         )
+
+    def _beside(self, file: Path, folders: Sequence[Path], top: Path) -> _Beside:
+        """Return a source of the project that is compiled as it is."""
+        try:
+            text = file.read_bytes().decode(errors="surrogateescape")
+        except OSError as error:
+            message = f"cannot read {file}: {error.strerror}"
+            raise Fault("ConfigError", message, "it is to be linked to the program") from error
+        around = [file.parent, *folders]
+        words = json.dumps([str(file), text, header_digest(text, around)])
+        digest = hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:24]
+        return _Beside(file, self._beyond(text, around, top), digest)
 
     def _beyond(self, source: str, folders: Sequence[Path], top: Path) -> tuple[Path, ...]:
         """Return headers outside of the project that one's own source includes.
@@ -309,7 +340,43 @@ class Compiler:
             return Failure(f"there is no {what} {order.symbol} in the compiled code, only: {known}")
         return made
 
+    def _objects(self, order: _Order) -> list[Path] | Failure:
+        """Return what is linked to a program besides its text; each is compiled once."""
+        made: list[Path] = []
+        for one in order.beside:
+            words = json.dumps([one.digest, order.arch, order.options])
+            folder = self._scratch / "objects" / hashlib.sha256(words.encode()).hexdigest()[:24]
+            with self._lock:
+                turn = self._running.setdefault(str(folder), threading.Lock())
+            with turn:
+                target = folder / f"{one.file.stem}.o"
+                if not target.is_file():
+                    failed = self._object(order, one, target)
+                    if failed is not None:
+                        return failed
+            made.append(target)
+        return made
+
+    def _object(self, order: _Order, one: _Beside, target: Path) -> Failure | None:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(target.parent, error) from error
+        part = target.with_suffix(".part.o")
+        command: list[str | Path] = [self.toolchain.nvcc, "-c", *_mode(order), *order.options]
+        command += [*self.toolchain.flags, "-o", part, one.file]
+        shown = [order.root, one.file, *order.beyond, *one.beyond]
+        done = self._run(command, target.parent, readable=shown)
+        printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
+        if done.code != 0 or part.is_symlink() or not part.is_file():
+            return _failure(order, done, printed, shutil.disk_usage(self._scratch).free)
+        part.replace(target)
+        return None
+
     def _once(self, order: _Order, appended: str) -> Artifact | Failure:
+        objects = self._objects(order)
+        if isinstance(objects, Failure):
+            return objects
         folder = self._scratch / "build" / (order.key + ("-used" if appended else ""))
         suffix = {"cubin": ".cubin", "shared": ".so", "program": "", "ptx": ".ptx"}[order.kind]
         made = folder / (Path(order.name).stem + suffix)
@@ -321,7 +388,9 @@ class Compiler:
             raise _unwritable(folder, error) from error
         command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
         command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
+        command += objects
         shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
+        shown += [one.parent for one in objects]
         shown += [order.library] if order.library is not None else []
         seconds = COMPILE_SECONDS if order.library is None else LIBRARY_SECONDS
         done = self._run(command, folder, readable=shown, seconds=seconds)

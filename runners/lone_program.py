@@ -14,17 +14,10 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import build_advice, header_digest, joined
+from runners import build_advice, companions, header_digest, joined
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
-_COMPILED = {".cu", ".cpp", ".cc", ".cxx"}
-# A function that is declared: words before its name, on its line, that may be a type.
-_DECLARED = re.compile(
-    r"^[ \t]*(?!(?:return|else|case|new|delete|throw|goto|typedef|using|#|//)\b)"
-    r"(?:extern\s+)?(?:\"C\"\s+)?[A-Za-z_][\w:<>, \t*&]*[\s*&]([A-Za-z_]\w*)\s*\(",
-    re.MULTILINE,
-)
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([\w./+-]+)[>\"]", re.MULTILINE)
+_INCLUDE = companions.INCLUDE
 # The header of a library of the CUDA toolkit, and what links it; all are in `runners.flags`.
 _LIBRARIES = {
     "cublas.h": "-lcublas",
@@ -121,13 +114,14 @@ def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, 
     return tuple(found)
 
 
-def own_headers(text: str, file: Path) -> dict[str, str]:
+def own_headers(text: str, file: Path, folders: Sequence[str] = ()) -> dict[str, str]:
     """Return the headers that a file includes from its own folder and below, by path, with texts.
 
-    Those that cannot be read are left out.
+    And from other folders, relative to its own. Those that cannot be read are left out.
     """
     found: dict[str, str] = {}
-    for path in sorted(header_digest.included(text, [file.parent])[0])[:MOST_HEADERS]:
+    places = [file.parent, *(file.parent / one for one in folders)]
+    for path in sorted(header_digest.included(text, places)[0])[:MOST_HEADERS]:
         try:
             found[path] = Path(path).read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -151,7 +145,7 @@ def joinable(text: str, file: Path) -> dict[str, str]:
         path = (file.parent / name).resolve()
         if path in included or not path.is_relative_to(file.parent) or str(path) not in others:
             continue
-        exact = _exact(path)
+        exact = companions.exact(path)
         if exact is not None and Source(exact).kernels:
             found[name] = exact
     return found
@@ -160,85 +154,67 @@ def joinable(text: str, file: Path) -> dict[str, str]:
 def compiled_beside(text: str, file: Path) -> dict[str, str]:
     """Return sources beside a program that define what it only declares, by name, with texts.
 
-    Empty where two of them define the same: then a makefile chooses.
+    Those that stand in its text. Empty where two of them define the same: then a makefile chooses.
     """
-    here = [text, *own_headers(text, file).values()]
-    included = {Path(name).name for one in here for name in _INCLUDE.findall(one)}
-    defined = {name for one in here for name in _defined(Source(one))}
-    if not {name for one in here for name in _DECLARED.findall(one)} - defined:
-        return {}
-    sources: dict[str, tuple[str, Source]] = {}
-    for path in sorted(file.parent.iterdir()):
-        if path == file or path.suffix not in _COMPILED or len(sources) >= MOST_HEADERS:
-            continue
-        exact = _exact(path)
-        if exact is not None and not (parsed := Source(exact)).has_main:
-            sources[path.name] = (exact, parsed)
-    found: dict[str, str] = {}
-    more = True
-    while more:
-        more = False
-        wanted = {name for one in here for name in _DECLARED.findall(one)} - defined
-        for name, (exact, parsed) in sources.items():
-            if name in found or name in included or not wanted & _defined(parsed):
-                continue
-            if _defined(parsed) & defined:
-                return {}
-            found[name] = exact
-            here.append(exact)
-            defined |= _defined(parsed)
-            more = True
-    return found
+    return dict(beside(text, file).joined)
+
+
+def beside(text: str, file: Path) -> companions.Companions:
+    """Return the sources that a program is built of besides its own file."""
+    headers = own_headers(text, file)
+    folders = include_folders([text, *headers.values()], file, file.parent)
+    return companions.companions(text, file, own_headers(text, file, folders))
 
 
 def users(file: Path) -> tuple[Path, ...]:
     """Return programs in a file's folder whose text it would stand in."""
     found = []
-    for path in sorted(file.parent.glob("*.cu"))[:MOST_HEADERS]:
-        text = None if path == file else _exact(path)
+    here = sorted(p for p in file.parent.iterdir() if p.suffix in companions.COMPILED)
+    for path in here[:MOST_HEADERS]:
+        text = None if path == file else companions.exact(path)
         if text is None or not Source(text).has_main:
             continue
         headers = {(file.parent / name).resolve() for name in joinable(text, path)}
-        if file in headers or file.name in compiled_beside(text, path):
+        if file in headers or file in _files(beside(text, path), path):
             found.append(path)
     return tuple(found)
 
 
-def _defined(source: Source) -> set[str]:
-    """Return the functions that a source defines for others."""
-    return {f.name for f in source.functions if "static" not in f.qualifiers and f.name != "main"}
-
-
-def _exact(path: Path) -> str | None:
-    try:
-        fits = path.is_file() and path.stat().st_size <= MOST_BYTES
-        return path.read_bytes().decode() if fits else None
-    except (OSError, UnicodeDecodeError):
-        return None
+def _files(found: companions.Companions, file: Path) -> set[Path]:
+    """Return the files that a program is built of besides its own."""
+    lead = {found.lead[0]} if found.lead else set()
+    return {file.parent / name for name in found.joined} | {*found.apart} | lead
 
 
 def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel, Workload]:
-    """Return a program with kernels of its headers, and sources beside it, in its own text."""
-    beside = compiled_beside(kernel.source, file)
-    others = [kernel.source, *beside.values()]
+    """Return a program with kernels of its headers, and sources beside it, in its own text.
+
+    Sources that cannot stand there are compiled as they are. The kernel's path is that of another
+    file where the program's own is one of those.
+    """
+    found = beside(kernel.source, file)
+    lead, text = found.lead or (file, kernel.source)
+    others = [text, *found.joined.values()]
     # A header that two of them include would be there twice.
-    owned = [_alone(at, others, file) for at in range(len(others))]
-    headers = owned[0]
-    if not headers and not beside:
+    owned = [_alone(at, others, lead) for at in range(len(others))]
+    if not owned[0] and not found.joined and not found.apart:
         return kernel, workload
     root = Path(workload.root)
     names = {name for one in owned for name in one}
-    places = {(file.parent / name).resolve().parent for name in names} - {file.parent}
+    places = {(lead.parent / name).resolve().parent for name in names} - {lead.parent}
     folders = [os.path.relpath(place, root) for place in sorted(places)]
-    folders += include_folders(others[1:], file, root)
+    more = [*others, *(one for path in found.apart if (one := companions.exact(path)))]
+    folders += include_folders(more[1:], lead, root)
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
-    more = (f for f in build(others[1:]).flags if f not in workload.build.flags)
-    flags = (*workload.build.flags, *(f for f in more if not f.startswith(("-O", "-std"))))
-    build_ = replace(workload.build, include=include, flags=flags)
-    parts = zip(beside, others[1:], owned[1:], strict=True)
+    wanted = (f for f in build(more).flags if f not in workload.build.flags)
+    flags = (*workload.build.flags, *(f for f in wanted if not f.startswith(("-O", "-std"))))
+    sources = tuple(os.path.relpath(path, root) for path in found.apart)
+    build_ = replace(workload.build, include=include, flags=flags, sources=sources)
+    parts = zip(found.joined, others[1:], owned[1:], strict=True)
     whole = {name: joined.join(part, inner) for name, part, inner in parts}
-    text = joined.join(kernel.source, headers, whole)
-    return replace(kernel, source=text), replace(workload, build=build_)
+    joint = joined.join(text, owned[0], whole)
+    place = os.path.relpath(lead, root) if found.lead else kernel.path
+    return replace(kernel, source=joint, path=place), replace(workload, build=build_)
 
 
 def _alone(at: int, texts: Sequence[str], file: Path) -> dict[str, str]:
