@@ -312,7 +312,7 @@ def table(given: argparse.Namespace) -> int:
     one = {_kind(row): row for row in rows if row["gpus"] == 1}
     print(
         "| example | through | window | GPUs | evaluations/min | × 1 GPU / N "
-        "| first half, second half | × 1 GPU / N | busy | idle for choice, compiling, other, end: s "
+        "| halves | × 1 GPU / N | busy | idle for choice, compiling, other, end: s "
         "| compile, verify, time: s | search CPU | sent/used |"
     )
     print("|" + " --- |" * 13)

@@ -53,6 +53,10 @@ class Pace:
         return self.judge * math.exp(self.sigma * z - self.sigma**2 / 2)
 
 
+# The first of a workload is slow in what `cold` counts: no candidate takes longer than this.
+MOST_SECONDS = 3.0
+
+
 @dataclass(slots=True)
 class Card:
     """What one GPU did: seconds made ready, seconds judging, and until when it works."""
@@ -71,6 +75,7 @@ class VirtualDispatcher:
     answer: Callable[[Kernel], Verdict]
     pace: Pace = field(default_factory=Pace)
     rehearse: bool = True
+    recorded: bool = False
     cpu: bool = False
     compilers: int = 4
     now: float = 0.0
@@ -105,7 +110,13 @@ class VirtualDispatcher:
             self._catch_up()
             return tickets[place].verdict.done()
 
-        return Awaited(len(jobs), lambda place: self._taken(tickets[place]), there, prefer)
+        def forget(place: int) -> None:
+            tickets[place].rank = Rank.FORGOTTEN
+
+        def taken(place: int) -> Verdict:
+            return self._taken(tickets[place])
+
+        return Awaited(len(jobs), taken, there, prefer, forget=forget)
 
     def _compiled(self, job: Job, rank: Rank) -> Compiled:
         built: Future[tuple[Built, Built]] = Future()
@@ -115,7 +126,10 @@ class VirtualDispatcher:
         made = Built({"machine_code": code}, None)
         ticket = Compiled(job, next(self._count), rank, built=built, key_of=_code)
         self._waiting.append(ticket)
-        at = max(self.now, heapq.heappop(self._free_at)) + self.pace.compile
+        compiling = self.pace.compile
+        if self.recorded:
+            compiling = self.answer(job.kernel).seconds.get("compile", compiling)
+        at = max(self.now, heapq.heappop(self._free_at)) + compiling
         heapq.heappush(self._free_at, at)
         self._at(at, lambda: built.set_result((made, made)))
         return ticket
@@ -155,6 +169,9 @@ class VirtualDispatcher:
             return
         drawn = int(ticket.job.kernel.digest[:8], 16) / 0xFFFFFFFF
         seconds = self.pace.judging(drawn)
+        if self.recorded and ticket.rank is not Rank.REHEARSAL:
+            seconds = sum(verdict.seconds.get(part, 0.0) for part in ("verify", "time"))
+            seconds = min(seconds, MOST_SECONDS)
         cold = 0.0 if card.ready else self.pace.cold
         card.ready = True
         card.cold, card.busy = card.cold + cold, card.busy + seconds
@@ -197,7 +214,9 @@ def run(gpus: int, given: argparse.Namespace, *, rehearse: bool) -> dict[str, ob
         return recorded.dispatch([Job(candidate, kernel, workload)])[0]
 
     pace = Pace(sigma=given.sigma)
-    fleet = VirtualDispatcher(gpus, answer, pace, rehearse=rehearse, cpu=given.cpu)
+    fleet = VirtualDispatcher(
+        gpus, answer, pace, rehearse=rehearse, recorded=given.recorded, cpu=given.cpu
+    )
     tools = Tools(
         RulePolicy(plugins.rules(), workload.accept),
         DispatchedEvaluator(fleet, kernel),
@@ -243,6 +262,7 @@ def main() -> int:
     parser.add_argument("--window", type=int, default=8)
     parser.add_argument("--gpus", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--cpu", action="store_true")
+    parser.add_argument("--recorded", action="store_true", help="each what it took there")
     parser.add_argument("--sigma", type=float, default=0.0, help="0: differing evenly")
     given = parser.parse_args()
     for rehearse in (False, True):

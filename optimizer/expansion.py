@@ -64,7 +64,9 @@ class Expansion:
         ]
         self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
         self._refusals: dict[str, Verdict | None] = {}
-        self._ahead = Lookahead(tree, self._width, self._screen, self._fit, self._foreseen)
+        self._ahead = Lookahead(
+            tree, self._width, self._screen, self._fit, self._foreseen, self._tunes
+        )
         self._late: list[tuple[Node, Waiting]] = []
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
@@ -133,7 +135,13 @@ class Expansion:
     def sent(self, candidate: Candidate) -> Asked | Verdict:
         """Send a candidate to the evaluator without waiting, or return why it may not run."""
         refused = self._refused(candidate.digest, candidate.kernel)
-        return refused or Asked(self._screen([candidate.kernel]), 0)
+        ahead = self._ahead.take(candidate.digest)
+        return refused or ahead or Asked(self._screen([candidate.kernel]), 0)
+
+    def follow(self, under: Sequence[Candidate]) -> None:
+        """Have what comes behind the candidates of a window compiled, and judged on idle GPUs."""
+        told = [(one.parent, one.proposal.edit.kind) for one in under]
+        self._ahead.follow(told, self._width() // 2)
 
     def _arrived(self, size: int) -> list[Candidate]:
         """Return up to `size` of the proposals that came late and still wait, in their order."""
@@ -273,6 +281,16 @@ class Expansion:
         if node.asked and self.settings.tune and not node.tunes and not node.upcoming:
             self._draw(node)
         return node.tunes or node.upcoming
+
+    def _tunes(self, node: Node) -> Iterator[Sequence[Waiting]]:
+        """Yield the constants to try next at a candidate, those that are drawn and the next ones.
+
+        Nothing that the search does later depends on whether this was asked.
+        """
+        yield node.tunes
+        if self.settings.tune and not node.upcoming:
+            self._draw(node)
+        yield node.upcoming
 
     def _candidate(self, node: Node, waiting: Waiting) -> Candidate:
         self.seen.add(waiting.digest)

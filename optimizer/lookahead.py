@@ -1,6 +1,7 @@
 """Keeps all machines busy: evaluates what would probably be tried next while others still run.
 
-What is tried, and in which order, the search alone decides, from the verdicts of whole batches.
+What is tried, and in which order, the search alone decides, from the verdicts of whole batches or
+of those that have left its window.
 A verdict that was asked for ahead is used if its candidate is chosen after all, and else forgotten:
 so the number of machines changes the time and never the tree.
 """
@@ -8,12 +9,12 @@ so the number of machines changes the time and never the tree.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from optimizer.interfaces import Underway
-from optimizer.strategies import leaders, share_of_top
+from optimizer.strategies import leaders, share_of_top, wants_top
 
 if TYPE_CHECKING:
     from optimizer.model import Kernel, Verdict
@@ -44,6 +45,11 @@ class Asked:
         if isinstance(self.answers, Underway):
             self.answers.prefer(self.place, urgent)
 
+    def forget(self) -> None:
+        """Have it not begun unless it is hurried."""
+        if isinstance(self.answers, Underway):
+            self.answers.forget(self.place)
+
     @property
     def verdict(self) -> Verdict:
         """Return it, waiting for it where it is not in yet."""
@@ -54,7 +60,8 @@ class Lookahead:
     """Asks ahead for as many verdicts as machines would else be idle.
 
     `width` is how many candidates the machines work on at once; `ask` sends kernels to the
-    evaluator without waiting, `fit` tells whether a candidate may be run at all.
+    evaluator without waiting, `fit` tells whether a candidate may be run at all. `waiting` returns
+    what may be tried next at a node, `tunes` its constants, those first that go first.
     """
 
     def __init__(
@@ -64,9 +71,10 @@ class Lookahead:
         ask: Callable[[Sequence[Kernel]], Sequence[Verdict]],
         fit: Callable[[str, Kernel], bool],
         waiting: Callable[[Node], Sequence[Waiting]],
+        tunes: Callable[[Node], Iterable[Sequence[Waiting]]],
     ) -> None:
         self._tree, self._width, self._ask, self._fit = tree, width, ask, fit
-        self._waiting = waiting
+        self._waiting, self._tunes = waiting, tunes
         self._asked: dict[str, Asked] = {}
         self._queues: dict[int, Sequence[Waiting]] = {}
         self.tuning = False
@@ -103,6 +111,90 @@ class Lookahead:
             for place, digest in enumerate(found):
                 self._asked[digest] = asked = Asked(answers, place)
                 asked.prefer(urgent=False)
+
+    def follow(self, under: Sequence[tuple[Node, str]], count: int) -> None:
+        """Ask for what a window will take up next, `count` candidates at most.
+
+        `under` are its candidates under evaluation, the oldest first: which node each edits, by an
+        edit of which kind. What was foreseen before and is no longer is put behind all else.
+        """
+        if self._width() <= 1:
+            return
+        found: dict[str, Kernel] = {}
+        likely = set()
+        for node, waiting in self._following(under, count):
+            likely.add(waiting.digest)
+            if waiting.digest not in self._asked:
+                kernel = waiting.proposal.edit.apply(node.step.kernel)
+                if self._fit(waiting.digest, kernel):
+                    found[waiting.digest] = kernel
+        for digest, asked in self._asked.items():
+            if not asked.ready:
+                asked.forget() if digest not in likely else asked.prefer(urgent=False)
+        if found:
+            answers = self._ask(list(found.values()))
+            for place, digest in enumerate(found):
+                self._asked[digest] = asked = Asked(answers, place)
+                asked.prefer(urgent=False)
+
+    def _following(
+        self, under: Sequence[tuple[Node, str]], count: int
+    ) -> Iterator[tuple[Node, Waiting]]:
+        """Yield what a window would take up next if nothing under evaluation got on.
+
+        One leaves it, the oldest, before each that is chosen.
+        """
+        tree, drawn = self._tree, set[str]()
+        siblings: dict[int, Counter[str]] = defaultdict(Counter)
+        for node, kind in under:
+            siblings[node.step.number][kind] += 1
+        judged: Counter[int] = Counter()
+        expected: list[Node] = []
+        spent: set[int] = set()
+        try:
+            for oldest, kind in under[:count]:
+                judged[oldest.step.number] += 1
+                siblings[oldest.step.number][kind] -= 1
+                found = self._one(judged, siblings, drawn, spent)
+                if found is None:
+                    return
+                node, waiting = found
+                siblings[node.step.number][waiting.proposal.edit.kind] += 1
+                drawn.add(waiting.digest)
+                if not self.tuning:
+                    tree.expect(node, 1)
+                    expected.append(node)
+                yield node, waiting
+        finally:
+            for node in expected:
+                tree.expect(node, -1)
+
+    def _one(
+        self,
+        judged: Counter[int],
+        siblings: Mapping[int, Counter[str]],
+        drawn: Container[str],
+        spent: set[int],
+    ) -> tuple[Node, Waiting] | None:
+        """Return what a window would take up now; `judged` counts by node what left it before."""
+        tree = self._tree
+        if self.tuning:
+            for node in leaders(tree):
+                for queue in self._tunes(node) if node.asked else ():
+                    waiting = tree.head(queue, Counter(), drawn)
+                    if waiting is not None:
+                        return node, waiting
+        while True:
+            top = tree.top.step.number
+            wanted = top not in spent and wants_top(tree, judged[top])
+            edited = tree.top if wanted else self._next(tree.settings.batch, spent)
+            if edited is None:
+                return None
+            taken = siblings[edited.step.number]
+            waiting = tree.head(self._queue(edited), taken, drawn)
+            if waiting is not None:
+                return edited, waiting
+            spent.add(edited.step.number)
 
     def _foreseen(
         self, first: Sequence[tuple[Node, Waiting]], left: int

@@ -47,6 +47,9 @@ class Rolling:
 
     def next(self) -> tuple[Candidate, Verdict]:
         """Return the oldest candidate with its verdict, waiting for it."""
+        oldest = self._under[0][1]
+        if isinstance(oldest, Asked) and not oldest.ready:
+            self._expansion.follow([candidate for candidate, _ in self._under])
         candidate, asked = self._under.popleft()
         number, kind = candidate.parent.step.number, candidate.proposal.edit.kind
         self._siblings[number][kind] -= 1

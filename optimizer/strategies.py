@@ -47,11 +47,14 @@ def mcts(tree: Tree) -> Node | None:
     return found
 
 
-def wants_top(tree: Tree) -> bool:
-    """Tell whether the next of a batch, or of a window, is to edit the best candidate itself."""
+def wants_top(tree: Tree, judged: int = 0) -> bool:
+    """Tell whether the next of a batch, or of a window, is to edit the best candidate itself.
+
+    In a window, as if `judged` of its edits that are under evaluation were known.
+    """
     settings, share = tree.settings, share_of_top(tree)
     if settings.window:
-        return tree.top.budding * WHOLE_BATCH < share * settings.window
+        return (tree.top.budding - judged) * WHOLE_BATCH < share * settings.window
     return tree.root.pending < share
 
 

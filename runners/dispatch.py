@@ -201,7 +201,7 @@ class LocalDispatcher:
                 screened = replace(job, effort=Effort.SCREEN)
                 for _ in self._seats[1:]:
                     self._line.join(screened, one, Rank.REHEARSAL)
-        return awaited(tickets, cancels=True)
+        return awaited(tickets, self._line.tell, cancels=True)
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker says of one device; open the others meanwhile.

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 
 class Rank(IntEnum):
-    """Who goes first: what was chosen, what was only foreseen, what makes a GPU ready."""
+    """Who goes first: what was chosen, what was only foreseen, what makes a GPU ready.
+
+    What was foreseen once and is no longer goes on no GPU before it is wanted again.
+    """
 
     CHOSEN = 0
     FORESEEN = 1
     REHEARSAL = 2
+    FORGOTTEN = 3
 
 
 @dataclass(slots=True, eq=False)
@@ -42,20 +46,34 @@ class Ticket:
 
 
 def awaited(
-    tickets: Sequence[Ticket], changed: Callable[[], None] = lambda: None, *, cancels: bool = False
+    tickets: Sequence[Ticket], changed: Callable[[], None] | None = None, *, cancels: bool = False
 ) -> Awaited:
-    """Return the verdicts of tickets; `changed` is told when one goes before or behind others."""
+    """Return the verdicts of tickets; `changed` is told when one goes before or behind others.
+
+    Without it nothing is forgotten: nobody would hear that it is wanted again.
+    """
 
     def prefer(place: int, urgent: bool) -> None:
         tickets[place].rank = Rank.CHOSEN if urgent else Rank.FORESEEN
-        changed()
+        if changed is not None:
+            changed()
+
+    def forget(place: int) -> None:
+        if changed is not None:
+            tickets[place].rank = Rank.FORGOTTEN
+
+    def taken(place: int) -> Verdict:
+        if tickets[place].rank is Rank.FORGOTTEN:
+            prefer(place, urgent=True)
+        return tickets[place].verdict.result()
 
     return Awaited(
         len(tickets),
-        lambda place: tickets[place].verdict.result(),
+        taken,
         lambda place: tickets[place].verdict.done(),
         prefer,
         lambda place: cancels and tickets[place].verdict.cancel(),
+        forget,
     )
 
 
@@ -93,7 +111,11 @@ class Compiled(Ticket):
 
 def first(waiting: Iterable[Compiled], running: Collection[tuple[str, ...]]) -> Compiled | None:
     """Return what a free GPU takes: the first that is compiled and runs on no other GPU now."""
-    able = [one for one in waiting if one.built.done() and one.key not in running]
+    able = [
+        one
+        for one in waiting
+        if one.rank is not Rank.FORGOTTEN and one.built.done() and one.key not in running
+    ]
     return min(able, key=lambda ticket: ticket.order, default=None)
 
 
@@ -115,7 +137,7 @@ class Line:
         ticket = Compiled(job, next(self._count), rank, built=built, key_of=self._key_of)
         with self._changed:
             self._waiting.append(ticket)
-        built.add_done_callback(lambda _: self._tell())
+        built.add_done_callback(lambda _: self.tell())
         return ticket
 
     def next(self) -> Compiled | None:
@@ -144,6 +166,7 @@ class Line:
                 ticket.verdict.cancel()
             self._changed.notify_all()
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Have a GPU that waits look again: a job was compiled, or is wanted now."""
         with self._changed:
             self._changed.notify()

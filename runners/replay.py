@@ -103,6 +103,7 @@ class RecordingDispatcher:
             lambda place: self._noted(jobs[place], inner[place]),
             inner.ready,
             inner.prefer,
+            forget=inner.forget,
         )
 
     def _noted(self, job: Job, verdict: Verdict) -> Verdict:

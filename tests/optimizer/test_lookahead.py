@@ -51,6 +51,10 @@ class Later(Sequence[Verdict]):
         self._machines.hurried += urgent
         self._machines.ahead += not urgent
 
+    def forget(self, index: int) -> None:
+        assert 0 <= index < len(self)
+        self._machines.forgotten += 1
+
     def _in(self, index: int) -> None:
         if index in self._waiting:
             self._waiting.remove(index)
@@ -63,7 +67,7 @@ class Machines:
     def __init__(self, seed: int = 0) -> None:
         self._inner = LandscapeEvaluator(SCENE, 1)
         self.chance = random.Random(seed)  # noqa: S311 - a simulation, not a secret
-        self.busy = self.most = self.sent = self.ahead = self.hurried = 0
+        self.busy = self.most = self.sent = self.ahead = self.hurried = self.forgotten = 0
 
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
@@ -130,6 +134,15 @@ def test_most_of_what_was_asked_ahead_is_used_and_hurried_then() -> None:
     machines = Machines()
     found = run(machines, width=8)
     assert machines.hurried > 0.5 * machines.ahead
+    assert machines.sent < 2 * len(found.steps)
+
+
+def test_what_follows_a_window_is_asked_ahead_and_mostly_used() -> None:
+    machines = Machines()
+    found = run(machines, width=8, settings=SearchSettings(seed=1, window=8))
+    assert machines.hurried > 10
+    assert machines.forgotten > 0
+    assert machines.most <= 8 + 8
     assert machines.sent < 2 * len(found.steps)
 
 
