@@ -175,8 +175,7 @@ class Expander:
         if len(names) != len(arguments) or depth > _DEEP // 2:
             return None
         given = dict(zip(names, arguments, strict=True))
-        words = [given.get(t.text, t.text) for t in code_tokens(macro.body)]
-        text = " ".join(words)
+        text = " ".join(_unbracketed([given.get(t.text, t.text) for t in code_tokens(macro.body)]))
         if len(text) > _LONG or "#" in text:
             return None
         inner = _declared(f"int _ = {text};")
@@ -388,6 +387,7 @@ class Expander:
 
 
 LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+_SIGNS = ("+", "-", "*", "&")
 _LONG = 2000
 _FLOATING = frozenset({"float", "double", "half", "__half", "long double", "nv_bfloat16"})
 
@@ -415,6 +415,24 @@ def _first(variable: Variable, loop: Node) -> Node | None:
         if use.role == "write" and contains(initializer, use.node) and use.node.parent is not None:
             return field(use.node.parent, "right")
     return None
+
+
+def _unbracketed(words: list[str]) -> list[str]:
+    """Drop brackets around a name in front of a sign: `(i) + n` reads as a cast of `+n`.
+
+    >>> " ".join(_unbracketed("( ( i ) + n * ( int ) * f ( j ) + ( k ) )".split()))
+    '( i + n * ( int ) * f ( j ) + ( k ) )'
+    """
+    kept: list[str] = []
+    for at, word in enumerate(words):
+        kept.append(word)
+        if word not in _SIGNS or at < len("(i)") or kept[-4::2] != ["(", ")"]:
+            continue
+        name, before = kept[-3], kept[-5] if len(kept) > len("(i)+") else "("
+        called = before.isidentifier() or before in (")", "]", ">")
+        if name.isidentifier() and name not in (*INTEGERS, *_FLOATING) and not called:
+            kept[-4:] = [name, word]
+    return kept
 
 
 @lru_cache(maxsize=4096)  # most macros are called alike in every candidate of a search

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
+from optimizer.braced import braced
 from optimizer.functions import Function
 from optimizer.source import Source
 from optimizer.spans import Replacement
@@ -68,6 +69,8 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
             yield from _copied(source, fn, variable)
             yield from _looped(source, fn, variable)
     yield from _larger(source, fn)
+    for each in braced(source, fn):
+        yield (each,)
 
 
 # -- `if (s[t] < s[u]) s[t] = s[u];` --

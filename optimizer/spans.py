@@ -71,13 +71,17 @@ def insert_before(text: str, at: int, code: str) -> Replacement:
     r"""Return the edit that puts lines of code in front of the statement at `at`.
 
     The lines get the indentation of the statement; when it does not begin its line the code goes
-    right in front of it on the same line.
+    right in front of it on the same line, directives between lines of their own.
 
     >>> replace("{\n  y();\n}", [insert_before("{\n  y();\n}", 4, "x();")])
     '{\n  x();\n  y();\n}'
+    >>> replace("{ y(); }", [insert_before("{ y(); }", 2, "#pragma unroll")])
+    '{ \n#pragma unroll\ny(); }'
     """
     lead = indentation(text, at)
     if text[line_start(text, at) : at].strip():
+        if "#" in code:
+            return (at, at, f"\n{code}\n{lead}")
         return (at, at, " ".join(code.splitlines()) + " ")
     return (at, at, "".join(f"{line}\n{lead}" for line in code.splitlines()))
 

@@ -158,3 +158,32 @@ def test_a_test_for_the_larger_of_two_is_called_so(form: str, name: str) -> None
 )
 def test_other_tests_stay(form: str) -> None:
     assert shown(TREE.replace(LARGER, form)) == TREE.replace(LARGER, form)
+
+
+def test_a_loop_under_a_test_is_shown_in_braces_and_put_back_where_it_stays() -> None:
+    work = """\
+  if (i < n)
+    for (int j = 0; j < n; ++j)  // columns
+      for (int k = 0; k < 3; ++k)
+        y[i] += x[j + k];
+  y[0] = 1;
+"""
+    text = kernel(f"  int i = {ID};\n{work}")
+    after = shown(text)
+    assert after.count("\n") == text.count("\n")
+    assert "if (i < n) {\n    for (int j = 0; j < n; ++j) {  // columns\n" in after
+    assert "y[i] += x[j + k]; } }\n" in after
+    fn = Source(after).function("k")
+    assert fn is not None
+    assert all(Source(after).in_block(loop.node) for loop in fn.loops)
+    assert edited(text, lambda t: t.replace("y[0] = 1", "y[0] = 2")) == text.replace(
+        "y[0] = 1", "y[0] = 2"
+    )
+    new = edited(text, lambda t: t.replace("    for (int j", "    f();\n    for (int j"))
+    assert "if (i < n) {\n    f();\n    for (int j = 0; j < n; ++j)  // columns\n" in new
+    assert "y[i] += x[j + k]; }\n" in new
+
+
+def test_rules_find_their_way_into_loops_without_braces() -> None:
+    body = f"  int i = {ID};\n  if (i < n)\n    for (int j = 0; j < n; ++j) y[i] += x[j];\n"
+    assert "register-accumulator" in kinds(kernel(body))

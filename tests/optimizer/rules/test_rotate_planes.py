@@ -89,7 +89,9 @@ __global__ void step(const float *u, float *v, int nx, int ny, int nz) {
 )
 ONE_LINE = BARE.replace("  // a column\n    ", " ")
 WIDE = BARE.replace("[(z * ny + j)", "[((size_t)z * ny + j)")
-ALL = (SEVEN, FAR, FIXED, BARE, ONE_LINE, WIDE)
+# `(i) + ...` reads as a cast of `+...` where i could be a type.
+FASTEST_FIRST = SEVEN.replace("(((k) * ny + (j)) * nx + (i))", "((i) + nx * ((j) + ny * (k)))")
+ALL = (SEVEN, FAR, FIXED, BARE, ONE_LINE, WIDE, FASTEST_FIRST)
 
 
 def edits(text: str) -> list[Edit]:
