@@ -47,6 +47,14 @@ _TOO_MUCH = {
     "output": "printed too much",
 }
 _OUT_OF_ROOM = r"bad_alloc|out of memory|File size limit|File too large|No space left on device"
+# Names that CUDA 13 took out of the runtime, as nvcc misses them, and a header that has them.
+_OLDER = re.compile(
+    r'identifier "cudaThread\w+" is undefined|'
+    r'"cudaDeviceProp" has no member "(?:clockRate|deviceOverlap|kernelExecTimeoutEnabled|'
+    r"computeMode|memoryClockRate|maxTexture1DLinear|singleToDoublePrecisionPerfRatio|"
+    r'cooperativeMultiDeviceLaunch)"|to "cudaMemLocation"'
+)
+_OLDER_CUDA = Path(__file__).with_name("older_cuda.h")
 _ABSOLUTE = re.compile(r"[<\"]\s*/[^\">\n]*[>\"]")
 _HEADERS = {".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"}
 _FULL = r"No space left on device"
@@ -176,6 +184,7 @@ class Compiler:
         self._running: dict[str, threading.Lock] = {}
         self._done: dict[str, Artifact | Failure] = {}
         self._listed: dict[str, dict[str, int]] = {}
+        self._older: set[tuple[Path, str]] = set()
 
     def compile(
         self,
@@ -234,7 +243,8 @@ class Compiler:
         if isinstance(objects, Failure):
             return None
         command += [*self._runtime(), *objects, "-o", made, file]
-        shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
+        shown = [_OLDER_CUDA, order.root, *order.beyond]
+        shown += [self._links] if self._links.is_dir() else []
         shown += [one.parent for one in objects]
         script = altering.first([str(word) for word in command], str(folder))
         done = self._run(["/bin/sh", "-c", script], folder, readable=shown)
@@ -278,6 +288,8 @@ class Compiler:
         beyond = self._beyond(source, folders, top)
         places = [near(top, one) for one in given.sources] if kind == "program" else []
         beside = tuple(self._beside(one, folders, top) for one in places)
+        if (top, name) in self._older:
+            switches += ["-include", str(_OLDER_CUDA)]
         line = tuple(switches)
         return _Order(
             source, name, kind, sm, symbol, line, top, headers, given.library, beyond, beside
@@ -328,6 +340,12 @@ class Compiler:
             return Failure(f"a source of {len(order.source)} characters is too large")
         instance = "<" in order.symbol and not order.name.endswith(PTX_SUFFIX)
         made = self._once(order, _anchor(order.symbol) if instance else "")
+        older = isinstance(made, Failure) and _OLDER.search(made.log) is not None
+        if older and "-include" not in order.options:
+            # Written for an older CUDA; so is every candidate made of it.
+            self._older.add((order.root, order.name))
+            options = (*order.options, "-include", str(_OLDER_CUDA))
+            return self._compile(replace(order, options=options))
         if isinstance(made, Artifact) and not _linked(order) and _missing(order, made):
             # Nothing in the file uses the kernel, so an internal one was dropped: use it.
             again = self._once(
@@ -365,7 +383,7 @@ class Compiler:
         part = target.with_suffix(".part.o")
         command: list[str | Path] = [self.toolchain.nvcc, "-c", *_mode(order), *order.options]
         command += [*self.toolchain.flags, "-o", part, one.file]
-        shown = [order.root, one.file, *order.beyond, *one.beyond]
+        shown = [_OLDER_CUDA, order.root, one.file, *order.beyond, *one.beyond]
         done = self._run(command, target.parent, readable=shown)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
         if done.code != 0 or part.is_symlink() or not part.is_file():
@@ -389,7 +407,8 @@ class Compiler:
         command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
         command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
         command += objects
-        shown = [order.root, *order.beyond, *([self._links] if self._links.is_dir() else [])]
+        shown = [_OLDER_CUDA, order.root, *order.beyond]
+        shown += [self._links] if self._links.is_dir() else []
         shown += [one.parent for one in objects]
         shown += [order.library] if order.library is not None else []
         seconds = COMPILE_SECONDS if order.library is None else LIBRARY_SECONDS
