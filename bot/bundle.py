@@ -44,7 +44,7 @@ TEXTS = TextLimits(
     by_key={"source": MAX_SOURCE, "snippet": 1 << 16, "log": 1 << 14, "title": 500, "name": 500},
 )
 _NAMES = re.compile(r"optiml-bundle\.json|[0-9]{3}\.jsonl")
-_SUFFIXES = frozenset({".cu", ".cuh"})
+_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".cc", ".cxx"})
 # Mappings of figures, in which one that could not be had is left out.
 _FIGURES = frozenset({"counters", "lines", "seconds", "peaks", "facts", "kernels", "instructions"})
 _EVIDENCE = ("counters", "lines", "instructions", "checks", "seconds")

@@ -159,17 +159,19 @@ class _Looking:
     def _change(self, kernel: Kernel, workload: Workload, folder: str, reason: str) -> Change:
         """Return a change of a kernel whose workload has its root in a folder."""
         sides = self._sides
-        old = sides.before(kernel.path)
-        kernel, work = _whole(self._head, (kernel, workload), folder)
+        alone, old = kernel, sides.before(kernel.path)
+        kernel, work = _whole(self._head, (alone, workload), folder)
         parts = joined.split(kernel.source, kernel.path)
         shown = {path: sides.hunks(path) for path in parts}
         lines = shown.pop(kernel.path)
         if any(parts[path] != sides.head(path) for path in shown):
             return Change(kernel, None, hunks=lines, reason=reason)  # marks that are not ours
-        if old is None:
+        linked = (posixpath.normpath(posixpath.join(folder, one)) for one in work.build.sources)
+        if old is None or any(sides.head(path) != sides.before(path) for path in linked):
+            # What is linked as it is cannot be had from both sides at once.
             return Change(kernel, work, None, None, lines, reason, beside=shown)
-        before, after = replace(kernel, source=old), kernel
-        before, _ = _whole(self._before, (before, workload), folder)
+        then, _ = _whole(self._before, (replace(alone, source=old), workload), folder)
+        before, after = replace(kernel, source=then.source), kernel
         places = (posixpath.normpath(posixpath.join(folder, one)) for one in work.build.include)
         folders = (*include_folders(kernel.path), *places)
         if self._headers_differ((before, after), folders):
@@ -198,6 +200,8 @@ def _whole(replica: Replica, one: tuple[Kernel, Workload], folder: str) -> tuple
     file = replica.program(kernel.path)
     here = replace(workload, root=str(replica.root / folder))
     whole, built = lone_program.with_headers(kernel, here, file)
+    if whole.path != kernel.path:  # another of its files, as seen from the root
+        whole = replace(whole, path=posixpath.normpath(posixpath.join(folder, whole.path)))
     return whole, replace(built, root=workload.root)
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from runners import lone_program
+from runners import companions, lone_program
 
 MOST_NAMES = 20_000
 MOST_TEXTS = 200  # of one side; each may be a request to GitHub
 _HEADERS = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
-_COMPILED = frozenset({".cu", ".cpp", ".cc", ".cxx"})
+_SOURCES = _HEADERS | companions.COMPILED
 
 
 class Replica:
@@ -57,22 +57,31 @@ class Replica:
         """Lay out a source with all that it may be built of, and return where it is."""
         root = self.root
         folder = PurePosixPath(path).parent
-        here = sorted(name for name in self._names if PurePosixPath(name).parent == folder)
-        beside = [name for name in here if PurePosixPath(name).suffix in _COMPILED]
-        near = (name for name in self._names if PurePosixPath(name).is_relative_to(folder))
-        far = (name for name in self._names if PurePosixPath(name).suffix in _HEADERS)
-        for name in sorted({*near, *far} - self._placed)[:MOST_NAMES]:
+        near = {name for name in self._names if PurePosixPath(name).is_relative_to(folder)}
+        far = {name for name in self._names if PurePosixPath(name).suffix in _SOURCES}
+        for name in sorted((near | far) - self._placed)[:MOST_NAMES]:
             self._placed.add(name)
             self._touch(root / name)
-        sources = [path, *beside[: lone_program.MOST_HEADERS]]
-        for name in sources:
+        self._fill(path)
+        self._fill_headers(root / path)
+        included = {PurePosixPath(name).parent for name in self._filled} - {folder}
+        beside = [name for name in near if PurePosixPath(name).suffix in companions.COMPILED]
+        beside += [
+            name
+            for name in far - near
+            if PurePosixPath(name).suffix in companions.COMPILED
+            and PurePosixPath(name).parent in included
+        ]
+        # Those of the folder first, which is where most programs have them.
+        ranked = sorted(beside, key=lambda name: (PurePosixPath(name).parent != folder, name))
+        for name in ranked[: companions.MOST_FILES]:
             self._fill(name)
-        for name in sources:
+        for name in ranked[: companions.MOST_FILES]:
             self._fill_headers(root / name)
         return root / path
 
     def users(self, path: str) -> tuple[str, ...]:
-        """Return the programs in a source's folder in whose text it would stand."""
+        """Return the programs in a source's folder that it is a part of."""
         found = lone_program.users(self.program(path))
         return tuple(one.relative_to(self.root).as_posix() for one in found)
 

@@ -76,6 +76,18 @@ CASES = {
         {"app/deep/kernels.cuh": faster(HEADER)},
         "is built with app/kernels.cu",
     ),
+    "a source beside a main() in C++": (
+        {
+            "app/main.cu": worlds.BEFORE,
+            "app/app.cpp": 'extern "C" void go();\nint main() { go(); }\n',
+            "app/kernels.cu": KERNEL.format(name="k", value="1.0")
+            + 'extern "C" void go() { k<<<1, 32>>>(nullptr); }\n',
+            "app/host/more.c": "int more(void) { return 1; }\n",
+        },
+        {"app/kernels.cu": faster(KERNEL.format(name="k", value="1.0"))
+         + 'extern "C" void go() { k<<<1, 32>>>(nullptr); }\n'},
+        "is built with app/kernels.cu",
+    ),
     "a header of a described program": (
         {".optiml.yml": YAML, "app/main.cu": WITH_HEADER, "app/deep/kernels.cuh": HEADER},
         {"app/deep/kernels.cuh": faster(HEADER)},
@@ -113,19 +125,21 @@ def test_command_line_checkout_and_github_see_one_program(
     one = opened(world, case)
     (told,) = world.hub().forge(NAME, one.number).changed_kernels(pull_of(one))
     folder = cloned(world, one, tmp_path / "clone")
-    ((kernel, workload),) = projects.of_file(folder / "app/main.cu", headers=True).kernels
+    name = "app.cpp" if (folder / "app/app.cpp").exists() else "main.cu"
+    ((kernel, workload),) = projects.of_file(folder / "app" / name, headers=True).kernels
     with Checkout(folder, one.base, projects.READING, lambda _: None) as checkout:
         (seen,) = checkout.changed_kernels(checkout.pull)
     assert seen.reason == told.reason == reason
     assert seen.kernel == told.kernel
-    assert seen.kernel.path == "app/main.cu"
+    path = kernel.path if kernel.path.startswith("app/") else f"app/{kernel.path}"
+    assert seen.kernel.path == path
     assert seen.kernel.source == kernel.source
     assert seen.workload == workload
     assert told.workload is not None
     assert dataclasses.replace(told.workload, root=workload.root) == workload
     assert "+= 2.0 * " in kernel.source
     assert (seen.hunks, seen.beside) == (told.hunks, told.beside)
-    assert {path for path in (*seen.beside, "app/main.cu") if seen.lines_of(path)} == set(after)
+    assert {path for path in (*seen.beside, path) if seen.lines_of(path)} == set(after)
     assert seen.before is not None
     assert seen.after is not None
     assert seen.before.source == seen.after.source.replace("+= 2.0 * ", "+= ")
