@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from optimizer.geometry import Change, block_extents, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.matmul_product import BYTES, WIDEST, Block, Product, product_of
-from optimizer.rules.matmul_text import body_of
+from optimizer.rules.matmul_text import PAD, Tile, body_of
 from optimizer.rules.untile import untiled
 from optimizer.source import Source
 
 _NAME = "tile-matmul"
-# Results a thread keeps and elements of the common dimension a tile holds. Eight by eight gives
-# four multiplications a shared load; the depth keeps both tiles under 48 KB for doubles.
-_SHAPES = ((8, 8), (4, 16), (2, 32))
+# Results a thread keeps (rows, columns) and elements of the common dimension a tile holds. Eight by
+# eight gives four multiplications an element read from shared memory, but too few blocks for
+# matrices of a thousand rows; the depth keeps both tiles under 48 KB for doubles.
+_SHAPES = (Tile(8, 8, 8), Tile(4, 4, 16), Tile(8, 4, 8), Tile(2, 2, 32))
 _SHARED = 48 << 10
 
 
@@ -44,33 +45,29 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         product = product_of(kernel, source, fn, block) if block is not None else None
         if product is None or block is None or block[2] != 1 or min(block[:2]) < 4:
             continue
-        for results, depth in _SHAPES:
-            edit = _edit(kernel, source, product, block, results, depth)
+        for tile in _SHAPES:
+            edit = _edit(kernel, source, product, block, tile)
             if edit is not None:
                 yield edit
 
 
 def _edit(
-    kernel: Kernel,
-    source: Source,
-    product: Product,
-    block: Block,
-    results: int,
-    depth: int,
+    kernel: Kernel, source: Source, product: Product, block: Block, tile: Tile
 ) -> Edit | None:
     fn = product.fn
     across = {"x": block[0], "y": block[1]}
-    rows, columns = across[product.slow.axis] * results, across[product.fast.axis] * results
-    bytes_ = depth * (
-        (rows + 1) * BYTES.get(product.left.element, WIDEST)
+    threads = (across[product.fast.axis], across[product.slow.axis])
+    rows, columns = threads[1] * tile.rows, threads[0] * tile.columns
+    bytes_ = tile.depth * (
+        (rows + PAD) * BYTES.get(product.left.element, WIDEST)
         + columns * BYTES.get(product.right.element, WIDEST)
     )
-    threads = block[0] * block[1]
-    if bytes_ > _SHARED or threads > 1024 or threads * results * results > 65536 // 2:
+    results = tile.rows * tile.columns
+    if bytes_ * tile.buffers(threads) > _SHARED or block[0] * block[1] * results > 65536 // 2:
         return None
-    shrink = {axis: _fewer(results) for axis in "xy"}
-    geometry = regrid(kernel, source, fn, shrink)
-    body = body_of(source, product, across, results, depth)
+    each = {product.slow.axis: tile.rows, product.fast.axis: tile.columns}
+    geometry = regrid(kernel, source, fn, {axis: _fewer(n) for axis, n in each.items()})
+    body = body_of(source, product, across, tile)
     if geometry is None or body is None:
         return None
     low, high = fn.body.start_byte + 1, fn.body.end_byte - 1
@@ -78,13 +75,14 @@ def _edit(
     if any(low < at[1] and at[0] < high for at in geometry.edits):
         return None
     return Edit(
-        f"tile `{fn.name}`: {rows}×{columns} results a block, {results}×{results} a thread",
+        f"tile `{fn.name}`: {rows}×{columns} results a block, {tile.rows}×{tile.columns} a thread",
         source.replace(sorted(edits)),
         f"rule:{_NAME}",
         f"The loop in line {product.loop.line} loads two elements from memory for each"
-        f" multiplication; tiles in shared memory are loaded once for {results} rows and columns.",
+        f" multiplication; tiles in shared memory are loaded once for {tile.rows} rows and"
+        f" {tile.columns} columns.",
         _NAME,
-        {8: 6.0, 4: 4.0}.get(results, 2.5),
+        {64: 6.0, 32: 5.0, 16: 4.0}.get(results, 2.5),
         geometry.launch,
     )
 

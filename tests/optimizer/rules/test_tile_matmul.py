@@ -34,9 +34,11 @@ def edits(text: str) -> list[Edit]:
     return list(tile_matmul(Kernel("mm", text), []))
 
 
-def test_three_sizes_of_tile_are_offered_with_their_grids() -> None:
+def test_four_sizes_of_tile_are_offered_with_their_grids() -> None:
     found = edits(GUARDED)
-    assert [re.findall(r"(\d+)×\1 a thread", e.title) for e in found] == [["8"], ["4"], ["2"]]
+    shapes = [re.findall(r"\d×\d a thread", e.title)[0][:3] for e in found]
+    assert shapes == ["8×8", "4×4", "8×4", "2×2"]
+    assert "dim3 grid(((n + 15) / 16 + 3) / 4, ((m + 15) / 16 + 7) / 8);" in found[2].source
     assert "dim3 grid(((n + 15) / 16 + 7) / 8, ((m + 15) / 16 + 7) / 8);" in found[0].source
 
 
@@ -131,6 +133,8 @@ SMALL = SMALL.replace("(m + 15) / 16", "(m + 3) / 4")
         (HEAD + IDS + LOOP + "}\n" + RUN.replace("16, 16", "4, 4").replace("(n + 15) / 16", "n / 4")
          .replace("(m + 15) / 16", "m / 4"), (20, 36, 5)),
         (STRUCTS, (12, 20, 7)),
+        # six threads along a row do not share a tile evenly: one buffer
+        (SMALL.replace("block(8, 4)", "block(6, 4)").replace("(n + 7) / 8", "(n + 5) / 6"), (7, 13, 9)),
     ],
 )  # fmt: skip
 def test_tiles_give_the_same_products(
@@ -157,6 +161,19 @@ def test_a_grid_in_a_dim3_of_two_extents_stays_one() -> None:
     assert two.count("<<<") == 2
     text = "__global__ void other(float *c);\n" + two
     assert "mm<<<dim3((grid.x + 7) / 8, (grid.y + 7) / 8), block>>>" in edits(text)[0].source
+
+
+def test_results_of_a_thread_are_neighbours_and_the_next_tile_is_on_its_way() -> None:
+    text = edits(GUARDED)[1].source
+    assert "fragA[i] = tileA[buffer][q][ty * 4 + i];" in text
+    assert "nextA[e] = row < m && p < k ? A[row * k + p] : float(0);" in text
+    assert text.count("__syncthreads();") == 1
+    odd = GUARDED.replace("block(16, 16)", "block(12, 8)").replace("(n + 15) / 16", "(n + 11) / 12")
+    assert "__syncthreads();" in (
+        text := edits(odd.replace("(m + 15) / 16", "(m + 7) / 8"))[1].source
+    )
+    assert "buffer" not in text
+    assert text.count("__syncthreads();") == 2
 
 
 def test_the_result_comes_to_rest() -> None:
