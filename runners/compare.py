@@ -38,7 +38,8 @@ class Budget:
     """How far a float may be from the wanted value, by magnitude of that value.
 
     `noise[e]` is the original's rms error among results of binary exponent e + LOWEST. `capped`:
-    the declared tolerance bounds it; `exact`: nothing but equality will do.
+    the declared tolerance bounds it; `exact`: nothing but equality will do. `stretch` is so many
+    times the earned error, as far as the tolerance, where few results tell what errors there are.
     """
 
     noise: Floats
@@ -49,6 +50,7 @@ class Budget:
     capped: bool = True
     floor: bool = False
     exact: bool = False
+    stretch: float = 1.0
 
     def bound(self, want: Floats) -> Floats:
         """Return the largest accepted error for each wanted value."""
@@ -65,6 +67,7 @@ class Budget:
                 # A sum that cancels cannot be asked to be exact to its own size.
                 most = np.maximum(allowed, CONDITION * self.noise[exponent])
                 return np.asarray(np.minimum(earned, most))
+            earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
 
     def widened(self, factor: float) -> Budget:
@@ -78,6 +81,7 @@ class Budget:
             self.capped,
             self.floor,
             self.exact,
+            self.stretch,
         )
 
 

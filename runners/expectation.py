@@ -30,6 +30,7 @@ def as_json(budget: Budget) -> Json:
         "capped": budget.capped,
         "floor": budget.floor,
         "exact": budget.exact,
+        "stretch": budget.stretch,
     }
 
 

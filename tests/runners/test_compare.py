@@ -203,3 +203,18 @@ def test_a_rare_small_result_has_the_errors_of_larger_ones() -> None:
     quiet = np.concatenate([np.full(4096, 1e-7), np.full(4096, 1e-13)])
     strict = _answer(many, quiet, rtol=1e-5, atol=1e-6)
     assert not compare(_bytes(many + np.repeat([0, 3e-8], 4096)), strict).passed
+
+
+def test_a_lucky_original_does_not_draw_the_line_below_the_tolerance() -> None:
+    """Where nobody declared the inputs: four times its error, no more, and that within reason."""
+    noise = np.full(2111, 1e-7)
+    plain = Budget(noise, 2.0**-24, 16.0, 1e-5, 0.0, capped=False)
+    wider = replace(plain, stretch=4.0)
+    want = np.array([1.0])
+    earned = float(plain.bound(want)[0])
+    assert wider.bound(want)[0] == pytest.approx(4 * earned)
+    tight = replace(wider, rtol=earned / 2)
+    assert tight.bound(want)[0] == pytest.approx(2 * earned)
+    none = replace(wider, rtol=0.0)
+    assert none.bound(want)[0] == pytest.approx(earned)
+    assert replace(wider, exact=True).bound(want)[0] == 0
