@@ -8,7 +8,7 @@ from optimizer.functions import Function
 from optimizer.geometry import block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.reduction import Update, combine, identity
+from optimizer.rules.reduction import Update, identity, joins
 from optimizer.rules.warp_per_row import RowPlan, plan_rows, start_of, starts_neutral
 from optimizer.source import Source
 from optimizer.spans import Replacement
@@ -35,7 +35,7 @@ def block_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
             continue
         if not is_flat(kernel, source, fn):
             continue
-        plan = plan_rows(source, fn)
+        plan = plan_rows(source, fn, places=True)
         geometry = regrid(kernel, source, fn, {"x": times(block[0])}) if plan else None
         if plan is None or geometry is None:
             continue
@@ -106,9 +106,8 @@ def _joined(
         taken.append(parts[name])
         yield f"__shared__ {update.variable.element} {parts[name]}[{_WARP}];"
     yield f"for (int {offset} = {_WARP // 2}; {offset} > 0; {offset} /= 2) {{"
-    for update in sums:
-        other = f"__shfl_xor_sync(0xffffffff, {update.variable.name}, {offset})"
-        yield step + combine(update, other)
+    for line in joins(source, sums, lambda s: f"__shfl_xor_sync(0xffffffff, {s}, {offset})", taken):
+        yield step + line
     yield "}"
     for name, part in parts.items():
         yield f"if (threadIdx.x % {_WARP} == 0) {part}[threadIdx.x / {_WARP}] = {name};"
@@ -116,8 +115,8 @@ def _joined(
     for name, part in parts.items():
         yield f"{name} = {part}[0];"
     yield f"for (int {warp} = 1; {warp} < blockDim.x / {_WARP}; {warp}++) {{"
-    for update in sums:
-        yield step + combine(update, f"{parts[update.variable.name]}[{warp}]")
+    for line in joins(source, sums, lambda s: f"{parts[s]}[{warp}]", taken):
+        yield step + line
     yield "}"
     if fn.loops_around(loop.node):
         yield "__syncthreads();"

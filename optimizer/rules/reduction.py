@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from optimizer.accesses import changed_names
 from optimizer.functions import Function
 from optimizer.source import Source
-from optimizer.syntax import contains, field, operator, stripped, walk
+from optimizer.syntax import ancestors, contains, field, operator, stripped, walk
 from optimizer.variables import Variable
 
 _NUMBERS = {
@@ -17,26 +18,33 @@ _NUMBERS = {
     "long": "i", "long long": "i", "unsigned long long": "i", "unsigned long": "i",
     "int32_t": "i", "uint32_t": "i", "int64_t": "i", "uint64_t": "i", "size_t": "i",
 }  # fmt: skip
+_PAIR = 2  # an extreme and its place
 _MAXIMA = ("max", "fmax", "fmaxf", "std::max")
 _MINIMA = ("min", "fmin", "fminf", "std::min")
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One statement that updates a scalar: `operation` is `+`, `*`, `max` or `min`."""
+    """One statement that updates a scalar: `operation` is `+`, `*`, `max` or `min`.
+
+    Of `if (e > s) { s = e; p = i; }` the extreme `s` has `p` as its `place`; `p` itself is updated
+    by the operation `place`, its `place` is `s`.
+    """
 
     variable: Variable
     operation: str
     node: Node
+    place: Variable | None = None
 
 
 def updates(
-    source: Source, fn: Function, variable: Variable, within: Node
+    source: Source, fn: Function, variable: Variable, within: Node, *, places: bool = False
 ) -> tuple[Update, ...] | None:
     """Return all uses of a scalar in a node as updates of one operation; None if others occur.
 
     Recognised: `s += e`, `s -= e`, `s *= e`, `s = s + e`, `s = e + s`, `s = fmaxf(s, e)`,
-    `s = e > s ? e : s`, `if (e > s) s = e;`. `e` does not read `s`.
+    `s = e > s ? e : s`, `if (e > s) s = e;`. `e` does not read `s`. With `places`, of a loop, also
+    `if (e > s) { s = e; p = i; }` where `i` grows along that loop; `joins` keeps the first place.
     """
     generic = any(t.is_type and t.name == variable.element for t in fn.templates)
     if not (variable.element in _NUMBERS or generic) or variable.depth or variable.extents:
@@ -47,7 +55,8 @@ def updates(
     for use in uses:
         if any(contains(done, use) for done in covered):
             continue
-        update = _update(source, fn, variable, use, within)
+        update = _placed(source, fn, variable, use, within) if places else None
+        update = update or _update(source, fn, variable, use, within)
         if update is None:
             return None
         found.append(update)
@@ -55,6 +64,73 @@ def updates(
     if not found or len({u.operation for u in found}) != 1:
         return None
     return tuple(found)
+
+
+def _placed(
+    source: Source, fn: Function, variable: Variable, use: Node, within: Node
+) -> Update | None:
+    """Return the update of an extreme and its place that a use is of."""
+    outer = next((a for a in ancestors(use, within) if a.type == "if_statement"), None)
+    around = fn.loops_around(use)
+    if outer is None or not around or around[-1].node.id != within.id:
+        return None
+    loop, set_to = around[-1], _two_set(fn, outer)
+    names = {v.name for v in set_to}
+    parts = _parts(field(outer, "condition"))
+    if variable not in set_to or field(outer, "alternative") is not None or not parts:
+        return None
+    for extreme, place in (tuple(set_to), tuple(set_to)[::-1]):
+        value, number = set_to[extreme], fn.affine(set_to[place])
+        operations = [_compared(source, part, extreme.name, source.plain(value)) for part in parts]
+        strict = [part for part, o in zip(parts, operations, strict=True) if o is not None]
+        read = [value, set_to[place], *(p for p in parts if p not in strict)]
+        if len(strict) != 1 or operator(strict[0]) not in ("<", ">") or number is None:
+            continue
+        if any(source.of(n) in names for node in read for n in walk(node, "identifier")):
+            continue
+        step, others = number.coefficient(loop.name), number.symbols - {loop.name}
+        if step is None or (step.constant or 0) <= 0 or others & changed_names(loop):
+            continue
+        if _NUMBERS.get(place.element) != "i" or extreme.element not in _NUMBERS:
+            continue
+        kept = next(o for o in operations if o is not None)
+        if variable is extreme:
+            return Update(variable, kept, outer, place)
+        return Update(variable, "place", outer, extreme)
+    return None
+
+
+def _two_set(fn: Function, outer: Node) -> dict[Variable, Node]:
+    """Return the two scalars that are all a test's body sets, and to what."""
+    body = field(outer, "consequence")
+    if body is None or body.type != "compound_statement":
+        return {}
+    found: dict[Variable, Node] = {}
+    statements = [n for n in body.named_children if n.type != "comment"]
+    for statement in statements:
+        inner = statement.named_children[0] if statement.named_children else None
+        left, right = field(inner, "left"), stripped(field(inner, "right"))
+        if statement.type != "expression_statement" or inner is None or right is None:
+            return {}
+        variable = fn.variables.of(left) if left is not None else None
+        if inner.type != "assignment_expression" or operator(inner) != "=" or variable is None:
+            return {}
+        if left is None or left.type != "identifier" or variable.depth or variable.extents:
+            return {}
+        found[variable] = right
+    return found if len(statements) == len(found) == _PAIR else {}
+
+
+def _parts(condition: Node | None) -> list[Node]:
+    """Return what `a && b && c` joins."""
+    inner = stripped(condition)
+    while inner is not None and inner.type in ("condition_clause", "parenthesized_expression"):
+        inner = stripped(inner.named_children[0]) if inner.named_children else None
+    if inner is None:
+        return []
+    if inner.type == "binary_expression" and operator(inner) == "&&":
+        return [*_parts(field(inner, "left")), *_parts(field(inner, "right"))]
+    return [inner]
 
 
 def _update(
@@ -189,6 +265,37 @@ def combine(update: Update, other: str) -> str:
     suffix = {"f": "f", "": ""}.get(_NUMBERS.get(update.variable.element, "i"))
     function = operation if suffix is None else f"f{operation}{suffix}"
     return f"{name} = {function}({name}, {other});"
+
+
+def together(found: Sequence[Update]) -> bool:
+    """Return whether every extreme is joined with its place."""
+    known = [u.variable for u in found]
+    return all(u.place is None or u.place in known for u in found)
+
+
+def joins(
+    source: Source, found: Sequence[Update], other: Callable[[str], str], taken: Sequence[str]
+) -> Iterator[str]:
+    """Yield the statements of a block that join scalars with another thread's.
+
+    `other` tells how the value of another thread is written that a scalar's name has here. Of
+    equal extremes the first place is kept, as in a loop that counts up.
+    """
+    for update in found:
+        name = update.variable.name
+        if update.place is None:
+            yield combine(update, other(name))
+        elif update.operation != "place":
+            place, sign = update.place.name, "<" if update.operation == "min" else ">"
+            value = source.fresh_name(f"{name}_there", *taken)
+            there = source.fresh_name(f"{place}_there", *taken)
+            yield f"const {update.variable.element} {value} = {other(name)};"
+            yield f"const {update.place.element} {there} = {other(place)};"
+            first = f"{value} == {name} && {there} < {place}"
+            yield f"if ({value} {sign} {name} || ({first})) {{"
+            yield f"    {name} = {value};"
+            yield f"    {place} = {there};"
+            yield "}"
 
 
 def joined(found: Sequence[Update]) -> str:

@@ -14,7 +14,7 @@ from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.block_per_row import by_block, by_threads
 from optimizer.rules.opening import CLOSE, OPEN, without_marks
-from optimizer.rules.reduction import Update, updates
+from optimizer.rules.reduction import Update, together, updates
 from optimizer.rules.serial import First, Likeness, first_thread
 from optimizer.rules.split_loop import own_element
 from optimizer.rules.warp_per_row import joint, outer_scalars, splits
@@ -29,6 +29,7 @@ _LOOPS = ("for_statement", "while_statement")
 # Shorter loops cost less than the barriers behind them.
 _SHORT = 64
 _THREADS = (128, 256)
+_ONLY = (1024, 256)  # where there is no other block
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,11 @@ def _single(kernel: Kernel, source: Source, fn: Function, alike: Likeness) -> It
     edits = [e for s in shared for e in _strided(source, fn, s, taken)]
     edits += [(s.start_byte, s.start_byte, "if (threadIdx.x == 0) ") for s in guarded]
     region = _Region(tuple(shared), guarded=guarded)
-    for threads in _THREADS:
+    alone = all(
+        lc.grid and all(e.value == 1 for e in lc.grid) for lc in source.launches_of(fn.name)
+    )
+    alone = alone and bool(source.launches_of(fn.name))
+    for threads in _ONLY if alone else _THREADS:
         geometry = _widened(kernel, source, fn, threads)
         if geometry is None:
             return
@@ -284,12 +289,14 @@ def _shared(source: Source, fn: Function, alike: Likeness, node: Node) -> _Share
     sums: dict[int, tuple[Loop, list[Update]]] = {}
     for loop in lanes:
         for variable in outer_scalars(fn, loop):
-            found = updates(source, fn, variable, loop.node)
+            found = updates(source, fn, variable, loop.node, places=True)
             place = found and _joint(source, fn, lanes, loop, variable, node)
             if not found or not place or variable.space == "shared":
                 return None
             known = sums.setdefault(place.node.id, (place, []))[1]
             known += [u for u in found[:1] if u.variable not in {k.variable for k in known}]
+    if not all(together(us) for _, us in sums.values()):
+        return None
     if not _sets_its_own(source, fn, lanes, node):
         return None
     return _Shared(node, lanes, tuple((lp, tuple(us)) for lp, us in sums.values()))

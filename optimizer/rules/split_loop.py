@@ -63,7 +63,7 @@ def _over_lanes(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
     block = block_extents(kernel, source, fn)
     if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
         return
-    plan = plan_rows(source, fn, walked="alike", stepped=True)
+    plan = plan_rows(source, fn, walked="alike", stepped=True, places=True)
     geometry = regrid(kernel, source, fn, {"x": times(_WARP)}) if plan else None
     if plan is None or geometry is None:
         return
@@ -85,7 +85,7 @@ def _down_columns(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit
     block = block_extents(kernel, source, fn)
     if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
         return
-    plan = plan_rows(source, fn, walked="columns")
+    plan = plan_rows(source, fn, walked="columns", places=True)
     if plan is None:
         return
     lines = ", ".join(str(loop.line) for loop in plan.lanes)

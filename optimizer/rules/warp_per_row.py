@@ -12,7 +12,7 @@ from optimizer.functions import Function, ThreadId
 from optimizer.geometry import Geometry, block_extents, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.reduction import Update, combine, identity, updates
+from optimizer.rules.reduction import Update, identity, joins, together, updates
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, field, operator, span, walk
@@ -56,7 +56,7 @@ def warp_per_row(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         block = block_extents(kernel, source, fn)
         if block is None or block[0] % _WARP or block[1:] != (1, 1):
             continue
-        plan = plan_rows(source, fn, stepped=True)
+        plan = plan_rows(source, fn, stepped=True, places=True)
         if plan is None:
             continue
         for lanes in _LANES if _may_be_short(plan) else _LANES[:1]:
@@ -103,13 +103,19 @@ def _grid_is_number(source: Source, fn: Function) -> bool:
 
 
 def plan_rows(
-    source: Source, fn: Function, *, walked: str = "rows", stepped: bool = False
+    source: Source,
+    fn: Function,
+    *,
+    walked: str = "rows",
+    stepped: bool = False,
+    places: bool = False,
 ) -> RowPlan | None:
     """Return how threads can share the loops of a row; None when that is not legal.
 
     `walked` tells which loops: over `rows` whose elements lie side by side, over what all threads
     read `alike` (all pairs of bodies), or down `columns` that lie side by side. Threads that take
-    row after row count only with `stepped`. Blocks must be one-dimensional.
+    row after row count only with `stepped`. Blocks must be one-dimensional. With `places` loops may
+    look for an extreme and where it stands.
     """
     row = _row(source, fn)
     around = _stepped(source, fn) if row is None and stepped else None
@@ -123,13 +129,15 @@ def plan_rows(
     sums: dict[int, tuple[Loop, list[Update]]] = {}
     for loop in lanes:
         for variable in outer_scalars(fn, loop):
-            found = updates(source, fn, variable, loop.node)
+            found = updates(source, fn, variable, loop.node, places=places)
             place = found and joint(source, fn, lanes, loop, variable)
             if not found or not place:
                 return None
             known = sums.setdefault(place.node.id, (place, []))[1]
             known += [u for u in found[:1] if u.variable not in {k.variable for k in known}]
     guarded = _guarded(fn, lanes)
+    if any(not together(us) for _, us in sums.values()):
+        return None
     if guarded is None or not _memory_is_safe(fn, lanes, guarded, [lp for lp, _ in sums.values()]):
         return None
     if around is not None and any(not contains(around.body, lp.node) for lp in lanes):
@@ -338,7 +346,7 @@ def joint(
     for outer in around:
         if contains(outer.node, variable.name_node) or not source.in_block(outer.node):
             continue
-        found = updates(source, fn, variable, outer.node)
+        found = updates(source, fn, variable, outer.node, places=True)
         if found and all(any(contains(lp.node, u.node) for lp in lanes) for u in found):
             return outer
     return None
@@ -562,7 +570,8 @@ def _shuffles(
     name = source.fresh_name("offset", *(v.name for v in fn.variables.all))
     test = f"{name} > 0" if columns == 1 else f"{name} >= {columns}"
     head = f"\n{margin}for (int {name} = {lanes // 2}; {test}; {name} /= 2)"
-    lines = [combine(u, f"__shfl_xor_sync({mask}, {u.variable.name}, {name})") for u in sums]
+    taken = [v.name for v in fn.variables.all]
+    lines = list(joins(source, sums, lambda s: f"__shfl_xor_sync({mask}, {s}, {name})", taken))
     if len(lines) == 1:
         return f"{head}\n{margin}{step}{lines[0]}"
     body = "".join(f"\n{margin}{step}{line}" for line in lines)

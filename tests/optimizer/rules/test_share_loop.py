@@ -69,7 +69,22 @@ SLOTS = (
     + "    for (int i = 1; i < blockDim.x; i++) t += part[i];\n    o[blockIdx.x] = t;\n  }\n}\n"
     + RUN.replace("64>>>", "64, 256>>>")
 )
-ALL = (NORM, LATER, TWICE, ALIKE, ALONE, FIRST, SLOTS)
+PLACE = (
+    HEAD
+    + "  if (threadIdx.x == 0) {\n    float best = -1;\n    int at = -1;\n"
+    + "    for (int j = 0; j < n; j++)\n      if (j != rows && a[blockIdx.x * n + j] > best) {\n"
+    + "        at = j + 1;\n        best = a[blockIdx.x * n + j];\n      }\n"
+    + "    o[2 * blockIdx.x] = at;\n    o[2 * blockIdx.x + 1] = best;\n  }\n}\n"
+    + RUN
+)
+LEAST = (
+    HEAD
+    + "  float m = a[0];\n  int w = 0;\n"
+    + "  for (int i = 1; i < n; ++i) { float v = a[i] - 3; if (m > v) { m = v; w = i; } }\n"
+    + "  o[0] = w;\n  o[1] = m;\n}\n"
+    + RUN.replace("rows, 64", "1, 1")
+)
+ALL = (NORM, LATER, TWICE, ALIKE, ALONE, FIRST, SLOTS, PLACE, LEAST)
 
 
 def edits(text: str, launch: Launch | None = None) -> list[Edit]:
@@ -141,6 +156,13 @@ def test_blocks_of_one_thread_grow_where_the_launch_may_change() -> None:
         ALIKE.replace("int i = blockIdx.x;", "int i = blockIdx.x;\n  if (threadIdx.x >= n) return;"),
         ALIKE.replace("int i = blockIdx.x;", "int i = blockIdx.x;\n  if (threadIdx.x == 3) i = 0;"),
         ALONE.replace("  float s = 0;", "  float s = 0;\n  o[rows] = 1;").replace("s += a", "s += o"),
+        PLACE.replace("> best", ">= best"),  # the last place counts
+        PLACE.replace("at = j + 1", "at = n - j"),
+        PLACE.replace("at = j + 1", "at = at + j"),
+        PLACE.replace("j != rows", "j != at"),
+        PLACE.replace("best = a[blockIdx.x * n + j];\n      }", "best = a[0];\n      }"),
+        PLACE.replace("int at = -1", "float at = -1"),
+        PLACE.replace("      }\n    o[2", "      } else at = 0;\n    o[2"),
     ],
 )  # fmt: skip
 def test_what_threads_cannot_share_is_left_alone(text: str) -> None:
@@ -154,17 +176,35 @@ def test_comments_and_neighbours_stay_as_they_are(noise: str) -> None:
     assert [e.source for e in found] == [other + e.source for e in edits(NORM)]
 
 
+def test_the_first_of_equal_extremes_is_kept() -> None:
+    text = edits(PLACE)[0].source
+    assert "const int at_there = __shfl_xor_sync(0xffffffff, at, offset);" in text
+    assert "if (best_there > best || (best_there == best && at_there < at)) {" in text
+    assert "if (m_there < m || (m_there == m && w_there < w)) {" in edits(LEAST)[0].source
+
+
+def test_the_only_thread_of_all_becomes_the_largest_block() -> None:
+    assert ["<<<1, 1024>>>" in e.source for e in edits(LEAST)] == [True, False]
+    assert "<<<rows, 128>>>" in edits(ALONE)[0].source
+
+
 @pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
-@pytest.mark.parametrize("text", [NORM, LATER, TWICE, ALIKE, ALONE, FIRST])
-def test_results_stay_the_same_for_odd_lengths(text: str, tmp_path: Path) -> None:
-    main = """
+def test_results_stay_the_same_for_odd_lengths(tmp_path: Path) -> None:
+    main, texts = (
+        """
     for (int n : {1, 63, 150}) {
       int rows = 3;
       std::vector<float> a(rows * n + 2), o(rows * n + rows + 8);
       for (int i = 0; i < rows * n; ++i) a[i] = i % 8;
-      run(a.data(), o.data(), rows, n);
-      for (float v : o) printf("%.4g ", v);
-    }"""
-    wanted = emulator.run(text, main, tmp_path)
-    for edit in edits(text)[:1]:
-        assert emulator.run(edit.source, main, tmp_path) == wanted
+      auto show = [&] { for (float& v : o) { printf("%.4g ", v); v = 0; } puts(""); };
+    """,
+        "",
+    )
+    for number, text in enumerate(t for t in ALL if t is not SLOTS):
+        new = edits(text)[0].source.replace("1024>>>", "256>>>")
+        for name, body in ((f"before{number}", text), (f"after{number}", new)):
+            texts += f"namespace {name} {{\n{body}}}\n"
+            main += f"      {name}::run(a.data(), o.data(), rows, n); show();\n"
+    printed = emulator.run(texts, main + "    }", tmp_path).splitlines()
+    assert printed[::2] == printed[1::2]
+    assert len(printed) == 3 * 2 * (len(ALL) - 1)

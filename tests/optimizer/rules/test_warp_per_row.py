@@ -82,6 +82,20 @@ def test_each_reduction_is_combined_by_its_own_operation(update: str, wanted: st
     assert wanted in text
 
 
+def test_an_extreme_and_its_place_are_joined_together() -> None:
+    body = (
+        "  float best = -1e30f;\n  int at = 0;\n"
+        "  for (int j = 0; j < cols; ++j) {\n    float v = a[row * cols + j];\n"
+        "    if (v > best) { best = v; at = j; }\n  }\n  o[row] = at;\n"
+    )
+    text = only(body)
+    assert "const int at_there = __shfl_xor_sync(0xffffffff, at, offset);" in text
+    assert "if (best_there > best || (best_there == best && at_there < at)) {" in text
+    assert "if (lane == 0) o[row] = at;" in text
+    assert edits(body.replace("at = j;", "at = cols - j;")) == []
+    assert edits(body.replace("v > best", "v >= best")) == []
+
+
 def test_rows_of_a_sparse_matrix_start_where_the_row_starts() -> None:
     text = only(
         "  float s = 0.f;\n  for (int j = p[row]; j < p[row + 1]; j++) s += a[j];\n  o[row] = s;\n"
