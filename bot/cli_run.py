@@ -123,7 +123,12 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     shown = console_of(quiet=as_json)
     results = []
     with Workshop(
-        chosen, replay=replay, record=record, command=command_line(), say=shown.print
+        chosen,
+        replay=replay,
+        record=record,
+        command=command_line(),
+        say=shown.print,
+        first=declared.kernels[0] if declared.kernels else None,
     ) as workshop:
         for one, workload in declared.kernels:
             folder = Path(chosen.out)

@@ -10,6 +10,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,13 +33,13 @@ from optimizer.synthesis.fence import fence
 from optimizer.tools import Tools
 from optimizer.tuning import tune
 from optimizer.written_out import header_macros
-from runners import gpu_nodes
+from runners import gpu_nodes, images
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
 from runners.dispatch import Gpu, LocalDispatcher, discover
 from runners.evaluator import DispatchedEvaluator
 from runners.fault import Fault
-from runners.interfaces import Dispatcher
+from runners.interfaces import Dispatcher, Job
 from runners.profiler import NcuProfiler, in_sandbox
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 from runners.sandbox import Sandbox
@@ -66,8 +67,9 @@ class Workshop:
 
     With `replay` no GPU is touched; with `record` verdicts are written down for a later replay.
     `source` gives verdicts from anywhere else, such as a scheduler's queue. Edits may include
-    headers of CUTLASS, where it is found, unless `includes` is off. Raise `NoDeviceError` when
-    there is nothing to give verdicts.
+    headers of CUTLASS, where it is found, unless `includes` is off. `first` is what will be judged
+    first: it is compiled while GPUs are opened. Raise `NoDeviceError` when there is nothing to give
+    verdicts.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Workshop:
         command: str = "",
         say: Callable[[str], None] = lambda _: None,
         includes: bool = True,
+        first: tuple[Kernel, Workload] | None = None,
     ) -> None:
         check(settings)
         self.settings = settings
@@ -90,6 +93,7 @@ class Workshop:
         self._answers = asking.recorded(settings)
         self._notes: list[str] = []
         self._rules = plugins.rules(self._notes)
+        self._first = first
         try:
             found = replayed(replay) if replay is not None else source or self._machines(say)
             self.window = window_of(settings, found)
@@ -248,13 +252,23 @@ class Workshop:
         return self._local(say)
 
     def _local(self, say: Callable[[str], None]) -> Source:
-        gpus = chosen(present(), self.settings.device)
-        try:
-            toolchain = find_toolchain(self.settings.nvcc or None)
-            toolchain.require(gpus[0].capability)
-            sandbox = self._stack.enter_context(confined(self.settings))
-        except Fault as fault:
-            unwrap(fault)
+        with ThreadPoolExecutor(1) as beside:
+            finding = beside.submit(find_toolchain, self.settings.nvcc or None)
+            gpus = chosen(present(), self.settings.device)
+            try:
+                toolchain = finding.result()
+                toolchain.require(gpus[0].capability)
+                known = self._known_peaks(gpus[0])
+                imaging = beside.submit(
+                    images.prepared,
+                    self.settings.cache_folder / "device",
+                    toolchain.nvcc,
+                    gpus[0].capability,
+                    calibrates=not known,
+                )
+                sandbox = self._stack.enter_context(confined(self.settings))
+            except Fault as fault:
+                unwrap(fault)
         scratch = Path(
             self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-build-"))
         )
@@ -262,8 +276,10 @@ class Workshop:
         compiler = Compiler(toolchain, sandbox, scratch)
         builder = CompilingBuilder(compiler, gpus[0].capability, library)
         readable = [scratch, *toolchain.folders]
-        first = visible_device(gpus[0].index)
-        run = in_sandbox(sandbox, *map(str, readable), device=first)
+        device = visible_device(gpus[0].index)
+        run = in_sandbox(sandbox, *map(str, readable), device=device)
+        if self._first is not None:  # else its first job would start the worker anew
+            readable.append(Path(self._first[1].root).resolve())
         profiler = NcuProfiler(self.settings.ncu or None, run=run)
         dispatcher = LocalDispatcher(
             builder,
@@ -271,8 +287,12 @@ class Workshop:
             sandbox=sandbox,
             profiler=profiler if profiler.path else None,
             readable=readable,
+            images=imaging.result(),
         )
         self._stack.callback(dispatcher.close)
+        if self._first is not None:
+            kernel, workload = self._first
+            dispatcher.expect([Job(kernel, kernel, workload)])
         environment = self._surroundings(gpus[0], toolchain, dispatcher, say)
         return Source(dispatcher, environment, bool(profiler.path), dispatcher.width, len(gpus))
 
@@ -303,13 +323,10 @@ class Workshop:
         self, gpu: Gpu, dispatcher: LocalDispatcher, say: Callable[[str], None]
     ) -> Mapping[str, float]:
         """Return the device's measured peaks, from an earlier run where there was one."""
-        file = self.settings.cache_folder / f"peaks-{gpu.uuid}-{gpu.driver}.json"
-        try:
-            known = json.loads(file.read_text(encoding="utf-8"))
-            if known.get("format") == _PEAKS_FORMAT:
-                return {str(name): float(value) for name, value in known["peaks"].items()}
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
-            pass  # not measured yet, or not by this version
+        known = self._known_peaks(gpu)
+        if known:
+            return known
+        file = self._peaks_file(gpu)
         say(f"measuring the peaks of {gpu.name}, once for this machine")
         peaks = dispatcher.calibrate()
         try:
@@ -319,6 +336,18 @@ class Workshop:
         except OSError as error:
             say(f"the peaks could not be kept in {file.parent}: {error.strerror}")
         return peaks
+
+    def _peaks_file(self, gpu: Gpu) -> Path:
+        return self.settings.cache_folder / f"peaks-{gpu.uuid}-{gpu.driver}.json"
+
+    def _known_peaks(self, gpu: Gpu) -> Mapping[str, float]:
+        try:
+            known = json.loads(self._peaks_file(gpu).read_text(encoding="utf-8"))
+            if known.get("format") == _PEAKS_FORMAT:
+                return {str(name): float(value) for name, value in known["peaks"].items()}
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            pass  # not measured yet, or not by this version
+        return {}
 
 
 def window_of(settings: Settings, source: Source) -> int:

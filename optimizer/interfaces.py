@@ -60,6 +60,20 @@ class Evaluator(Protocol):
 
 
 @runtime_checkable
+class Expectant(Protocol):
+    """What an evaluator does besides that can begin something before it is asked."""
+
+    def expect(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> bool:
+        """Begin what can be begun for kernels that will probably be asked about.
+
+        No verdict depends on it. False where nothing can be begun.
+        """
+        ...
+
+
+@runtime_checkable
 class Underway(Protocol):
     """What a sequence of verdicts offers besides, of which some may not be in yet."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from optimizer import headstart
 from optimizer.baseline import Baseline
 from optimizer.budget import (
     DEFAULT_BUDGET,
@@ -138,6 +139,7 @@ class Run:
         """Measure the unedited kernel against itself, or take up an earlier search."""
         if resume is None:
             self.on_event(Event(Stage.BASELINE, (0,), self.meter.left))
+            headstart.begin(self.kernel, self.workload, self.tools, self.settings)
             verdict = self.baseline.measure()
             self.meter.keep_for_confirming(self.meter.seconds)
             first = Step(0, None, None, self.kernel, verdict, at_seconds=self.meter.seconds)

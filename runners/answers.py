@@ -195,6 +195,7 @@ class Oracle:
                     "promoted": twin,
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
+                    "turns": request.get("turns"),
                     "combinations": [
                         {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in left
                     ],

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import Any
 
-from runners.device import build
 from runners.gpu import Gpu
+from runners.images import calibration_image
 
-KERNELS = Path(__file__).with_name("calibrate.cu")
 _BLOCK = 256
 _REPEATS = 5
 # Operations a thread does in one step of the loop: eight chains of a multiply and an add (of
@@ -23,7 +21,7 @@ def peaks(gpu: Gpu) -> dict[str, float]:
     `tensor_tflops` is half in, float out, through the warp-level interface: on Hopper the
     warp-group one reaches about half as much again.
     """
-    module = gpu.load(build(KERNELS.read_text(), int(gpu.facts["sm"]), "calibrate"))
+    module = gpu.load(calibration_image(int(gpu.facts["sm"])))
     sms, l2 = int(gpu.facts["sms"]), int(gpu.facts["l2_bytes"]) or 4 << 20
     size = min(1 << 30, gpu.free_bytes() // 8) // 4096 * 4096
     source, target = gpu.allocate(size), gpu.allocate(size)

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import hashlib
-import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +17,11 @@ import numpy.typing as npt
 
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.images import helper_image
 from runners.nvml import Nvml
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _CAPTURE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: other threads may go on
-HELPERS = Path(__file__).with_name("device_kernels.cu")
 
 
 class PlainGpu:
@@ -314,51 +309,3 @@ class CudaGpu(PlainGpu):
     def temperature(self) -> float | None:
         """Return the GPU's temperature in °C, None when NVML does not tell."""
         return self.meter.temperature()
-
-
-def build(text: str, sm: int, name: str) -> bytes:
-    """Compile the worker's own CUDA text to a cubin, once per text and architecture.
-
-    The copy is kept in a folder of this user's that nobody else can write to.
-    """
-    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    key = hashlib.sha256(f"{text}\0{nvcc}\0{sm}".encode()).hexdigest()[:20]
-    folder = Path(tempfile.gettempdir()) / f"optiml-{_user()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    owned = folder.stat().st_uid == _user() and folder.stat().st_mode & 0o077 == 0
-    kept = folder / f"{name}-{key}.cubin"
-    if owned and kept.is_file():
-        return kept.read_bytes()
-    with tempfile.TemporaryDirectory() as scratch:
-        source, target = Path(scratch) / f"{name}.cu", Path(scratch) / f"{name}.cubin"
-        source.write_text(text)
-        command = [nvcc, "-cubin", f"-arch=sm_{sm}", "-O3", "-o", str(target), str(source)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        except OSError as error:
-            raise Fault(
-                "NoDeviceError", "nvcc is not installed here", "install the CUDA toolkit"
-            ) from error
-        if done.returncode != 0:
-            raise Fault(
-                "RunnerError",
-                f"nvcc cannot compile for sm_{sm}: {(done.stderr or done.stdout).strip()[-400:]}",
-                "install a CUDA toolkit that knows this GPU",
-            )
-        image = target.read_bytes()
-        if owned:
-            fresh = folder / f".{name}-{key}-{time.monotonic_ns()}"
-            fresh.write_bytes(image)
-            fresh.replace(kept)
-    return image
-
-
-def _user() -> int:
-    import os
-
-    return os.getuid()
-
-
-def helper_image(sm: int) -> bytes:
-    """Return the compiled helper kernels for an architecture."""
-    return build(HELPERS.read_text(), sm, "helpers")

@@ -34,6 +34,10 @@ JOB_SECONDS: Mapping[Effort, float] = {
 }
 # Compilers at once for each GPU: compiling a kernel takes about as long as judging it, up to 3 x.
 COMPILERS = 4
+EAGER_COMPILERS = 3
+# So long the first candidates of a workload wait for the most promising one to be compiled: judging
+# another one takes up to five seconds.
+LEAD_SECONDS = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,7 @@ class LocalDispatcher:
     candidate's crash.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a host has many parts
         self,
         builder: Builder,
         devices: Sequence[int] = (0,),
@@ -147,6 +151,7 @@ class LocalDispatcher:
         compilers: int | None = None,
         locked: bool = True,
         readable: Sequence[Path] = (),
+        images: Path | None = None,
     ) -> None:
         self._builder = builder
         self._sandbox = sandbox or Sandbox()
@@ -160,6 +165,12 @@ class LocalDispatcher:
         self.elsewhere: Callable[[Job, str], bool] = lambda _job, _code: False
         # Which GPUs have begun to judge for which workload: set before its first job there.
         self._ready: set[tuple[int, str, str]] = set()
+        # For which workloads candidates have come already.
+        self._begun: set[tuple[str, str]] = set()
+        self._early: dict[tuple[str, ...], Future[Verdict]] = {}
+        self._counting = ThreadPoolExecutor(1, thread_name_prefix="counters")
+        # What is asked for does not queue behind what is expected only.
+        self._eager = ThreadPoolExecutor(EAGER_COMPILERS, thread_name_prefix="compile ahead")
         self._lock = threading.Lock()
         self._interposer: Future[None] | None = None
         self._seats: list[Seat] = []
@@ -167,7 +178,7 @@ class LocalDispatcher:
             for index in devices:
                 seat = Seat(
                     index, self._sandbox, self.scratch,
-                    readable=readable, command=self._command, locked=locked,
+                    readable=readable, command=self._command, locked=locked, images=images,
                 )  # fmt: skip
                 self._seats.append(seat)
         except BaseException:
@@ -192,16 +203,38 @@ class LocalDispatcher:
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order; of several, the first as soon as it is in."""
         self._prepare(jobs)
+        early = self._early.pop(_early_key(jobs[0]), None) if len(jobs) == 1 else None
+        if early is not None and (counted := early.result()).counters:
+            return [counted]
         built = [self._compilers.submit(self._both, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
-        tickets = [self._line.join(job, one) for job, one in zip(jobs, built, strict=True)]
+        leads = [self._lead_seconds(jobs), *[0.0] * len(jobs)]
+        tickets = [
+            self._line.join(job, one, lead_seconds=lead)
+            for job, one, lead in zip(jobs, built, leads, strict=False)
+        ]
         for job, one in zip(jobs, built, strict=True):
             if rehearsable(job):
                 screened = replace(job, effort=Effort.SCREEN)
                 for _ in self._seats[1:]:
                     self._line.join(screened, one, Rank.REHEARSAL)
         return awaited(tickets, self._line.tell, cancels=True)
+
+    def expect(self, jobs: Sequence[Job]) -> bool:
+        """Compile jobs that are not asked for yet, and read the counters of an original.
+
+        What the original should compute is worked out on the host mostly; its counters are read
+        meanwhile, and no launch that is timed lies beside one that is counted (`runners.turns`).
+        """
+        self._prepare(jobs)
+        for job in jobs:
+            built = self._eager.submit(self._both, job)
+            own = job.kernel == job.baseline and job.workload.kind is not Kind.PROGRAM
+            if job.effort is Effort.PROFILE and own and self._profiler is not None:
+                key = _early_key(job)
+                self._early[key] = self._counting.submit(self._counted_early, job, built)
+        return True
 
     def facts(self) -> dict[str, Any]:
         """Return what the worker says of one device; open the others meanwhile.
@@ -237,6 +270,8 @@ class LocalDispatcher:
         if hasattr(self, "_line"):
             self._line.close()
             self._compilers.shutdown(wait=False, cancel_futures=True)
+            for pool in (self._counting, self._eager):
+                pool.shutdown(wait=False, cancel_futures=True)
         for seat in self._seats:
             seat.close()
         if self._own_sandbox:
@@ -257,6 +292,19 @@ class LocalDispatcher:
             pool = ThreadPoolExecutor(1, thread_name_prefix="interposer")
             self._interposer = pool.submit(interposer.prepared, self.scratch)
             pool.shutdown(wait=False)
+
+    def _lead_seconds(self, jobs: Sequence[Job]) -> float:
+        """Return how long others wait for the first of these to be compiled.
+
+        The first that is seen to be faster is what somebody in front of a screen waits for. On one
+        GPU, and once a workload: later, a GPU with nothing to do costs more than order gains.
+        """
+        if len(self._seats) > 1 or not jobs or jobs[0].kernel == jobs[0].baseline:
+            return 0.0
+        ready = readiness(jobs[0])
+        known = ready in self._begun
+        self._begun.add(ready)
+        return 0.0 if known else LEAD_SECONDS
 
     def _both(self, job: Job) -> tuple[Built, Built]:
         candidate = self._builder.build(job.kernel, job.workload)
@@ -330,12 +378,12 @@ class LocalDispatcher:
                 seat.alone()
                 seat.renew()
             try:
-                verdict = self._ask(seat, job, candidate, baseline)
+                verdict = self._ask(seat, job, candidate, baseline, self._turns(seat))
             except Gone as gone:
                 if gone.timed_out:
                     return _failed(Status.TIMED_OUT, candidate, gone)
                 try:  # was it the candidate, or a worker that an earlier one had harmed?
-                    verdict = self._ask(seat, job, candidate, baseline)
+                    verdict = self._ask(seat, job, candidate, baseline, self._turns(seat))
                 except Gone as again:
                     status = Status.TIMED_OUT if again.timed_out else Status.CRASHED
                     return _failed(status, candidate, again)
@@ -358,18 +406,38 @@ class LocalDispatcher:
             self._free.put(seat)
 
     @staticmethod
-    def _ask(seat: Seat, job: Job, candidate: Built, baseline: Built) -> Verdict:
+    def _ask(seat: Seat, job: Job, candidate: Built, baseline: Built, turns: str) -> Verdict:
         number, nonce = secrets.token_hex(6), secrets.token_hex(16)
         seconds = JOB_SECONDS[job.effort]
         artifacts = (candidate.artifact, baseline.artifact)
-        line = wire.request(number, nonce, job, artifacts, seconds)
+        line = wire.request(number, nonce, job, artifacts, seconds, turns)
         answer = seat.ask(line, seconds + START_SECONDS / 3)
         verdict, _ = wire.response(answer, number, nonce, job.kernel.digest)
         return verdict
 
+    def _turns(self, seat: Seat) -> str:
+        """Return the file by which those who use a GPU at once take turns."""
+        path = self.scratch / f"turns-{seat.index}"
+        path.touch()
+        return str(path)
+
     # -- profiles --------------------------------------------------------------------------------
 
+    def _counted_early(self, job: Job, built: Future[tuple[Built, Built]]) -> Verdict:
+        candidate, baseline = built.result()
+        unrun = candidate.verdict or baseline.verdict
+        return unrun or self._counted([job], [(candidate, baseline)])[0]
+
     def _profile(
+        self, jobs: Sequence[Job], built: Sequence[tuple[Built, Built]]
+    ) -> Sequence[Verdict]:
+        seat = self._free.take(self._seats[0])  # the one that the profiler was made for
+        try:
+            return self._counted(jobs, built)
+        finally:
+            self._free.put(seat)
+
+    def _counted(
         self, jobs: Sequence[Job], built: Sequence[tuple[Built, Built]]
     ) -> Sequence[Verdict]:
         verdicts = [
@@ -380,11 +448,7 @@ class LocalDispatcher:
         if self._profiler is None or not able:
             return verdicts
         requests = [self._asked(str(i), "profile", jobs[i], *built[i]) for i in able]
-        seat = self._free.take(self._seats[0])  # the one that the profiler was made for
-        try:
-            profiles = profile_jobs(self._profiler, requests, self._worker_command())
-        finally:
-            self._free.put(seat)
+        profiles = profile_jobs(self._profiler, requests, self._worker_command())
         for i, profile in zip(able, profiles, strict=True):
             verdicts[i] = with_profile(verdicts[i], profile)
         return verdicts
@@ -392,17 +456,22 @@ class LocalDispatcher:
     def _worker_command(self) -> list[str]:
         return self._command[:-1] if self._command else [sys.executable, "-I", "-m", _WORKER]
 
-    @staticmethod
     def _asked(
-        number: str, nonce: str, job: Job, candidate: Built, baseline: Built
+        self, number: str, nonce: str, job: Job, candidate: Built, baseline: Built
     ) -> dict[str, Any]:
         """Return what a profiled worker is asked, as it will read it."""
         artifacts = (candidate.artifact, baseline.artifact)
-        line = wire.request(number, nonce, job, artifacts, JOB_SECONDS[Effort.PROFILE])
+        turns, seconds = self._turns(self._seats[0]), JOB_SECONDS[Effort.PROFILE]
+        line = wire.request(number, nonce, job, artifacts, seconds, turns)
         return dict(json.loads(line))
 
 
 _WORKER = "runners.worker"
+
+
+def _early_key(job: Job) -> tuple[str, ...]:
+    digests = (job.kernel.digest, job.baseline.digest)
+    return (*digests, job.effort.value, str(job.seed), repr(job.workload))
 
 
 def _key(job: Job, built: Built) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from optimizer.boundary import violations
 from optimizer.model import Check, Effort, Kernel, Status, Verdict, Workload
 from runners.awaited import Awaited
-from runners.interfaces import Dispatcher, Job
+from runners.interfaces import Dispatcher, Expectant, Job
 
 Boundary = Callable[..., Sequence[str]]
 
@@ -58,6 +58,20 @@ class DispatchedEvaluator:
             found = self._dispatcher.dispatch(list(wanted.values()))
             self._known.update((key, (found, place)) for place, key in enumerate(wanted))
         return Awaited.each([self._known[key] for key in keys])
+
+    def expect(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> bool:
+        """Have what can be begun ahead begun; False where that is nothing."""
+        if not isinstance(self._dispatcher, Expectant):
+            return False
+        return self._dispatcher.expect(
+            [
+                Job(kernel, self._baseline, workload, self._device, effort, self._seed)
+                for kernel in kernels
+                if not self._outside(kernel, workload)
+            ]
+        )
 
     def _outside(self, kernel: Kernel, workload: Workload) -> Sequence[str]:
         if kernel.source == self._baseline.source:

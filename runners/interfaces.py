@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from optimizer.model import Effort, Kernel, Verdict, Workload
 
@@ -29,4 +29,16 @@ class Dispatcher(Protocol):
 
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order. Raise `NoDeviceError` when none can run."""
+        ...
+
+
+@runtime_checkable
+class Expectant(Protocol):
+    """What a dispatcher does besides that can begin a job before it is asked for."""
+
+    def expect(self, jobs: Sequence[Job]) -> bool:
+        """Begin what takes nothing from the jobs under way; no verdict depends on it.
+
+        False where nothing is begun, so that nobody works out what to expect.
+        """
         ...

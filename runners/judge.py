@@ -31,6 +31,7 @@ from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Shaken, Timed, WholeShaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
+from runners.turns import turn
 from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
@@ -104,27 +105,24 @@ class Judge:
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
             # last session is let go when the next one is there.
             self._last = session
-            start = time.monotonic()
-            verify.verify(session, answers, job, [*declared, *extra], report, seconds)
-            _watchable(request, report)
-            verify.remembered(session, answers, job, report, seconds)
-            if job.work.kind == "entry" and _keeps_more(request):
-                verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
-            spent["verify"] = time.monotonic() - start
-            start = time.monotonic()
-            with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
-                verdict["measurement"] = self._time(session, job, answers, report, seconds)
-            spent["time"] = time.monotonic() - start
+            with turn(str(request.get("turns") or "")):
+                start = time.monotonic()
+                known = (answers, [*declared, *extra])
+                self._verify(session, request, job, known, report, seconds)
+                spent["verify"] = time.monotonic() - start
+                start = time.monotonic()
+                with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
+                    verdict["measurement"] = self._time(session, job, answers, report, seconds)
+                spent["time"] = time.monotonic() - start
             start = time.monotonic()
             altered = shaken.result() if shaken is not None else None
             one = None if altered is None else self._delayed(session, altered)
             if one is not None:
                 theirs = partial(self._delayed_original, session, job, request)
-                self._shaken(one, theirs, job, (answers, [*declared, *extra]), report)
+                self._shaken(one, theirs, job, known, report)
             spent["shaken"] = time.monotonic() - start
             if thorough:
                 start = time.monotonic()
-                known = (answers, [*declared, *extra])
                 self._finalist(session, request, job, known, verdict["measurement"], report)
                 if wholes is not None:
                     self._shaken_whole(wholes.result(), request, job, known, report)
@@ -145,6 +143,23 @@ class Judge:
         stats["runs"] = float(report.runs)
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"
+
+    @staticmethod
+    def _verify(
+        session: Session,
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
+        seconds: float,
+    ) -> None:
+        """Run the candidate on everything it is asked at this effort; raise `Wrong`."""
+        answers, wanted = known
+        verify.verify(session, answers, job, wanted, report, seconds)
+        _watchable(request, report)
+        verify.remembered(session, answers, job, report, seconds)
+        if job.work.kind == "entry" and _keeps_more(request):
+            verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
 
     def _sanitized(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -95,8 +97,12 @@ def readiness(job: Job) -> tuple[str, str]:
 
 @dataclass(slots=True, eq=False)
 class Compiled(Ticket):
-    """A ticket of a job that is compiled while it waits: the candidate, and its baseline."""
+    """A ticket of a job that is compiled while it waits: the candidate, and its baseline.
 
+    Until `leads`, in monotonic seconds, no later one goes before it though that is compiled.
+    """
+
+    leads: float = 0.0
     built: Future[tuple[Built, Built]] = field(default_factory=Future)
     key_of: Callable[[Job, Built], tuple[str, ...]] = field(default=lambda job, _: (str(job),))
 
@@ -109,14 +115,24 @@ class Compiled(Ticket):
         return self.key_of(self.job, self.built.result()[0])
 
 
-def first(waiting: Iterable[Compiled], running: Collection[tuple[str, ...]]) -> Compiled | None:
+def first(
+    waiting: Collection[Compiled], running: Collection[tuple[str, ...]], now: float = math.inf
+) -> Compiled | None:
     """Return what a free GPU takes: the first that is compiled and runs on no other GPU now."""
     able = [
         one
         for one in waiting
         if one.rank is not Rank.FORGOTTEN and one.built.done() and one.key not in running
     ]
-    return min(able, key=lambda ticket: ticket.order, default=None)
+    found = min(able, key=lambda ticket: ticket.order, default=None)
+    if found is not None and any(one.order < found.order for one in leading(waiting, now)):
+        return None
+    return found
+
+
+def leading(waiting: Iterable[Compiled], now: float) -> list[Compiled]:
+    """Return those that are not compiled yet, and that others wait for."""
+    return [one for one in waiting if one.leads > now and not one.built.done()]
 
 
 class Line:
@@ -131,10 +147,19 @@ class Line:
         self._closed = False
 
     def join(
-        self, job: Job, built: Future[tuple[Built, Built]], rank: Rank = Rank.CHOSEN
+        self,
+        job: Job,
+        built: Future[tuple[Built, Built]],
+        rank: Rank = Rank.CHOSEN,
+        lead_seconds: float = 0.0,
     ) -> Compiled:
-        """Return the place in the line of a job that is being compiled."""
-        ticket = Compiled(job, next(self._count), rank, built=built, key_of=self._key_of)
+        """Return the place in the line of a job that is being compiled.
+
+        Those behind it wait `lead_seconds` for it to be, at most.
+        """
+        leads = time.monotonic() + lead_seconds if lead_seconds else 0.0
+        number = next(self._count)
+        ticket = Compiled(job, number, rank, leads=leads, built=built, key_of=self._key_of)
         with self._changed:
             self._waiting.append(ticket)
         built.add_done_callback(lambda _: self.tell())
@@ -144,12 +169,14 @@ class Line:
         """Wait for the next job and take it; None once the line is closed."""
         with self._changed:
             while not self._closed:
-                ticket = first(self._waiting, self._running)
+                now = time.monotonic()
+                ticket = first(self._waiting, self._running, now)
                 if ticket is not None:
                     self._waiting.remove(ticket)
                     self._running.add(ticket.key)
                     return ticket
-                self._changed.wait()
+                leads = [one.leads - now for one in leading(self._waiting, now)]
+                self._changed.wait(min(leads, default=None))
             return None
 
     def done(self, ticket: Compiled) -> None:

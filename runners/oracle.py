@@ -26,6 +26,7 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Gathered, Original
 from runners.spec import MOVED, BaselineFailure, Json, Work, moves
+from runners.turns import turn
 
 AHEAD = 3  # combinations whose answers are being worked out while the device goes on
 
@@ -156,7 +157,8 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
             original.contents.expect(later)
         notes.say({"key": combination.key, "status": "begun"})
         try:
-            gathered = original.gather(combination)
+            with turn(str(request.get("turns") or "")):
+                gathered = original.gather(combination)
         except (LaunchError, OutOfMemoryError) as error:
             notes.say({"key": combination.key, "status": "no", "message": str(error)})
             continue

@@ -40,8 +40,9 @@ class Gone(Exception):  # noqa: N818  it says what happened to the worker
 class Seat:
     """One GPU with its worker. Not thread-safe: one request at a time is what timing needs.
 
-    `index` is CUDA's device number, `command` what is run there (for tests). The GPU is locked
-    against other instances of this program for as long as the seat lives.
+    `index` is CUDA's device number, `command` what is run there (for tests), `images` a folder of
+    `runners.images`. The GPU is locked against other instances of this program for as long as the
+    seat lives.
     """
 
     def __init__(
@@ -53,13 +54,15 @@ class Seat:
         readable: Sequence[Path] = (),
         command: Sequence[str] | None = None,
         locked: bool = True,
+        images: Path | None = None,
     ) -> None:
         self.index = index
         self._sandbox = sandbox
         self._scratch = scratch
-        self._readable = (*interpreter_paths(), *readable)
-        strangers = ["--strangers"] if sandbox.trust == "stranger" else []
-        self._command = list(command or (sys.executable, *WORKER, *strangers))
+        self._readable = (*interpreter_paths(), *readable, *([images] if images else []))
+        words = ["--strangers"] if sandbox.trust == "stranger" else []
+        words += ["--images", str(images)] if images else []
+        self._command = list(command or (sys.executable, *WORKER, *words))
         self._lock = _locked(index) if locked else None
         self.alone()
         self._child: Child | None = None

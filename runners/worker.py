@@ -3,7 +3,8 @@
 `python -I -m runners.worker JOBS.json RESULTS.json` reads requests and writes responses;
 `python -I -m runners.worker --serve [--gpu N]` speaks JSON lines, one request at a time;
 `python -I -m runners.worker --launch REQUEST.json` launches candidates for a profiler to watch.
-`--strangers` refuses to run host code of candidates where nothing isolates it.
+`--strangers` refuses to run host code of candidates where nothing isolates it; `--images FOLDER`
+names device code of our own that was built before.
 
 It ends with exit status 75 after a candidate that cost it its CUDA context: start another.
 """
@@ -353,6 +354,12 @@ def main(arguments: list[str]) -> int:
     if "--gpu" in arguments:
         at = arguments.index("--gpu")
         gpu = int(arguments[at + 1])
+        del arguments[at : at + 2]
+    if "--images" in arguments:
+        from runners import images
+
+        at = arguments.index("--images")
+        images.take_over(Path(arguments[at + 1]))
         del arguments[at : at + 2]
     strangers = "--strangers" in arguments
     arguments = [argument for argument in arguments if argument != "--strangers"]

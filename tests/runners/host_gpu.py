@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runners.answers import Oracle
-from runners.device import HELPERS
 from runners.gpu import LaunchError
+from runners.images import HELPERS
 from runners.oracle import answer_all
 from runners.spec import Json
 

@@ -17,11 +17,12 @@ import pytest
 
 from optimizer.errors import BaselineError, NoDeviceError, RunnerError
 from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
-from runners import dispatch, seat
+from runners import dispatch, interposer, seat
 from runners.awaited import Awaited
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.line import Compiled, Rank, first, rehearsable
+from runners.profiler import NcuProfiler, Profile
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
 BASE = Kernel("k", "base")
@@ -206,6 +207,87 @@ def test_what_was_foreseen_goes_behind_what_was_chosen_and_a_rehearsal_last() ->
         waiting.remove(one)
     assert order == [4, 1, 0]
     assert first(waiting, set()) is waiting[-1]
+
+
+def test_the_most_promising_one_is_waited_for_a_while() -> None:
+    def ticket(number: int, leads: float, *, done: bool) -> Compiled:
+        built: Future[tuple[Built, Built]] = Future()
+        if done:
+            made = Built({"machine_code": str(number)}, None)
+            built.set_result((made, made))
+        return Compiled(job("a"), number, leads=leads, built=built)
+
+    waiting = [ticket(0, 0.0, done=True), ticket(1, 5.0, done=False), ticket(2, 0.0, done=True)]
+    one = first(waiting, set(), now=1.0)
+    assert one is waiting[0], "what comes before it waits for nothing"
+    del waiting[0]
+    assert first(waiting, set(), now=1.0) is None
+    assert first(waiting, set(), now=6.0) is waiting[1]
+    made = Built({"machine_code": "1"}, None)
+    waiting[0].built.set_result((made, made))
+    assert first(waiting, set(), now=1.0) is waiting[0]
+
+
+def test_a_gpu_judges_the_first_of_a_searchs_candidates_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though others are compiled earlier; later batches go as they are compiled."""
+    asked: list[str] = []
+    ask = seat.Seat.ask
+
+    def noted(self: seat.Seat, line: bytes, seconds: float) -> bytes:
+        asked.append(json.loads(line)["job"]["kernel"]["source"])
+        return ask(self, line, seconds)
+
+    monkeypatch.setattr(seat.Seat, "ask", noted)
+    monkeypatch.setattr(dispatch, "LEAD_SECONDS", 30.0)
+    late = threading.Event()
+
+    class Slow(Words):
+        def build(self, kernel: Kernel, workload: Workload) -> Built:
+            if kernel.source == "slow":
+                late.wait(30)
+            return super().build(kernel, workload)
+
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Slow(), scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as one:
+        list(one.dispatch([job(BASE.source)]))
+        verdicts = one.dispatch([job("slow"), job("b")])
+        late.set()
+        assert [v.status for v in verdicts] == [Status.CORRECT] * 2
+    assert asked == [BASE.source, "slow", "b"]
+
+
+def test_what_is_expected_is_compiled_and_counted_while_others_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, sessions = Words(), []
+
+    def counted(_profiler: object, requests: list[dict[str, str]], _: object) -> list[Profile]:
+        sessions.append(requests[0]["turns"])
+        return [Profile({"k/cycles": 1.0} if len(sessions) != 2 else {})]
+
+    monkeypatch.setattr(dispatch, "profile_jobs", counted)
+    monkeypatch.setattr(interposer, "prepared", lambda _: None)
+    here = [Path(__file__).parent]
+    base = job(BASE.source, Effort.PROFILE)
+    with LocalDispatcher(
+        words, scratch=tmp_path, command=COMMAND, locked=False, readable=here,
+        profiler=NcuProfiler("ncu"),
+    ) as gpu:  # fmt: skip
+        assert gpu.expect([base])
+        assert gpu.dispatch([base])[0].counters == {"k/cycles": 1.0}
+        assert len(sessions) == 1
+        assert Path(sessions[0]).is_file()
+        gpu.expect([base])  # sees nothing: what was got early is asked for again
+        assert gpu.dispatch([base])[0].counters == {"k/cycles": 1.0}
+        assert len(sessions) == 3
+        gpu.expect([job("a"), replace(base, workload=replace(WORKLOAD, kind=Kind.PROGRAM))])
+        gpu.dispatch([job("z")])[0]
+    assert "a" in words.sources
+    assert len(sessions) == 3, "a program's counters are read by itself"
 
 
 def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDispatcher) -> None:

@@ -24,6 +24,7 @@ from optimizer.model import (
 )  # fmt: skip
 from optimizer.prompting import compiler_words
 from optimizer.synthesis.line import complaint
+from runners.evaluator import DispatchedEvaluator
 from runners.interfaces import Job
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 
@@ -52,6 +53,34 @@ def test_a_recorded_verdict_is_given_again(tmp_path: Path, name: str) -> None:
     assert verdict.measurement.cases[0].candidate_us == (1.235,)
     assert replay.header == HEADER
     assert replay.header.words == "recorded on NVIDIA H200, 2026-11-21"
+
+
+def test_what_is_begun_ahead_is_passed_on_and_not_written_down(tmp_path: Path) -> None:
+    class Eager(Timed):
+        expected: tuple[str, ...] = ()
+
+        def expect(self, jobs: Sequence[Job]) -> bool:
+            self.expected += tuple(job.kernel.source for job in jobs)
+            return True
+
+    machine = Eager()
+    with RecordingDispatcher(machine, tmp_path / "r.jsonl", HEADER) as recorder:
+        assert DispatchedEvaluator(recorder, BASE).expect([Kernel("k", "base")], WORKLOAD)
+    assert machine.expected == ("base",)
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 1
+    with RecordingDispatcher(Timed(), tmp_path / "r.jsonl", HEADER) as recorder:
+        assert not DispatchedEvaluator(recorder, BASE).expect([Kernel("k", "base")], WORKLOAD)
+    assert not DispatchedEvaluator(Timed(), BASE).expect([BASE], WORKLOAD)
+
+
+def test_what_may_not_run_is_not_begun_either() -> None:
+    class Eager(Timed):
+        def expect(self, jobs: Sequence[Job]) -> bool:
+            assert [job.kernel.source for job in jobs] == ["base"]
+            return True
+
+    evaluator = DispatchedEvaluator(Eager(), BASE, boundary=lambda *_, **__: ["outside"])
+    assert evaluator.expect([BASE, Kernel("k", "else")], WORKLOAD)
 
 
 @pytest.mark.parametrize("beyond", ["", "k.cu(9): error: told to nobody\n" * 500])

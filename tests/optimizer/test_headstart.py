@@ -1,0 +1,92 @@
+"""What is begun while the unedited kernel is judged changes the time and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from optimizer import headstart
+from optimizer.budget import Budget, SearchSettings
+from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
+from optimizer.plugins import rules
+from optimizer.policies.rules import RulePolicy
+from optimizer.search import search
+from optimizer.tools import Tools
+
+SOFTMAX = Path(__file__).parents[2] / "examples" / "softmax" / "softmax.cu"
+KERNEL = Kernel("softmax", SOFTMAX.read_text(), "softmax.cu")
+
+
+class Machines:
+    """An evaluator that judges nothing wrong, and notes what it is asked and told to expect."""
+
+    def __init__(self, *, begins: bool = True) -> None:
+        self.begins = begins
+        self.asked: list[tuple[str, Effort]] = []
+        self.expected: list[tuple[str, Effort]] = []
+
+    def evaluate(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> Sequence[Verdict]:
+        del workload
+        self.asked += [(kernel.digest, effort) for kernel in kernels]
+        return [Verdict(Status.CORRECT, machine_code=kernel.digest) for kernel in kernels]
+
+    def expect(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> bool:
+        del workload
+        self.expected += [(kernel.digest, effort) for kernel in kernels]
+        return self.begins
+
+
+def tools(machines: Machines, *, profile: bool = True) -> Tools:
+    return Tools(policy=RulePolicy(rules([])), evaluator=machines, profile=profile)
+
+
+def tried(machines: Machines) -> list[str]:
+    workload = Workload("w", Kind.KERNEL, "softmax")
+    found = search(KERNEL, workload, tools(machines), Budget(evaluations=12))
+    return [step.kernel.digest for step in found.steps]
+
+
+def test_the_first_candidates_are_compiled_while_the_unedited_kernel_is_judged() -> None:
+    machines = Machines()
+    steps = tried(machines)
+    assert machines.expected[0] == (KERNEL.digest, Effort.PROFILE)
+    likely = {digest for digest, effort in machines.expected[1:] if effort is Effort.SCREEN}
+    assert len(likely) == 2 * SearchSettings().batch
+    assert steps[1] in likely
+    assert sum(digest in likely for digest in steps[1:5]) >= 3
+
+
+def test_a_head_start_changes_nothing_that_is_tried() -> None:
+    idle = Machines(begins=False)
+    assert tried(Machines()) == tried(idle)
+    assert idle.expected == [(KERNEL.digest, Effort.PROFILE)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "profile", "effort"),
+    [
+        (Kind.KERNEL, True, Effort.PROFILE),
+        (Kind.KERNEL, False, Effort.SCREEN),
+        (Kind.PROGRAM, True, Effort.SCREEN),
+    ],
+)
+def test_counters_are_begun_where_they_are_read_before_the_first_candidates(
+    kind: Kind, profile: bool, effort: Effort
+) -> None:
+    machines = Machines()
+    given = tools(machines, profile=profile)
+    headstart.begin(KERNEL, Workload("w", kind, "softmax"), given, SearchSettings())
+    assert machines.expected[0] == (KERNEL.digest, effort)
+
+
+def test_nothing_is_guessed_where_nothing_can_be_begun() -> None:
+    machines = Machines(begins=False)
+    workload = Workload("w", Kind.KERNEL, "softmax")
+    assert headstart.begin(KERNEL, workload, tools(machines), SearchSettings()) == ()
+    assert len(machines.expected) == 1

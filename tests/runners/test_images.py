@@ -1,0 +1,79 @@
+"""Device code of our own: built once a machine and found by workers whose /tmp is empty."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from runners import images
+from runners.fault import Fault
+
+NVCC = """#!/bin/sh
+echo x >> {calls}
+while [ "$1" != -o ]; do shift; done
+echo image > "$2"
+"""
+
+
+@pytest.fixture
+def nvcc(tmp_path: Path) -> Path:
+    path = tmp_path / "nvcc"
+    path.write_text(NVCC.format(calls=tmp_path / "calls"))
+    path.chmod(0o755)
+    return path
+
+
+def calls(nvcc: Path) -> int:
+    file = nvcc.with_name("calls")
+    return len(file.read_text().split()) if file.exists() else 0
+
+
+def test_what_was_built_for_an_architecture_is_not_built_again(nvcc: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    assert images.prepared(folder, nvcc, 90) == folder
+    assert images.prepared(folder, nvcc, 90) == folder
+    assert calls(nvcc) == 1
+    images.prepared(folder, nvcc, 90, calibrates=True)
+    assert calls(nvcc) == 2
+    images.prepared(folder, nvcc, 80)
+    assert calls(nvcc) == 3
+
+
+def test_a_worker_compiles_nothing_that_it_was_given(
+    nvcc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = images.prepared(tmp_path / "kept", nvcc, 90)
+    assert folder is not None
+    own = tmp_path / "tmp"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    images.take_over(folder)
+    assert images.helper_image(90) == b"image\n"
+
+
+@pytest.mark.parametrize("refused", ["no nvcc", "others may write"])
+def test_what_cannot_be_prepared_is_left_to_the_workers(
+    nvcc: Path, tmp_path: Path, refused: str
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    if refused == "no nvcc":
+        nvcc.unlink()
+    else:
+        folder.chmod(0o777)
+    assert images.prepared(folder, nvcc, 90) is None
+
+
+def test_a_compiler_that_refuses_is_a_fault_with_its_words(
+    nvcc: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvcc.write_text("#!/bin/sh\necho unsupported >&2\nexit 1\n")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    own = tmp_path / "tmp"
+    own.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    with pytest.raises(Fault, match="unsupported"):
+        images.helper_image(90)
