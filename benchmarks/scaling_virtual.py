@@ -136,6 +136,9 @@ class VirtualDispatcher:
 
     def _taken(self, ticket: Compiled) -> Verdict:
         self._catch_up()
+        if ticket.rank is Rank.FORGOTTEN:
+            ticket.rank = Rank.CHOSEN
+        self._give()
         while not ticket.verdict.done():
             at, _, happen = heapq.heappop(self._events)
             self.now = max(self.now, at)
