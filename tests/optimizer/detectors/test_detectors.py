@@ -18,6 +18,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "writing-a-detector.md"
 REMEDIES = frozenset(
     [
         "block-size",
+        "more-blocks",
         "coarsen",
         "warp-per-row",
         "hoist",
