@@ -125,10 +125,12 @@ class Program:
     """How a whole program is run and what it must do besides computing the same buffers.
 
     `runs` holds one tuple of command-line arguments per run. `stdout` must occur in the output.
+    `exit` is the status it ends with; None where nobody has said, which is 0 or else the one that
+    every run of the original ends with after work that went well.
     """
 
     runs: tuple[tuple[str, ...], ...] = ((),)
-    exit: int = 0
+    exit: int | None = 0
     stdout: str | None = None
 
 

@@ -81,7 +81,7 @@ def workload(text: str, path: str, root: Path) -> Workload | None:
     """
     if not Source(text).has_main:
         return None
-    program = Program()
+    program = Program(exit=None)
     stem = Path(path).stem
     return Workload(stem, Kind.PROGRAM, program=program, build=build([text]), root=str(root))
 

@@ -128,7 +128,7 @@ def _profiles(
     job = request["job"]
     program = job["workload"].get("program") or {}
     path = Path(request["baseline"]["path"])
-    expect = (int(program.get("exit") or 0), program.get("stdout"))
+    expect = (program.get("exit", 0), program.get("stdout"))
     seed = int(job.get("seed") or 0) + 1
     found = []
     runs = program.get("runs") or [[]]
@@ -344,7 +344,7 @@ class _Trial:
         printed: bool = True,
     ) -> None:
         program = self.workload.get("program") or {}
-        alive(run, original, int(program.get("exit") or 0), self._limit(original))
+        alive(run, original, self._limit(original))
         where = original.name
         for what, passed, error, why in checks(original, run, poison, bounds, self.runner):
             done.append(check("outputs", f"{where}: {what}", passed, error))
@@ -401,7 +401,7 @@ class _Trial:
             if counts is None:
                 self._verify(original, mine, poison, bounds, done, printed=False)
                 counts = _counts(mine)
-            alive(mine, original, 0, self._limit(original))
+            alive(mine, original, self._limit(original))
             assert mine.report is not None  # noqa: S101 - alive() saw it
             timed.add(theirs, mine.report)
             if pair + 1 < fewest:

@@ -29,10 +29,10 @@ class ProgramBurning:
     in_place = False
 
     def __init__(
-        self, runner: Runner, paths: tuple[Path, Path], original: Profile, seed: int, end: int
+        self, runner: Runner, paths: tuple[Path, Path], original: Profile, seed: int
     ) -> None:
         self._runner, self._paths, self._original = runner, paths, original
-        self._probe, self._exit = Probe(original.main_poison, seed), end
+        self._probe = Probe(original.main_poison, seed)
 
     def burn(self, which: int, seconds: float, *, second_of_pair: bool) -> Sequence[Mark]:
         """Run one process after the other; return when each had ended."""
@@ -42,7 +42,7 @@ class ProgramBurning:
         marks: list[Mark] = [(time.monotonic(), 0)]
         while marks[-1][0] < marks[0][0] + seconds:
             ran = self._runner.run(path, self._original.arguments, self._probe, limit)
-            if ran.exit != self._exit or ran.report is None or ran.report.broken:
+            if ran.exit != self._original.exit or ran.report is None or ran.report.broken:
                 raise Unmeasured(f"{self._original.name}: a run failed while energy was read")
             marks.append((time.monotonic(), len(marks)))
         return marks
@@ -59,7 +59,6 @@ def read(
     job = request["job"]
     if meter is None:
         return weighing.unavailable(weighing.NO_METER)
-    end = int((job["workload"].get("program") or {}).get("exit") or 0)
     paths = (Path(request["candidate"]["path"]), Path(request["baseline"]["path"]))
     seconds = max(energy.LEAST_SECONDS, energy.FULL.seconds / max(1, len(originals)))
     rule = replace(energy.FULL, lead=0.0, seconds=seconds)
@@ -70,7 +69,7 @@ def read(
     try:
         for original, times in pairs:
             seed = int(job.get("seed") or 0) + 1
-            burning = ProgramBurning(runner, paths, original, seed, end)
+            burning = ProgramBurning(runner, paths, original, seed)
             reading = energy.checked(energy.measure(burning, meter, rule), original.name)
             rule = replace(rule, idles=False)
             readings.append(reading)

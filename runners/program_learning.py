@@ -34,16 +34,17 @@ def profile(
     runner: Runner,
     program: Path,
     arguments: Sequence[str],
-    expect: tuple[int, str | None],
+    expect: tuple[int | None, str | None],
     seed: int,
     seconds: float,
     rounding: Callable[[], Path | None] = lambda: None,
 ) -> Profile:
     """Run the original under several poisons and learn from it.
 
-    `expect` is the exit status and a text its output must hold. `rounding` builds the same source
-    to round otherwise (`-fmad=false`), beside the first runs. Raises `Fault` (BaselineError) when
-    the original fails, hangs, launches nothing, or computes nothing that is the same twice.
+    `expect` is the exit status, None for its own, and a text its output must hold. `rounding`
+    builds the same source to round otherwise (`-fmad=false`), beside the first runs. Raises `Fault`
+    (BaselineError) when the original fails, hangs, launches nothing, or computes nothing that is
+    the same twice.
     """
     probe = Probe("zero", seed, record=True)
     pool = ThreadPoolExecutor(1, thread_name_prefix="rounding")
@@ -91,6 +92,8 @@ class _Learning:
         with ThreadPoolExecutor(width) as pool:
             runs = list(pool.map(self.run, ("random", "nan")))
         notes = ["its CUDA graphs are timed whole"] if "graph" in report.notes else []
+        if first.exit:
+            notes.append(f"ends with status {first.exit}, as every candidate must")
         if FAILING.search(first.stdout):
             notes.append("the original itself prints that something failed")
         notes += program_faults.unseen(report)
@@ -107,6 +110,7 @@ class _Learning:
             kernels=frozenset(k.name for k in report.kernels),
             failures=frozenset((f.api, f.name) for f in report.failures),
             guards=len(report.guards),
+            exit=first.exit or 0,
             notes=tuple(notes),
         )
         if first.seconds > self.seconds / 2:

@@ -55,6 +55,7 @@ class Profile:
     kernels: frozenset[str]
     failures: frozenset[tuple[str, str]]
     guards: int
+    exit: int = 0
     notes: tuple[str, ...] = field(default=())
     rehearsal: Ran | None = None
     rounded: Callable[[Runner], tuple[Expectation, ...]] | None = None

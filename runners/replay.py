@@ -61,6 +61,8 @@ def key_of(job: Job) -> str:
     workload = _WORKLOAD.dump_python(replace(job.workload, root="."), mode="json")
     if not workload["build"]["sources"]:
         del workload["build"]["sources"]  # as recordings have it that are older than this key
+    if workload["program"] and workload["program"]["exit"] is None:
+        workload["program"]["exit"] = 0  # likewise
     text = json.dumps(workload, sort_keys=True)
     parts = (job.kernel.digest, job.baseline.digest, job.effort.value, text)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]

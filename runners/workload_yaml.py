@@ -22,7 +22,7 @@ def _section(path: str, workload: Workload) -> dict[str, Any]:
     section: dict[str, Any] = {"name": workload.name, "file": path}
     if workload.program is not None:
         runs: list[Any] = [list(words) for words in workload.program.runs]
-        check: dict[str, Any] = {"exit": workload.program.exit}
+        check: dict[str, Any] = {"exit": workload.program.exit or 0}
         if workload.program.stdout is not None:
             check["stdout"] = workload.program.stdout
         section["program"] = {"run": runs[0] if len(runs) == 1 else runs, "check": check}

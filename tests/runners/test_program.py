@@ -307,6 +307,19 @@ def test_a_program_that_fails_unless_memory_is_zero_is_run_with_zeroed_memory_on
 
 
 @pytest.mark.parametrize(
+    ("candidate", "status"), [("status-fast", "correct"), ("ok", "wrong result")]
+)
+def test_a_program_that_ends_with_a_status_of_its_own_must_go_on_doing_so(
+    fakes: Fakes, candidate: str, status: str
+) -> None:
+    """What it computes is compared as ever."""
+    request = fakes.request("status", candidate, exit=None)
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["status"] == status
+    assert ("ends with status 3" if status == "correct" else "exits with 0") in verdict["log"]
+
+
+@pytest.mark.parametrize(
     ("baseline", "word", "remedy"),
     [
         ("hang", "does not end within 1 s", "smaller arguments"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from runners import program_faults
+from runners.fault import Fault
 from runners.program_report import Failure, Record
 from runners.program_run import Ran
 from tests.runners.test_program import nothing_seen
@@ -63,3 +65,38 @@ def test_what_was_not_kept_is_said() -> None:
     report = replace(nothing_seen(), unrecorded=12)
     assert "12 copies" in program_faults.unseen(report)[0]
     assert program_faults.unseen(nothing_seen()) == []
+
+
+def _ends(status: int, words: str = "", *, launches: int = 1) -> Ran:
+    run = _run(words, status=status)
+    assert run.report is not None
+    return replace(run, report=replace(run.report, launches=launches))
+
+
+@pytest.mark.parametrize("words", ["", "sum 6", "max error: 0.0", "Errors = 0", "error 1e-07"])
+def test_a_program_whose_work_went_well_may_end_with_a_status_of_its_own(words: str) -> None:
+    """Where nobody has said with which: as one that returns a count."""
+    run = _ends(3, words)
+    assert program_faults.check(run, (), (None, None), 5.0, Path()) is run.report
+    with pytest.raises(Fault, match="exits with 3"):
+        program_faults.check(run, (), (0, None), 5.0, Path())
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        _ends(1, "usage: main SIZE"),
+        _ends(1, "Test FAILED"),
+        _ends(1, "Error: bad size"),
+        _ends(1, "cannot open data.txt"),
+        _ends(1, "", launches=0),
+        _ends(139, "sum 6"),
+        _ends(-11, "sum 6"),
+        _failing(),
+    ],
+)
+def test_a_status_that_means_trouble_is_no_status_of_its_own(run: Ran) -> None:
+    """What it says, or has not done, tells."""
+    run = replace(run, exit=run.exit or 1)
+    with pytest.raises(Fault, match=r"exits with|killed by"):
+        program_faults.check(run, (), (None, None), 5.0, Path())

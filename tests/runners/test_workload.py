@@ -233,7 +233,11 @@ def test_a_file_with_main_needs_no_project_file(folder: Path) -> None:
     found = program_workload(folder / "main.cu", folder)
     assert found is not None
     kernel, workload = found
-    assert (kernel.path, workload.kind, workload.program) == ("main.cu", Kind.PROGRAM, Program())
+    assert (kernel.path, workload.kind, workload.program) == (
+        "main.cu",
+        Kind.PROGRAM,
+        Program(exit=None),
+    )
     assert program_workload(folder / "k.cu", folder) is None
 
 
