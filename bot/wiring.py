@@ -14,12 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Thread
 from types import TracebackType
 from typing import Self
 
 from bot import asking, memory_store
 from bot.settings import Settings, surroundings
-from optimizer import bottleneck, plugins
+from optimizer import bottleneck, plugins, student
 from optimizer.budget import Budget, SearchSettings, Strategy, window_for
 from optimizer.diagnosis import Diagnosis
 from optimizer.dialogue import NOTHING_USED, Usage
@@ -293,6 +294,7 @@ class Workshop:
         if self._first is not None:
             kernel, workload = self._first
             dispatcher.expect([Job(kernel, kernel, workload)])
+        Thread(target=student.warm).start()
         environment = self._surroundings(gpus[0], toolchain, dispatcher, say)
         return Source(dispatcher, environment, bool(profiler.path), dispatcher.width, len(gpus))
 

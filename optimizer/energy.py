@@ -12,8 +12,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scipy import special
-
+from optimizer import student
 from optimizer.significance import Interval
 
 if TYPE_CHECKING:
@@ -122,5 +121,5 @@ def _logs(case: CaseEnergy) -> list[float]:
 def _half_width(found: _Logs, confidence: float) -> float:
     if not math.isfinite(found.variance) or found.freedom <= 0:
         return math.inf
-    quantile = float(special.stdtrit(found.freedom, 0.5 + confidence / 2))
+    quantile = student.quantile(found.freedom, 0.5 + confidence / 2)
     return quantile * math.sqrt(found.variance)

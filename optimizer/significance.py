@@ -19,7 +19,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
+
+from optimizer import student
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,7 +194,7 @@ def _student_half_width(
         variance += part
         freedom += part**2 / (n - 1)
     degrees = variance**2 / freedom
-    quantile = float(special.stdtrit(degrees, 0.5 + confidence / 2))
+    quantile = student.quantile(degrees, 0.5 + confidence / 2)
     return quantile * math.sqrt(variance)
 
 
