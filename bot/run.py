@@ -138,8 +138,10 @@ def apply(found: Trajectory, file: Path) -> None:
     if not found.winner:
         return
     path, changed = _changed(found)
+    # Its kernels' file is edited where the file that was named is linked to it as it is.
+    own = file if Path(path).name == file.name else file.with_name(Path(path).name)
     places = {
-        file if name == path else file.parent / Path(name).relative_to(Path(path).parent): texts
+        own if name == path else file.parent / Path(name).relative_to(Path(path).parent): texts
         for name, texts in changed.items()
     }
     for place, (old, _) in places.items():

@@ -156,6 +156,22 @@ def test_kernels_in_a_programs_own_headers_are_edited_where_they_are(
         assert (Path.cwd() / "copy" / name).read_text() == (folder / name).read_text()
 
 
+def test_a_program_in_c_has_its_kernels_edited_in_their_file(
+    cli: Cli, machine: scripted.Scripted
+) -> None:
+    """The file with `main()` is linked to it as it is, and left alone."""
+    launch = PROGRAM.replace("int main() {", 'extern "C" int run(void) {')
+    Path("rows.cu").write_text(HEADER.partition("\n")[2] + launch.partition("\n")[2])
+    main = "int run(void);\nint main() { int* x = 0; return run(); }\n"
+    Path("main.c").write_text(main)
+    before = Path("rows.cu").read_text()
+    assert cli("run", "main.c", "--apply", "--evaluations", "16", "--seed", "3") == 0
+    changed = Path("rows.cu").read_text()
+    assert changed != before
+    assert "joined by optiml" not in changed
+    assert Path("main.c").read_text() == main
+
+
 def test_inspect_says_where_more_kernels_are(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     """A run edits them, too."""
     Path("main.cu").write_text(PROGRAM)
