@@ -20,7 +20,7 @@ from bot.bundle import Failure
 from bot.comment import Door
 from bot.gpu_review import Plane
 from bot.job_summary import add_summary, no_commands, set_outputs, summary_of
-from bot.markdown import prose
+from bot.markdown import phrase
 from bot.wording import significant
 from optimizer.errors import ConfigError, OptimlError
 from runners.fault import Fault
@@ -155,8 +155,8 @@ def _failed(error: OptimlError) -> str:
         "runner": "The machinery failed; this says nothing of the kernels",
         "unexpected": "Nothing came of it",
     }
-    remedy = f"\n\n{prose(error.remedy)}" if error.remedy else ""
-    return f"### {kinds[Failure.of(error).kind]}\n\n{prose(error.message)}{remedy}\n"
+    remedy = f"\n\n{phrase(error.remedy)}" if error.remedy else ""
+    return f"### {kinds[Failure.of(error).kind]}\n\n{phrase(error.message)}{remedy}\n"
 
 
 def _say(text: str) -> None:

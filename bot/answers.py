@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from bot.commands import USAGE, WORD, Mistake
 from bot.job import Job, JobState
-from bot.markdown import code, prose, table
+from bot.markdown import code, phrase, prose, table
 from bot.outcome import outcome_words, summarize
 from bot.outcomes import Kept
 from bot.terms import Terms
@@ -40,7 +40,7 @@ def status(reviews: Sequence[Job], terms: Terms) -> str:
             state = "ending"
         shown = f"[{state}]({page})" if page else state
         when = datetime.fromtimestamp(one.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        rows.append((code(one.head[:7]) if one.head else "", shown, prose(one.title), when))
+        rows.append((code(one.head[:7]) if one.head else "", shown, phrase(one.title), when))
     return table(("commit", "review", "result", "asked"), rows)
 
 
@@ -56,8 +56,8 @@ def explanation(kept: Kept, terms: Terms) -> str:
     lines = []
     for step in found.path(found.winner or 0)[1:]:
         edit = step.edit
-        title = prose(edit.title) if edit else "an edit"
-        why = f": {prose(edit.rationale)}" if edit and edit.rationale else ""
+        title = phrase(edit.title) if edit else "an edit"
+        why = f": {phrase(edit.rationale)}" if edit and edit.rationale else ""
         by = f" (by {code(edit.author)})" if edit else ""
         lines.append(f"1. {title}{by}, {outcome_words(step)}{why}")
     parts.append("\n".join(lines))
@@ -80,7 +80,7 @@ def _tried(found: Trajectory) -> str:
     if not others:
         return ""
     rows = [
-        (prose(step.edit.title) if step.edit else "", outcome_words(step))
+        (phrase(step.edit.title) if step.edit else "", outcome_words(step))
         for step in others[:_TRIED]
     ]
     more = f"\n\n… and {len(others) - _TRIED} more." if len(others) > _TRIED else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot import wording
 from bot.comment import identity, regression
 from bot.interfaces import Button, Closing, Reviewed
-from bot.markdown import code, length, plain, prose
+from bot.markdown import code, length, phrase, plain, prose
 from bot.outcome import Ratio, summarize
 from optimizer.model import Trajectory
 
@@ -40,7 +40,7 @@ def closing_of(results: Sequence[Reviewed], *, url: str = "") -> Closing:
         elif outcome is not None and worse is None:
             lines.append(f"- {prose(outcome.headline)}")
         if one.problem:
-            lines.append(f"- {name}: {prose(one.problem)}")
+            lines.append(f"- {name}: {phrase(one.problem)}")
     wins.sort(key=lambda win: -win[1].value)
     if wins and url:
         lines.append(f"\nThe measurements and the change are in [the comment]({url}).")

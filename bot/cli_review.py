@@ -36,6 +36,7 @@ from bot.outcome import summarize
 from bot.progress import Progress
 from bot.review import Means, Watch, review
 from bot.shelf import Shelf
+from bot.unfolded import unfolded
 from bot.wiring import Workshop
 from optimizer.model import Step
 from optimizer.tools import Event
@@ -168,7 +169,7 @@ def _show_review(said: Report, shown: Console, *, markdown: bool, as_json: bool)
     if said.markdown is None:
         shown.print("nothing to say: no changed kernel got slower, and none can be made faster")
         return
-    shown.print(Markdown(said.markdown.replace(comment.MARKER, "")))
+    shown.print(Markdown(unfolded(said.markdown)))
     for suggestion in said.suggestions:
         shown.print(Text(f"{suggestion.path}:{suggestion.start}-{suggestion.line}", style="bold"))
         shown.print(Text("\n".join(suggestion.lines)))

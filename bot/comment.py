@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot import changed_files, consumption, diagram, reasons, wording
 from bot.interfaces import Change, Report, Reviewed
-from bot.markdown import code, details, fenced, length, prose, table, visible
+from bot.markdown import code, details, fenced, length, phrase, prose, table, visible
 from bot.model_use import MODEL_AUTHOR
 from bot.outcome import (
     Moved,
@@ -283,7 +283,7 @@ def _why(outcome: Outcome, limit: int) -> str:
     told = reasons.reasons(outcome)[:limit]
     if not told:
         meant = [one.step.edit.rationale for one in outcome.kept if one.step.edit]
-        lines = [f"- {prose(reason)}" for reason in meant if reason][:limit]
+        lines = [f"- {phrase(reason)}" for reason in meant if reason][:limit]
         if not lines:
             return ""
         seen = "No counter moved that would explain it"
@@ -308,7 +308,7 @@ def _title(edit: Edit | None) -> str:
     if edit is None:
         return ""
     by = edit.author.removeprefix(MODEL_AUTHOR)
-    return prose(edit.title) + (f" (by {code(by[:80])})" if by != edit.author else "")
+    return phrase(edit.title) + (f" (by {code(by[:80])})" if by != edit.author else "")
 
 
 def _trajectory(outcome: Outcome, nodes: int) -> str:
@@ -351,7 +351,7 @@ def _reproduce(outcome: Outcome) -> str:
     lines.extend(f"- checked: {line}" for line in checked(outcome.checks))
     if outcome.trajectory.confirmation is not None:
         lines.append("- confirmed in a fresh process with fresh seeds; that is the figure above")
-    lines.extend(f"- note: {prose(note)}" for note in outcome.trajectory.notes[:5])
+    lines.extend(f"- note: {phrase(note)}" for note in outcome.trajectory.notes[:5])
     return details("How to reproduce it, and what was checked", "\n".join(lines))
 
 

@@ -16,13 +16,14 @@ from rich.markdown import Markdown
 from rich.rule import Rule
 from rich.text import Text
 
-from bot import comment, projects, report, wording
+from bot import projects, report, wording
 from bot.checkout import Checkout
 from bot.comment import Door
 from bot.interfaces import Report
 from bot.progress import Progress
 from bot.review import Means, Watch, review
 from bot.settings import Settings
+from bot.unfolded import unfolded
 from bot.wiring import Workshop
 from optimizer.errors import NoDeviceError, OptimlError
 from optimizer.trajectory import write_trajectory
@@ -143,7 +144,7 @@ def _told(said: Report, shown: Console, files: list[Path]) -> None:
         for result in said.results:
             shown.print(result.problem or "nothing faster found: there would be no comment")
     else:
-        shown.print(Markdown(_readable(said.markdown)))
+        shown.print(Markdown(unfolded(said.markdown)))
         for one in said.suggestions:
             lines = f"{one.line}" if one.start == one.line else f"{one.start}–{one.line}"
             shown.print(Rule(f"suggestion for {one.path}, lines {lines}", style="dim"))
@@ -151,19 +152,3 @@ def _told(said: Report, shown: Console, files: list[Path]) -> None:
     shown.print(Rule())
     for file in files:
         shown.print(Text.assemble(("wrote ", "dim"), str(file)), soft_wrap=True)
-
-
-def _readable(markdown: str) -> str:
-    """Leave out what a terminal cannot fold or draw: the diagram, the marker, HTML tags."""
-    kept: list[str] = []
-    in_diagram = False
-    for line in markdown.replace(comment.MARKER, "").split("\n"):
-        if line.startswith("```"):
-            in_diagram = line == "```mermaid"
-        if in_diagram or line in ("<details>", "</details>"):
-            if line == "```mermaid":
-                kept.append("*(drawn on GitHub and in the report)*")
-            continue
-        summary = line.startswith("<summary>")
-        kept.append(f"**{line[9:-10]}**\n" if summary else line)
-    return "\n".join(kept)

@@ -13,7 +13,7 @@ from bot.checks import SUMMARY, closing_of, shortened
 from bot.github_errors import Denied, GithubError, Missing, RateLimited, Stale, Unreachable
 from bot.interfaces import Closing, Reviewed
 from bot.job import JobState
-from bot.markdown import prose
+from bot.markdown import phrase, prose
 from bot.orders import BundleError
 from optimizer.errors import BaselineError, ConfigError, OptimlError, RunnerError
 
@@ -87,7 +87,7 @@ def failed(error: Exception) -> End:
 
 def _sentence(text: str) -> str:
     """Return a phrase of ours or of others as a sentence, with nothing in it obeyed."""
-    shown = prose(text)
+    shown = phrase(text)
     return (
         f"{shown[:1].upper()}{shown[1:]}{'' if shown.endswith(('?', '.')) else '.'}"
         if shown

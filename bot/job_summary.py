@@ -15,7 +15,7 @@ from pathlib import Path
 from bot import comment
 from bot.comment import Door
 from bot.interfaces import Reviewed
-from bot.markdown import code, fenced, prose, visible
+from bot.markdown import code, fenced, phrase, prose, visible
 from bot.outcome import summarize
 from optimizer.errors import RunnerError
 
@@ -32,7 +32,7 @@ def summary_of(results: Sequence[Reviewed], door: Door) -> str:
     for one in results:
         name = f"{code(one.change.kernel.name)} ({code(one.change.kernel.path)})"
         if one.problem:
-            lines.append(f"- {name}: {prose(one.problem)}")
+            lines.append(f"- {name}: {phrase(one.problem)}")
         elif one.trajectory is not None and not one.trajectory.winner:
             lines.append(f"- {prose(summarize(one.trajectory).headline)}")
         if one.change.workload is None and one.change.snippet:

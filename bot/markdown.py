@@ -59,13 +59,31 @@ def prose(text: str) -> str:
     return re.sub(r"^(\d*)([-+=.)])", r"\1\\\2", escaped)  # no list item, no underline
 
 
+def phrase(text: str) -> str:
+    r"""Escape a phrase as `prose` does, with what stands between backticks as inline code.
+
+    >>> phrase("unroll `k` by *2*")
+    'unroll `k` by \\*2\\*'
+    """
+    parts = re.split(r"(`[^`]+`)", " ".join(plain(text).split()))
+    return "".join(_piece(part, is_code=at % 2 == 1) for at, part in enumerate(parts))
+
+
+def _piece(part: str, *, is_code: bool) -> str:
+    if is_code and part.strip("` "):
+        return code(part.strip("`"))
+    before, after = " " * part.startswith(" "), " " * (part.endswith(" ") and len(part) > 1)
+    return f"{before}{prose(part)}{after}"
+
+
 def code(text: str) -> str:
     """Show a phrase as inline code whatever backticks it holds.
 
     >>> code("a`b")
     '`` a`b ``'
     """
-    inner = " ".join(plain(text).split())
+    # In a table a pipe ends a cell unless it has a backslash before it, which is not one of ours.
+    inner = " ".join(plain(text).split()).replace("\\|", f"\\{_JOINT}|")
     if not inner:
         return ""
     fence = "`" * (_longest_run(inner) + 1)

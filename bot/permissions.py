@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from bot.github_errors import Denied
-from bot.markdown import fenced, prose
+from bot.markdown import fenced, phrase
 
 # What an App needs, by GitHub's own names, and what for.
 NEEDED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -49,7 +49,7 @@ def advice(error: Denied, permissions: Mapping[str, str]) -> str:
     lines = "".join(f"  {name.replace('_', '-')}: {permissions[name]}\n" for name in permissions)
     return "\n\n".join(
         (
-            f"> **Not posted on the pull request**: {prose(error.message)}",
+            f"> **Not posted on the pull request**: {phrase(error.message)}",
             _WHY,
             fenced(f"permissions:\n{lines}", "yaml"),
         )

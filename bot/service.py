@@ -44,7 +44,7 @@ from bot.events import (
 from bot.github_errors import Denied, GithubError, Missing, Stale
 from bot.interfaces import Hub, PullState
 from bot.job import Job, JobState
-from bot.markdown import code, prose
+from bot.markdown import code, phrase, prose
 from bot.outcomes import Kept
 from bot.patience import DATABASE_AWAY, Patience
 from bot.review_job import Records
@@ -109,7 +109,7 @@ class Service:
         try:
             return self._handled(HAPPENING.validate_json(job.intent), job)
         except Missing as error:
-            return End(JobState.DONE, "It is gone, or we may not see it", prose(error.message))
+            return End(JobState.DONE, "It is gone, or we may not see it", phrase(error.message))
         except DATABASE_AWAY:
             raise
         except Exception as error:  # noqa: BLE001 - told on the job's page, and to who asked
@@ -222,7 +222,7 @@ class Service:
                 return End(JobState.DONE, f"{verb} denied to {request.actor}", say=denied)
             words = self._acts[type(request.command)](request.command, request)
         except (Denied, Stale) as error:
-            say = f"`{verb}` was not done: {prose(error.message)}. {prose(error.remedy)}".strip()
+            say = f"`{verb}` was not done: {phrase(error.message)}. {phrase(error.remedy)}".strip()
             return End(JobState.DONE, f"{verb} was refused", say=say)
         except DATABASE_AWAY:
             raise

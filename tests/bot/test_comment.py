@@ -13,7 +13,7 @@ from bot import diagram
 from bot.comment import LIMIT, MARKER, Door, compose
 from bot.commit_words import neutral
 from bot.interfaces import Change, Report, Reviewed
-from bot.markdown import code, fenced, length, prose, table, visible
+from bot.markdown import code, fenced, length, phrase, prose, table, visible
 from bot.suggestion import Hunk, apply, suggest
 from optimizer.model import Edit, Status, Trajectory, Verdict, Workload
 from tests.bot import synthetic
@@ -155,6 +155,23 @@ def test_a_phrase_in_prose_stays_one_paragraph_of_plain_text(text: str) -> None:
     assert not re.search(r"@\w|#\d|GH-\d|https?:|www\.", shown, re.IGNORECASE)
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.lists(HOSTILE, max_size=4).map("`".join))
+def test_in_a_phrase_only_what_stands_between_backticks_is_code(text: str) -> None:
+    html = MARKDOWN.render(phrase(text)).strip()
+    assert re.fullmatch(r"(<p>([^<]|<code>[^<]*</code>)*</p>)?", html, re.DOTALL), html
+    shown = re.sub("<code>.*?</code>|<[^>]+>", "·", html)
+    assert not re.search(r"@\w|#\d|GH-\d|https?:|www\.", shown, re.IGNORECASE)
+
+
+def test_an_edit_is_told_with_code_as_code() -> None:
+    told = phrase("keep 2 partial results of `maxval` in `softmax` | <b>, `a|b`")
+    assert told == ("keep 2 partial results of `maxval` in `softmax` \\| \\<b\\>, `a|b`")
+    assert MARKDOWN.render(table(["x"], [[told]])).count("<code>") == 3
+    assert phrase("an odd ` stands") == "an odd \\` stands"
+    assert phrase("``") == "\\`\\`"
+
+
 UNSEEN = (
     "\u00ad\u061c\u200b\u200d\u200e\u2028\u202a\u202e\u2060\u2066\u2069\ufeff\U000e0041\x1b\x85"
 )
@@ -196,9 +213,10 @@ def test_a_phrase_as_code_stays_code(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(HOSTILE, min_size=2, max_size=2))
 def test_cells_never_break_a_table(cells: list[str]) -> None:
-    html = MARKDOWN.render(table(["a", "b"], [[code(cells[0]), prose(cells[1])]]))
+    shown = [code(cells[0]), prose(cells[1]), phrase("`".join(cells)), phrase(cells[0])]
+    html = MARKDOWN.render(table(list("abcd"), [shown]))
     assert html.count("<tr>") == 2
-    assert html.count("<td>") == 2
+    assert html.count("<td>") == 4
 
 
 @settings(max_examples=200, deadline=None)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot import demo
+from bot.comment import MARKER
+from bot.unfolded import unfolded
 from optimizer.trajectory import read_trajectory
 from tests.bot import scripted
 
@@ -29,6 +31,8 @@ def test_on_a_gpu_it_writes_comment_report_and_trajectory(
     said = capsys.readouterr().out
     assert "Running on this machine's SYNTHETIC GPU" in said
     assert "The change" in said
+    assert "```" not in said, "folded parts are shown as the comment has them"
+    assert "**" not in said
     out = Path("optiml-out/demo")
     assert "`softmax`: " in (out / "comment.md").read_text()
     assert "recorded on" not in (out / "comment.md").read_text()
@@ -58,6 +62,17 @@ def test_with_neither_it_says_what_is_missing(
 ) -> None:
     assert cli("demo") == 4
     assert "no NVIDIA driver" in capsys.readouterr().err
+
+
+def test_what_a_terminal_cannot_fold_or_draw_is_left_out() -> None:
+    folded = (
+        f"{MARKER}\na\n<details>\n<summary>Tree: 3 &lt; 4</summary>\n\n````mermaid\nx\n```\ny\n````\n"
+        "\n</details>\n```diff\n<details>\n+<sub>\n```\n<sub>small</sub>\n"
+    )
+    assert unfolded(folded).split("\n") == [
+        "", "a", "**Tree: 3 < 4**", "", "", "*(drawn on GitHub and in the report)*", "",
+        "```diff", "<details>", "+<sub>", "```", "small", "",
+    ]  # fmt: skip
 
 
 def test_an_example_is_there() -> None:
