@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runners.fault import Fault
@@ -41,8 +42,9 @@ def prepared(folder: Path, nvcc: Path, sm: int, *, calibrates: bool = False) -> 
         seen = folder.stat()
         if seen.st_uid != os.getuid() or seen.st_mode & 0o022:
             return None
-        for source in (HELPERS, CALIBRATION) if calibrates else (HELPERS,):
-            _built(source, sm, str(nvcc), folder)
+        sources = (HELPERS, CALIBRATION) if calibrates else (HELPERS,)
+        with ThreadPoolExecutor(len(sources)) as pool:
+            list(pool.map(lambda source: _built(source, sm, str(nvcc), folder), sources))
     except (OSError, Fault):
         return None
     return folder
