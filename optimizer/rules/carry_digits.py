@@ -12,15 +12,13 @@ from optimizer.geometry import Geometry, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.coarsen import alone, fewer, fresh_each_time
 from optimizer.rules.digits import Digit, digits
+from optimizer.rules.odometer import INTEGERS, extent_text, plain
+from optimizer.rules.vectorize import neighbours
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, span, walk
 
 _NAME = "carry-digits"
-_INTEGERS = frozenset({
-    "int", "unsigned int", "unsigned", "long", "unsigned long", "long long",
-    "unsigned long long", "size_t", "int64_t", "uint64_t", "int32_t", "uint32_t",
-})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +34,28 @@ class _Plan:
 
 
 def carry_digits(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
-    """Give a thread 8, 4 or 16 outputs a block apart; divide for the first one only.
+    """Give a thread 8, 4 or 16 outputs, neighbours or a block apart; divide for the first only.
 
     Coordinates of the next output are those of this one plus the digits of the distance, with
     carries: additions in place of divisions. Legal where the kernel knows its block only by the
     number of its output, threads do not talk to each other, and the coordinates make up the whole
-    number, which is tested before them.
+    number, which is tested before them. Neighbours, whose coordinates are counted on and which are
+    stored by one wide access, are what `vectorize` allows.
     """
     del findings
     source = Source(kernel.source)
     for fn in source.kernels:
+        for width, text, launch in neighbours(kernel, source, fn):
+            yield Edit(
+                f"compute {width} neighbours per thread in `{fn.name}`, counting coordinates on",
+                text,
+                f"rule:{_NAME}",
+                f"In `{fn.name}` (line {fn.line}) each output's number is divided into coordinates;"
+                f" of {width} neighbours only the first one's is, and one access moves them.",
+                _NAME,
+                1.6,
+                launch,
+            )
         plan = _plan(source, fn)
         if plan is None:
             continue
@@ -66,23 +76,18 @@ def _plan(source: Source, fn: Function) -> _Plan | None:
     block = blocks[0].parent if len(blocks) == 1 else None
     if block is None or init is None or not contains(init, block):
         return None
-    if source.plain(block) != "blockIdx.x" or not _plain(output.variable.declaration):
+    if source.plain(block) != "blockIdx.x" or not plain(output.variable.declaration):
         return None
     parts = digits(fn, output.variable)
     if parts is None or len(parts) < 2:
         return None
     scope = parts[0].variable.declaration.parent
     numbers = (output.variable, *(d.variable for d in parts))
-    if not all(v.settled and v.element in _INTEGERS for v in numbers):
+    if not all(v.settled and v.element in INTEGERS for v in numbers):
         return None
-    if not all(_plain(v.declaration) and v.declaration.parent == scope for v in numbers[1:]):
+    if not all(plain(v.declaration) and v.declaration.parent == scope for v in numbers[1:]):
         return None
     return _worked(fn, output, tuple(parts), block)
-
-
-def _plain(declaration: Node) -> bool:
-    """Return whether one variable alone is declared."""
-    return len(declaration.children_by_field_name("declarator")) == 1
 
 
 def _worked(fn: Function, output: ThreadId, parts: tuple[Digit, ...], block: Node) -> _Plan | None:
@@ -190,9 +195,9 @@ def _rewrite(source: Source, fn: Function, plan: _Plan, count: int) -> Iterator[
     rest = step
     for digit in plan.digits:
         steps.append(source.fresh_name(f"{digit.variable.name}_step", *taken, *steps))
-        value = f"{rest} % {_text(digit)}" if digit.extent is not None else rest
+        value = f"{rest} % {extent_text(digit)}" if digit.extent is not None else rest
         head.append(f"const {digit.variable.element} {steps[-1]} = {value};")
-        rest = f"{rest} / {_text(digit)}"
+        rest = f"{rest} / {extent_text(digit)}"
     item = source.fresh_name("item", *taken)
     test = f"{item} < {count} && {name} < {source.of(plan.bound)}"
     head.append(f"for (int {item} = 0; {test}; ++{item}) {{")
@@ -206,12 +211,7 @@ def _rewrite(source: Source, fn: Function, plan: _Plan, count: int) -> Iterator[
     tail = [f"{name} += {step};"]
     tail += [f"{d.variable.name} += {s};" for d, s in zip(plan.digits, steps, strict=True)]
     for digit, above in zip(plan.digits, plan.digits[1:], strict=False):
-        own, extent = digit.variable.name, _text(digit)
+        own, extent = digit.variable.name, extent_text(digit)
         tail += [f"if ({own} >= {extent}) {{", f"{unit}{own} -= {extent};"]
         tail += [f"{unit}++{above.variable.name};", "}"]
     yield (last, last, "".join(f"\n{margin}{unit}{line}" for line in tail) + f"\n{margin}}}")
-
-
-def _text(digit: Digit) -> str:
-    extent = str(digit.extent)
-    return extent if extent.isidentifier() or extent.isdigit() else f"({extent})"

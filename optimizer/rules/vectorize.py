@@ -12,7 +12,8 @@ from optimizer.aliasing import apart
 from optimizer.functions import Function
 from optimizer.geometry import Change, Geometry, regrid
 from optimizer.loops import Loop
-from optimizer.model import Edit, Finding, Kernel
+from optimizer.model import Edit, Finding, Kernel, Launch
+from optimizer.rules.odometer import Odometer, odometer
 from optimizer.source import Source
 from optimizer.spans import Replacement, line_end, replace
 from optimizer.syntax import ancestors, contains, field, operator, span, walk
@@ -93,24 +94,57 @@ def vectorize(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         arrays = _arrays(source, fn, work) if work is not None else ()
         if work is None or not arrays:
             continue
-        geometry: Geometry | None = Geometry()
-        for width in _widths(arrays):
-            if work.loop is None:
-                geometry = regrid(kernel, source, fn, {"x": _fewer(width)})
-            if geometry is None:
-                break
-            edits = [*_rewrite(source, fn, work, arrays, width), *geometry.edits]
+        if work.loop is None and odometer(fn, work.variable, work.statements) is not None:
+            continue  # coordinates are better counted on: `carry-digits`
+        for width, text, launch in _widened(kernel, source, fn, work, arrays):
             lines = ", ".join(dict.fromkeys(str(a.accesses[0].line) for a in arrays))
             yield Edit(
                 f"move {width} elements a thread at once in `{fn.name}`",
-                source.replace(sorted(edits, key=lambda e: (e[0], e[1]))),
+                text,
                 f"rule:{_NAME}",
                 f"Neighbouring threads touch neighbouring elements in line {lines}; one wide"
                 f" access of {width} costs one instruction and keeps more bytes in flight.",
                 _NAME,
                 1.15,
-                geometry.launch,
+                launch,
             )
+
+
+def neighbours(
+    kernel: Kernel, source: Source, fn: Function
+) -> Iterator[tuple[int, str, Launch | None]]:
+    """Yield how many neighbours a thread works on, and the text and launch where it does.
+
+    For kernels that take the number of their element apart into coordinates, which are divided
+    for the first of the neighbours only.
+    """
+    if fn.broken or fn.shared or fn.barriers or fn.warp_calls or fn.has_asm or fn.has_goto:
+        return
+    if fn.conditional or fn.unknown_names:
+        return
+    work = _guarded(source, fn)
+    counter = odometer(fn, work.variable, work.statements) if work is not None else None
+    arrays = _arrays(source, fn, work) if work is not None and counter is not None else ()
+    if work is not None and arrays:
+        yield from _widened(kernel, source, fn, work, arrays, counter)
+
+
+def _widened(
+    kernel: Kernel,
+    source: Source,
+    fn: Function,
+    work: _Work,
+    arrays: Sequence[_Array],
+    counter: Odometer | None = None,
+) -> Iterator[tuple[int, str, Launch | None]]:
+    geometry: Geometry | None = Geometry()
+    for width in _widths(arrays):
+        if work.loop is None:
+            geometry = regrid(kernel, source, fn, {"x": _fewer(width)})
+        if geometry is None:
+            break
+        edits = [*_rewrite(source, fn, work, arrays, width, counter), *geometry.edits]
+        yield width, source.replace(sorted(edits, key=lambda e: (e[0], e[1]))), geometry.launch
 
 
 # -- what the kernel does ------------------------------------------------------------------------
@@ -119,12 +153,15 @@ def vectorize(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
 def _guarded(source: Source, fn: Function) -> _Work | None:
     """Return the work of a kernel with one element a thread under one test."""
     ids = [t for t in fn.thread_ids if t.axis == "x"] or list(fn.flat_ids)
-    guards = [g for g in fn.guards if g.bounds is not None]
-    if len(ids) != 1 or len(guards) != 1:
+    if len(ids) != 1:
         return None
-    if len(list(walk(fn.body, "return_statement"))) != sum(g.exits for g in guards):
+    variable = ids[0].variable
+    guards = [g for g in fn.guards if any(b[0] == variable.name for b in g.bounds or ())]
+    if len(guards) != 1:
         return None
-    variable, guard = ids[0].variable, guards[0]
+    guard = guards[0]
+    if len(list(walk(fn.body, "return_statement"))) != guard.exits:
+        return None
     if not variable.settled or variable.init is None or not _alone(source, fn, variable):
         return None
     bounds = [b for b in guard.bounds or () if b[0] == variable.name]
@@ -232,7 +269,7 @@ def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:
             return ()  # what is stored now and then is better left alone
         kind = _kind_of(source, fn, variable)
         chosen.append(_Array(variable, kind, tuple(accesses), loaded, stored))
-    if len(chosen) > _MOST_ARRAYS or not _independent(source, fn, chosen, groups):
+    if len(chosen) > _MOST_ARRAYS or not _independent(source, fn, work, chosen, groups):
         return ()
     return tuple(chosen)
 
@@ -304,7 +341,11 @@ def _conditional(work: _Work, node: Node) -> bool:
 
 
 def _independent(
-    source: Source, fn: Function, chosen: Sequence[_Array], groups: dict[str, list[Access]]
+    source: Source,
+    fn: Function,
+    work: _Work,
+    chosen: Sequence[_Array],
+    groups: dict[str, list[Access]],
 ) -> bool:
     """Return whether no store can change what was loaded before it for a later element."""
     whole = {a.variable.name for a in chosen}
@@ -319,9 +360,11 @@ def _independent(
             if other is None:
                 continue
             late = [a for a in accesses if a.node.end_byte > first and a.reads]
-            early = root in whole and not late and not any(a.writes for a in accesses)
-            if early and _same_place(array, accesses[0]):
-                continue  # each element is read before it is written, also in place
+            early = not late and not any(a.writes for a in accesses)
+            if early and (work.loop is None or (root in whole and _same_place(array, accesses[0]))):
+                # Each thread reads before it writes, also in place. What it would read of other
+                # threads' they might have written already: no kernel can mean that.
+                continue
             if not apart(source, fn, array.variable, other) and not _in_one(array, accesses):
                 return False
     return bool(chosen)
@@ -406,7 +449,12 @@ def _fewer(factor: int) -> Change:
 
 
 def _rewrite(
-    source: Source, fn: Function, work: _Work, arrays: Sequence[_Array], width: int
+    source: Source,
+    fn: Function,
+    work: _Work,
+    arrays: Sequence[_Array],
+    width: int,
+    counter: Odometer | None,
 ) -> Iterator[Replacement]:
     taken = [v.name for v in fn.variables.all]
     name = work.variable.name
@@ -437,10 +485,18 @@ def _rewrite(
         for node in _dependent(fn, work):
             yield (*source.statement_span(node), "")
         yield from _renamed(fn, work, field(work.test, "condition"), first)
-    low, high = work.statements[0].start_byte, work.statements[-1].end_byte
+    gone = counter.declarations if counter is not None else ()
+    statements = [n for n in work.statements if all(n.id != g.id for g in gone)]
+    removed = sorted(source.statement_span(node) for node in gone)
+    gone = tuple(sorted(gone, key=lambda node: node.start_byte))
+    yield from ((*at, "") for at in removed[1:])
+    if counter is not None:
+        lines = f"\n{source.indent(gone[0])}".join(counter.declared(first))
+        yield (*span(gone[0]), lines)
+    low, high = statements[0].start_byte, statements[-1].end_byte
     margin = source.indent(low) if not work.exits else outer
     step_text = "\t" if margin.endswith("\t") else "    " if len(outer) not in (2, 3) else outer
-    braced = work.exits or source.in_block(work.statements[0])
+    braced = work.exits or source.in_block(statements[0])
     if not braced:
         margin = outer + step_text
     head = [
@@ -456,14 +512,20 @@ def _rewrite(
         if any(u.node.start_byte > low for v in fn.variables.all if contains(n, v.name_node)
                for u in v.uses)
     ]  # fmt: skip
-    tail = ["}", *_stores(source, fn, work, arrays, kept, width, (first, count, lane, whole),
-                          step_text)]  # fmt: skip
+    names = (first, count, lane, whole)
+    tail = [
+        *(f"{step_text}{line}" for line in (counter.counted(step_text) if counter else ())),
+        "}",
+        *_stores(source, fn, work, arrays, kept, width, names, step_text),
+    ]
     opening = "" if braced else "{\n" + margin
     alone = not source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
     if not alone:  # `if (i < n) y[i] = x[i];` on one line
         opening = "{\n" + margin if not braced else "\n" + margin
     yield (low, low, opening + f"\n{margin}".join(head) + f"\n{margin}{step_text}")
-    yield from _indents(source, low, high, step_text)
+    for edit in _indents(source, low, high, step_text):
+        if not any(a <= edit[0] < b for a, b in removed):
+            yield edit
     for array in arrays:
         for access in array.accesses:
             parent = access.node.parent

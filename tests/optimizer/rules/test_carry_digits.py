@@ -10,6 +10,7 @@ from optimizer.boundary import violations
 from optimizer.interfaces import RewriteRule
 from optimizer.model import Kernel
 from optimizer.rules.carry_digits import carry_digits
+from optimizer.rules.vectorize import vectorize
 from optimizer.testing import RewriteRuleContract
 from tests.optimizer.rules import emulator
 
@@ -50,6 +51,7 @@ void run(const float *in, float *out, int planes, int height, int width) {
     pool<<<blocks, 32>>>(in, out, n, 3, height, width);
 }
 """
+_WIDE = "struct alignas(16) float4 { float x, y, z, w; };\n"
 ID = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
 TESTED = ID + "  if (i >= n) return;\n"
 BODY = "  int x = i % w;\n  int y = i / w;\n  o[x * h + y] = a[i];\n"
@@ -105,9 +107,29 @@ def test_other_numbers_and_uses_of_blocks_are_left_alone(body: str) -> None:
 
 def _same(text: str, main: str, folder: Path) -> None:
     before = emulator.run(text, main, folder)
-    for edit in list(carry_digits(Kernel("k", text), []))[:2]:
+    found = list(carry_digits(Kernel("k", text), []))
+    for edit in (found[0], found[-2]):
         assert not violations(text, edit.source)
-        assert emulator.run(edit.source, main, folder) == before
+        assert emulator.run(_WIDE + edit.source, main, folder) == before
+
+
+def test_neighbours_come_first_where_outputs_lie_side_by_side() -> None:
+    """Coordinates are divided for the first and counted on; what was on the way to them goes."""
+    found = list(carry_digits(Kernel("pool", POOL), []))
+    assert [e.title.partition(" per")[0] for e in found] == [
+        f"compute {what}"
+        for what in ("4 neighbours", "2 neighbours", "8 outputs", "4 outputs", "16 outputs")
+    ]
+    text = found[0].source
+    assert "size_t x = first % half_w;" in text
+    assert "size_t p = first / half_w / half_h;" in text
+    assert "if (++x == half_w) {" in text
+    assert "size_t rest" not in text
+    assert "*reinterpret_cast<float4*>(&out[first]) =" in text
+    assert "pool<<<(blocks + 3) / 4, 32>>>" in text
+    assert "// coordinates of the output" in text
+    assert not list(vectorize(Kernel("pool", POOL), [])), "these divide for each neighbour"
+    assert "neighbours" not in next(iter(carry_digits(Kernel("permute", PERMUTE), []))).title
 
 
 @pytest.mark.skipif(not emulator.AVAILABLE, reason="no g++")
