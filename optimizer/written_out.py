@@ -1,8 +1,9 @@
 """Macros that hide statements of device code, written out for rules and put back afterwards.
 
-`CUDA_KERNEL_LOOP(i, n) { ... }` is a loop that no grammar sees. Rules are shown a text in which
-such calls stand as what they expand to; of an edit's text every line that it left as it was goes
-back to the call, so that the diff shows only what changes.
+`CUDA_KERNEL_LOOP(i, n) { ... }` is a loop that no grammar sees, and `A(i, j) = 0` looks like a call
+whose result is set. Rules are shown a text in which such calls stand as what they expand to; of an
+edit's text every line that it left as it was goes back to the call, so that the diff shows only
+what changes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _PECULIAR = frozenset({
     "extern", "goto", "do", "...",
 })  # fmt: skip
 _STATEMENT = frozenset({"for", ";", "if", "while", "__syncthreads", "switch", "{", "return"})
+_MEMBER = frozenset({".", "->", "::"})
 _BEFORE = frozenset({";", "{", "}", ")", "else", ":"})
 _CHANGING = frozenset({"=", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "++", "--", ">>=", "<<="})
 
@@ -117,7 +119,7 @@ class WrittenOut:
         """Return the calls of macros that hide statements, with what they expand to."""
         defined = {m.name for m in source.macros}
         table = {n: m for n, m in macros.items() if n not in defined} | source.macros_in_force
-        names = {n for n, m in table.items() if _hides(m, table, 0)}
+        names = {n for n, m in table.items() if _hides(m, table, 0) or _is_element(m)}
         if not names & source.words:
             return []
         self._defined = [_define(source.text, table[name]) for name in sorted(names & defined)]
@@ -184,17 +186,24 @@ def _found(
         if f.is_kernel or "__device__" in f.qualifiers
     ]
     dead = source.inactive
+    past = 0
     for i, token in enumerate(code):
-        if token.text not in names or not i or code[i - 1].text not in _BEFORE:
+        if token.text not in names or not i:
+            continue
+        element = _is_element(table[token.text])
+        if code[i - 1].text in _MEMBER if element else code[i - 1].text not in _BEFORE:
             continue
         if not any(a < token.start < b for a, b in bodies) or count == _MOST:
             continue
         if any(a <= token.start < b for a, b in dead):
             continue
         written = _written(code, i, table, 0)
-        if written is not None and len(written[0]) <= _LONGEST:
-            count += 1
-            yield token.start, code[written[1]].end, written[0]
+        if written is None or len(written[0]) > _LONGEST or token.start < past:
+            continue
+        if element and "\n" in source.text[token.start : code[written[1]].end]:
+            continue  # lines keep their numbers
+        count, past = count + 1, code[written[1]].end
+        yield token.start, past, written[0]
 
 
 def _define(text: str, macro: Macro) -> str:
@@ -212,6 +221,26 @@ def _hides(macro: Macro, table: Mapping[str, Macro], depth: int) -> bool:
         return True
     inner = table.get(words[0])
     return inner is not None and inner is not macro and _hides(inner, table, depth + 1)
+
+
+def _is_element(macro: Macro) -> bool:
+    """Return whether a macro names an element of an array: `#define A(i, j) a[(i) * n + (j)]`."""
+    words = [t.text for t in code_tokens(macro.body)]
+    while words[:1] == ["("] and words[-1:] == [")"]:
+        words = words[1:-1]
+    if macro.parameters is None or not macro.active or len(words) < len("a[i]"):
+        return False
+    if "#" in macro.body or _PECULIAR & set(words) or _PECULIAR & set(macro.parameters):
+        return False
+    if _STATEMENT & set(words) or _CHANGING & set(words) or not words[0].isidentifier():
+        return False
+    depth, opened = 0, False
+    for word in words[1:]:
+        if not depth and word != "[":
+            return False
+        depth += (word in ("[", "(")) - (word in ("]", ")"))
+        opened = opened or word == "["
+    return opened and not depth and words[-1] == "]"
 
 
 def _written(
@@ -290,7 +319,7 @@ def _put(body: str, given: Mapping[str, str]) -> str:
             plain
             and before.endswith("(")
             and after.startswith(")")
-            and called in ("<", ">", "=", "+", "-", "*", "/", "%", ";", ",", "(", "&", "|")
+            and called in ("<", ">", "=", "+", "-", "*", "/", "%", ";", ",", "(", "[", "&", "|")
             and not before[:-1].rstrip().endswith("->")
         ):
             pieces[i - 1], pieces[i + 1] = before[:-1], after[1:]

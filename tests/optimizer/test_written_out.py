@@ -187,3 +187,40 @@ def test_what_is_shown_goes_back_to_what_it_was(text: str) -> None:
     """Of no text, however broken, more is changed than can be taken back."""
     shown = WrittenOut(Kernel("k", text))
     assert shown.put_back(Edit("e", shown.kernel.source, "rule:e")).source == text
+
+
+ELEMENT = """\
+#define A(i, j) a[(i) * n + (j)]
+#define OUT(i) (out[(i)])
+#define LAST(i) a[(i)] + 1
+__global__ void rows(const float *a, float *out, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < n) {
+    OUT(r) = 0;
+    for (int c = 0; c < n; c++) OUT(r) += A(r, c) * A(r + 1, c);
+    out[n] = LAST(r);
+  }
+}
+void run(const float *a, float *out, int n) { rows<<<(n + 127) / 128, 128>>>(a, out, n); }
+"""
+
+
+def test_an_element_behind_a_macro_is_shown_as_one() -> None:
+    kernel = Kernel("rows", ELEMENT, "rows.cu")
+    shown = WrittenOut(kernel)
+    text = shown.kernel.source
+    assert "(out[r]) += a[r * n + c] * a[(r + 1) * n + c];" in text
+    assert "out[n] = LAST(r);" in text, "a sum is no element"
+    (rows,) = Source(text).kernels
+    assert {a.root for a in rows.accesses} == {"a", "out"}
+    assert edited(shown, "out[n] = LAST(r)", "out[n] = 1") == ELEMENT.replace(
+        "out[n] = LAST(r)", "out[n] = 1"
+    )
+    kinds = {p.edit.kind for p in RulePolicy(plugins.rules()).propose(step(kernel), (), 80)}
+    assert "register-accumulator" in kinds
+
+
+def test_a_member_of_the_same_name_or_a_call_over_lines_is_no_element() -> None:
+    for old, new in (("OUT(r) +=", "s.OUT(r) +="), ("A(r, c)", "A(r,\n c)")):
+        text = ELEMENT.replace(old, new)
+        assert new in WrittenOut(Kernel("rows", text, "rows.cu")).kernel.source
