@@ -29,9 +29,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from optimizer import inline_ptx
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.source import Source
 from optimizer.tokens import Token, code_tokens, tokens
+from optimizer.toolkit import is_device_header
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
 _GUARDED = (
@@ -53,7 +55,14 @@ _SHOUTED = frozenset({
     "INFINITY", "NAN", "NULL", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN",
     "DBL_EPSILON", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CUDART_INF_F", "CUDART_NAN_F",
     "M_PI", "M_PI_F", "CUDART_PI_F", "CHAR_BIT", "ULLONG_MAX", "SHRT_MAX", "HUGE_VALF",
+    "HUGE_VAL", "SHRT_MIN", "USHRT_MAX", "SCHAR_MAX", "SCHAR_MIN", "UCHAR_MAX", "CHAR_MAX",
+    "CHAR_MIN", "LONG_MAX", "LONG_MIN", "ULONG_MAX", "LLONG_MIN", "SIZE_MAX", "FLT_DIG", "DBL_DIG",
+    "FLT_MANT_DIG", "DBL_MANT_DIG", "FLT_TRUE_MIN", "DBL_TRUE_MIN", "M_E", "M_LOG2E", "M_LOG10E",
+    "M_LN2", "M_LN10", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2",
+    "M_SQRT1_2",
 })  # fmt: skip
+# Numbers of CUDA's own headers and of the C standard's.
+_NUMBERS = re.compile(r"CUDART_[A-Z0-9_]+|U?INT(?:_FAST|_LEAST|)(?:8|16|32|64)_(?:MAX|MIN)")
 _DIGRAPH = re.compile(r"<%|%>|<:|:>|%:")
 _TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
 _CONTINUED = re.compile(r"(\S?)[ \t]*\\[ \t]*\r?\n\s*(\S?)")
@@ -232,7 +241,7 @@ def _geometry(before: Source, old: Outline, new: Outline) -> Iterator[str]:
     same = {p.tokens for p in old.geometry}
     calls = frozenset(c for p in old.geometry for c in called(p.tokens)) | _GEOMETRY_CALLS
     known = before.words | {v for _, v in new.locals} | {p.name for p in new.constants}
-    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS | _DECLARING
+    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS | _DECLARING | {"std"}
     for p in new.geometry:
         if p.tokens in same:
             continue
@@ -284,12 +293,15 @@ def _guarded(
         if word == "operator" and allow_host:
             continue
         more = _arithmetic(new) - _arithmetic(old) if word == "operator" else 0
+        if word in inline_ptx.WORDS:
+            more = sum(1 for s in (_plain_assembly(new) - _plain_assembly(old)).elements()
+                       if s.startswith(f"{word} "))  # fmt: skip
         if now[word] > was[word] + max(0, more):
             yield f"uses {word} where the original does not"
     for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:
         yield f"uses attribute [[{name}]] where the original does not"
     added = _assembly(after) - _assembly(before)
-    if added:
+    if any(not statement.startswith(tuple(_plain_assembly(new))) for statement in added):
         yield "changes inline assembly"
     if not allow_host:
         yield from _device(before, after, old, new)
@@ -299,15 +311,15 @@ def _guarded(
 
 
 def _arithmetic(listed: Outline) -> int:
-    """Count arithmetic that device code defines for types: a host that met it would not compile."""
+    """Count operators that device code defines for types: a host that met one would not compile."""
     return sum(
         one == "operator" and two in _ARITHMETIC
         for piece in listed.device
-        for one, two in pairwise(piece.tokens[: piece.tokens.index("(")])
+        for one, two in pairwise(piece.tokens[: piece.tokens.index("(") + 1])
     )
 
 
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "+=", "-=", "*=", "/="})
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "+=", "-=", "*=", "/=", "(", "<", ">", "=="})
 
 
 def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
@@ -318,6 +330,8 @@ def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterat
     for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
         for word in piece.tokens:
             if not word.isupper() or len(word) < 2 or word in known or word in _SHOUTED:
+                continue
+            if _NUMBERS.fullmatch(word):
                 continue
             defined = _defined(after) if defined is None else defined
             if word.isidentifier() and word not in defined:
@@ -397,6 +411,18 @@ def _assembly(source: Source) -> Counter[str]:
     return found
 
 
+def _plain_assembly(listed: Outline) -> Counter[str]:
+    """Return the asm statements of device code and its macros that only compute or move."""
+    pieces = (*listed.device, *listed.kernels.values(), *listed.macros)
+    return Counter(
+        " ".join(words)
+        for piece in pieces
+        if not inline_ptx.WORDS.isdisjoint(piece.tokens)
+        for words in inline_ptx.statements(piece.tokens)
+        if inline_ptx.plain(words)
+    )
+
+
 def _meanings(source: Source, words: Sequence[str]) -> Iterator[str]:
     """Yield what the macros among words stand for, those that they use included."""
     pending = list(words)
@@ -433,7 +459,8 @@ def _static(piece: Piece, old: Outline) -> Iterator[str]:
 def _directives(old: Outline, new: Outline) -> Iterator[str]:
     """Compare preprocessor lines, free pragmas aside, in order."""
     a = [d for d in old.directives if not _free(d)]
-    b = [d for d in new.directives if not _free(d)]
+    kept = {d.tokens for d in a}
+    b = [d for d in new.directives if not _free(d) and not _device_header(d, kept)]
     if [d.tokens for d in a] == [d.tokens for d in b]:
         return
     extra = Counter(d.tokens for d in b) - Counter(d.tokens for d in a)
@@ -445,6 +472,11 @@ def _directives(old: Outline, new: Outline) -> Iterator[str]:
         yield f"removes #{' '.join(words)}"
     if not extra and not gone:
         yield "moves preprocessor lines"
+
+
+def _device_header(d: Piece, kept: set[tuple[str, ...]]) -> bool:
+    """Tell whether this line brings in a header for device code that the original had not."""
+    return d.name == "include" and d.tokens not in kept and is_device_header(d.tokens)
 
 
 def _free(d: Piece) -> bool:

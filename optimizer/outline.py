@@ -17,7 +17,7 @@ Everything is checked on tokens before it is taken out; what is not certain stay
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
@@ -34,6 +34,7 @@ from optimizer.plain_types import plain_types
 from optimizer.source import Source
 from optimizer.syntax import Span, contains, field, operator, span, walk
 from optimizer.tokens import Token, code_tokens
+from optimizer.toolkit import shortenings
 from optimizer.variables import Variable
 
 _SCOPE_HEADS = frozenset({"namespace", "extern", "class", "struct", "union", "inline"})
@@ -112,6 +113,7 @@ class _Outliner:
         self.index = {t.start: i for i, t in enumerate(self.live)}
         self.marks: list[tuple[int, int, tuple[str, ...]]] = []
         self.found = Outline()
+        self.by_value: tuple[Span, ...] = ()
 
     def _live(self) -> list[Token]:
         """Return the tokens that no `#if` turns off."""
@@ -131,10 +133,27 @@ class _Outliner:
         self._variables()
         self._constants()
         self._types()
+        self._shortenings()
         self._launches()
         self._directives()
         self._emit()
+        if self.original is not None:
+            self._close_namespaces()
         return self.found
+
+    def _close_namespaces(self) -> None:
+        """Leave out namespaces of a candidate's that hold nothing but what was taken out."""
+        words, starts = self.found.tokens, self.found.starts
+        original = self.original
+        theirs = {"std", *(original.tokens if original is not None else ())} - {"{"}
+        at = 0
+        while at < len(words):
+            length = 3 if words[at + 1 : at + 2] == ["{"] else 4
+            behind = words[at + length - 2 : at + length] == ["{", "}"]
+            if words[at] == "namespace" and behind and not theirs & set(words[at + 1 : at + 2]):
+                del words[at : at + length], starts[at : at + length]
+            else:
+                at += 1
 
     def _piece(self, name: str, where: Span) -> Piece:
         texts = tuple(t.text for t in self.source.syntax.code_in(where))
@@ -213,11 +232,12 @@ class _Outliner:
         if self.original is not None and key not in self.original.kernels:
             self._take(f.span)
             return
-        head = " ".join(self._head((f.span[0], f.body.start_byte)))
+        named = frozenset(p.name for p in f.parameters)
+        head = " ".join(self._head((f.span[0], f.body.start_byte), named))
         self._take(f.span, f"HEAD({head})")
 
-    def _head(self, where: Span) -> list[str]:
-        """Return the tokens of a kernel's head without what may change in it."""
+    def _head(self, where: Span, named: frozenset[str] = frozenset()) -> list[str]:
+        """Return the tokens of a kernel's head without what may change in it, such as `named`."""
         found = code_tokens(self.text[where[0] : where[1]])
         kept: list[str] = []
         i = 0
@@ -231,6 +251,10 @@ class _Outliner:
                 i = (close if close is not None else i) + 1
                 continue
             depth += (text == "(") - (text == ")")
+            behind = found[i + 1].text if i + 1 < len(found) else ""
+            if depth == 1 and text in named and behind in (",", ")"):
+                i += 1  # a parameter's own name
+                continue
             if not (text == "const" and depth > 0) and not self._stands_for_restrict(text):
                 kept.append(text)
             i += 1
@@ -351,15 +375,29 @@ class _Outliner:
         directives = self.source.syntax.masked.directives
         # What is included behind a type might meet it.
         reach = max((d.start for d in directives if d.word == "include"), default=-1)
-        for name, first, last in plain_types(self.live, macros):
-            where = (self.live[first].start, self.live[last].end)
+        # Without their functions for the device, which nothing on the host can call.
+        data = [t for t in self.live if not self._taken(t.start)] if self.marks else self.live
+        for name, first, last in plain_types(data, macros):
+            where = (data[first].start, data[last].end)
             if (
                 name not in known
                 and where[0] > reach
                 and not self._taken(where[0])
-                and self._at_scope(first)
+                and self._at_scope(self.index[where[0]])
             ):
                 self.found.types.append(self._piece(name, where))
+                self._take(where)
+
+    def _shortenings(self) -> None:
+        """Take out what a candidate adds only to write names of the toolkit shorter."""
+        if self.original is None or "namespace" not in self.text:
+            return
+        words = [t.text for t in self.live]
+        known = set(self.original.tokens)
+        theirs = " ".join(self.original.tokens)
+        for first, end in shortenings(words, known):
+            where = (self.live[first].start, self.live[end - 1].end)
+            if " ".join(words[first:end]) not in theirs and self._at_scope(first):
                 self._take(where)
 
     # -- launches --------------------------------------------------------------------------------
@@ -377,7 +415,34 @@ class _Outliner:
             macro = self.source.launch_macros.get(token.text)
             if macro is not None and not self._taken(token.start):
                 spans.extend(self._launch_by(i, macro))
+        spans.extend(self._shared_sizes(kernels))
         self._locals(spans)
+
+    def _shared_sizes(self, kernels: Collection[str]) -> list[Span]:
+        """Take out statements that let a kernel have more shared memory; return the sizes in them.
+
+        They belong to the size that its launch asks for.
+        """
+        spans: list[Span] = []
+        for i, token in enumerate(self.live):
+            close = self.pairs.get(i + 1)
+            if token.text != "cudaFuncSetAttribute" or close is None or i == 0:
+                continue
+            behind = self.live[close + 1].text if close + 1 < len(self.live) else ""
+            parts = self._parts(i + 1, close)
+            if self.live[i - 1].text not in _ENDING or behind != ";" or len(parts) != 3:
+                continue
+            name, which, size = (self._piece("launch", part) for part in parts)
+            known = len(name.tokens) == 1 and name.tokens[0] in kernels
+            if not known or which.tokens != (_MOST_SHARED,) or self._taken(token.start):
+                continue
+            if not arithmetic(size.tokens, _CALLS) or not self._computes(size.tokens):
+                continue
+            self.found.geometry.append(size)
+            self._take((token.start, self.live[close + 1].end))
+            spans.append(parts[2])
+        self.by_value = tuple(spans)
+        return spans
 
     def _taken(self, at: int) -> bool:
         return any(a <= at < b for a, b, _ in self.marks)
@@ -424,9 +489,9 @@ class _Outliner:
             self._take(place, "GEOMETRY")
         return places
 
-    def _computes(self, words: Sequence[str]) -> bool:
-        """Return whether an expression calls only what computes a value."""
-        return all(n in _CALLS or self.source.pure_call(n) for n in called(words))
+    def _computes(self, words: Sequence[str], own: Collection[str] = ()) -> bool:
+        """Return whether words call only what computes a value, and `own`, declared by them."""
+        return all(n in _CALLS or n in own or self.source.pure_call(n) for n in called(words))
 
     def _chevrons(self, i: int) -> int | None:
         depth = 0
@@ -510,6 +575,7 @@ class _Outliner:
             chosen -= bad
         taken: set[int] = set()
         for v in chosen:
+            self.found.locals.add((f.name, v.name))
             if v.declaration.id in taken:
                 continue
             together = [w for w in f.variables.all if w.declaration == v.declaration]
@@ -520,7 +586,6 @@ class _Outliner:
             elif v.init is not None:
                 self.found.geometry.append(self._piece("local", span(v.init)))
                 self._take(span(v.init), "GEOMETRY")
-            self.found.locals.add((f.name, v.name))
         for v in chosen:
             for u in v.uses:
                 if u.role in ("update", "write"):
@@ -540,7 +605,7 @@ class _Outliner:
             return False
         words = [t.text for t in code_tokens(self.source.of(v.declaration))]
         behind = words[words.index(v.name) + 1 :] if v.name in words else None
-        if behind is None or not self._computes(behind):
+        if behind is None or not self._computes(behind, declared(words)):
             return False
         return arithmetic(words, _CALLS | {"=", "auto"}, loose=True)
 
@@ -560,9 +625,14 @@ class _Outliner:
         if not v.uses:
             return self.original is not None and (f.name, v.name) in self.original.locals
         return all(
-            u.role in ("read", "update", "write") and any(contains(p, u.node) for p in places)
+            (u.role in ("read", "update", "write") or self._by_value(u.node))
+            and any(contains(p, u.node) for p in places)
             for u in v.uses
         )
+
+    def _by_value(self, node: Node) -> bool:
+        """Tell whether a function is known to take this as a number, not as a variable."""
+        return any(contains(place, node) for place in self.by_value)
 
     # -- directives and output -------------------------------------------------------------------
 
@@ -599,6 +669,8 @@ class _Outliner:
 
 
 _TYPED = ("struct", "using", "typedef")
+_MOST_SHARED = "cudaFuncAttributeMaxDynamicSharedMemorySize"
+_ENDING = frozenset({";", "{", "}"})
 _OPENING = frozenset("{([")
 _CLOSING = frozenset("})]")
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__"})
@@ -611,12 +683,13 @@ def arithmetic(words: Sequence[str], calls: frozenset[str], loose: bool = False)
     With `loose` any plain call is let through, to be compared with the original's later.
     """
     before = ""
+    own = declared(words)
     for i, word in enumerate(words):
         following = words[i + 1] if i + 1 < len(words) else ""
         if word[0].isalpha() or word[0] == "_" or word[0] == "$":
             if word in _NEVER and word not in calls:
                 return False
-            known = word in calls or before == "dim3"
+            known = word in calls or before == "dim3" or (before == "," and word in own)
             if following == "(" and not known and not loose:
                 return False
         elif not (word[0].isdigit() or (word[0] == "." and word[1:2].isdigit())):
@@ -633,3 +706,20 @@ def arithmetic(words: Sequence[str], calls: frozenset[str], loose: bool = False)
 def called(words: Sequence[str]) -> Counter[str]:
     """Count the names in front of an opening parenthesis."""
     return Counter(a for a, b in pairwise(words) if b == "(" and a.isidentifier())
+
+
+def declared(words: Sequence[str]) -> frozenset[str]:
+    """Return the names that `dim3 a(1), b(2);` declares, with their arguments in brackets.
+
+    >>> sorted(declared("dim3 a ( f ( 1 ) , 2 ) , b ( 2 ) ;".split()))
+    ['a', 'b']
+    """
+    found: set[str] = set()
+    depth = 0
+    if "dim3" not in words[:2]:
+        return frozenset()
+    for one, two in pairwise(words):
+        depth += (one in _OPENING) - (one in _CLOSING)
+        if depth == 0 and one in ("dim3", ",") and two.isidentifier():
+            found.add(two)
+    return frozenset(found)

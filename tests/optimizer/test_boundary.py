@@ -349,3 +349,74 @@ def test_attributes_that_reach_the_object_file_are_caught(text: str) -> None:
 )
 def test_attributes_that_only_say_what_may_be_assumed_are_inside(text: str) -> None:
     assert not violations("__global__ void k(float* p) { p[0] = 1; }\n", text)
+
+
+ROWS = """#include <cuda_runtime.h>
+__global__ void rows(const float* x, float* y, int n) { y[threadIdx.x] = x[threadIdx.x] * n; }
+void run(const float* x, float* y, int n) {
+    rows<<<(n + 127) / 128, 128>>>(x, y, n);
+}
+"""
+HEAD, BODY, LAUNCH = (
+    "#include <cuda_runtime.h>\n",
+    "y[threadIdx.x] = ",
+    "    rows<<<(n + 127) / 128, 128>>>",
+)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(HEAD, HEAD + "#include <mma.h>\nusing namespace nvcuda;\n"), (BODY, "wmma::fragment<int> f; " + BODY)],
+        [(HEAD, HEAD + "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n")],
+        [(HEAD, "#include <cub/block/block_reduce.cuh>\n" + HEAD)],
+        [(HEAD, HEAD + "namespace {\n__device__ float f(float v) { return v; }\n}\n")],
+        [(HEAD, HEAD + "struct Most { __device__ float operator()(float a, float b) const { return a > b ? a : b; } float start; };\n")],
+        [(BODY, 'asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" :: "r"(n), "l"(x)); ' + BODY)],
+        [(BODY, "float most = CUDART_MAX_NORMAL_F + INT32_MAX + M_LOG2E; " + BODY)],
+        [("(const float* x, float* y, int n) { ", "(const float* in, float* out, int m) { ")],
+        [(LAUNCH, "    dim3 grid((n + 31) / 32), block(32, 8);\n    rows<<<grid, block>>>")],
+        [(LAUNCH, "    rows<<<std::min(n, 64), 128>>>")],
+        [(LAUNCH, "    int bytes = n * 4;\n    cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);\n    rows<<<n, 128, bytes>>>")],
+    ],
+)  # fmt: skip
+def test_what_device_code_needs_from_the_toolkit_is_inside(pairs: list[tuple[str, str]]) -> None:
+    """Headers without host functions, short names for them, instructions that compute or move."""
+    text = ROWS
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    assert violations(ROWS, text) == ()
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(HEAD, HEAD + "#include <thrust/sort.h>\n")],
+        [(HEAD, HEAD + "#include <iostream>\n")],
+        [(HEAD, HEAD + '#include "mma.h"\n')],
+        [(HEAD, HEAD + "#include <cub/../../../tmp/x.cuh>\n")],
+        [(HEAD, HEAD + "#define half float\n#include <cuda_fp16.h>\n")],
+        [(HEAD, HEAD + "using namespace std;\n")],
+        [(HEAD, HEAD + "namespace run = cooperative_groups;\n")],
+        [(HEAD, HEAD + "namespace std {\n__device__ float f(float v) { return v; }\n}\n")],
+        [(HEAD, HEAD + "namespace {\nint early = 3;\n}\n")],
+        [(HEAD, HEAD + "struct Most { Most() {} float start; };\n")],
+        [(BODY, 'asm("mov.u32 %0, %%smid;" : "=r"(n)); ' + BODY)],
+        [(BODY, 'asm("} .visible .entry e() { ret;"); ' + BODY)],
+        [(BODY, 'asm("} { mov.u32 %0, 1;" : "=r"(n)); ' + BODY)],
+        [(BODY, 'asm("trap;"); ' + BODY)],
+        [(LAUNCH, '    asm("mov.u32 %0, 1;");\n' + LAUNCH)],
+        [(LAUNCH, "    cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, f());\n" + LAUNCH)],
+        [(LAUNCH, "    if (n) cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, 8);\n" + LAUNCH)],
+        [(LAUNCH, "    cudaFuncSetAttribute(rows, cudaFuncAttributePreferredSharedMemoryCarveout, 8);\n" + LAUNCH)],
+        [(LAUNCH, "    dim3 grid(f()), block(g());\n    rows<<<grid, block>>>")],
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_it_is_caught(pairs: list[tuple[str, str]]) -> None:
+    """Other headers, other namespaces, host objects and instructions that know time or place."""
+    text = ROWS
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    assert violations(ROWS, text) != ()

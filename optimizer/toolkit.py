@@ -1,0 +1,59 @@
+"""What of the CUDA toolkit a candidate may bring in: headers for device code, and short names.
+
+The headers declare device functions, types and numbers. None of them defines an object, gives a
+host function another meaning or depends on what was defined before it, so that host text does not
+notice. CUDA C++ Programming Guide 13.0: "Cooperative Groups", "Warp Matrix Functions",
+"Asynchronous Data Copies"; CUDA Math API; CCCL: CUB and libcu++.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+_HEADER = re.compile(
+    r"<(?:cuda_(?:fp16|bf16|fp8|fp6|fp4|pipeline|pipeline_primitives|awbarrier"
+    r"|awbarrier_primitives)\.h|mma\.h|math_constants\.h|vector_(?:types|functions)\.h"
+    r"|cooperative_groups(?:\.h|/(?:reduce|scan|memcpy_async)\.h)"
+    r"|cub/(?:cub|(?:block|warp|thread)/\w+)\.cuh"
+    r"|cuda/(?:std/)?(?:atomic|barrier|pipeline|ptx|array|bit|cmath|complex|cstdint|functional"
+    r"|limits|type_traits|utility|warp)"
+    r"|cfloat|climits|cmath|cstdint|float\.h|limits\.h|math\.h|stdint\.h)>"
+)
+# Namespaces whose names nothing of the host's is called by.
+_OPENED = frozenset({"nvcuda", "nvcuda::wmma", "nvcuda::experimental"})
+_NAMED = re.compile(r"(?:cooperative_groups|nvcuda(?:::\w+)?|cub|cuda(?:::(?:std|ptx))?)")
+
+
+def is_device_header(words: Sequence[str]) -> bool:
+    """Tell whether the words of an `#include`, the directive's among them, name such a header.
+
+    >>> is_device_header(["include", "<", "cooperative_groups", "/", "reduce", ".", "h", ">"])
+    True
+    >>> is_device_header(["include", "<", "thread", ">"])
+    False
+    """
+    return tuple(words[:1]) == ("include",) and _HEADER.fullmatch("".join(words[1:])) is not None
+
+
+def shortenings(words: Sequence[str], known: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Yield first word and end of what only makes names of the toolkit shorter.
+
+    `using namespace nvcuda;` and `namespace cg = cooperative_groups;`, where `known` holds no `cg`.
+
+    >>> list(shortenings("int a ; namespace cg = cooperative_groups ;".split(), ()))
+    [(3, 8)]
+    """
+    for at, word in enumerate(words):
+        if at and words[at - 1] not in (";", "}", "{"):
+            continue
+        end = next((k for k in range(at, min(len(words), at + 9)) if words[k] == ";"), None)
+        if end is None:
+            continue
+        head, tail = list(words[at : at + 3]), "".join(words[at + 3 : end])
+        opened = word == "using" and head[1:2] == ["namespace"]
+        if opened and "".join(words[at + 2 : end]) in _OPENED:
+            yield at, end + 1
+        named = word == "namespace" and head[2:] == ["="] and _NAMED.fullmatch(tail)
+        if named and head[1] not in known:
+            yield at, end + 1
