@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -9,11 +10,12 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runners.compare import Answer
-from runners.contents import Combination
+from runners.contents import Combination, pool
 from runners.fault import Fault
 from runners.oracle import combinations, read
 from runners.promote import promoted
@@ -102,12 +104,20 @@ class Answers:
         return str(self.described[combination.key].get("source", "original"))
 
 
+def _tell(twin: Future[Json | None], path: Path) -> None:
+    """Write down what was compiled, or null, where the process waits for it."""
+    fresh = path.with_name(f".{path.name}")
+    with contextlib.suppress(OSError):
+        fresh.write_text(json.dumps(None if twin.exception() else twin.result()))
+        fresh.replace(path)
+
+
 class Oracle:
     """Keeps the answers of the workloads this worker has met."""
 
     def __init__(self, scratch: Path, gpu: int, build: Build) -> None:
         self._scratch, self._gpu, self._build = scratch, gpu, build
-        self._kept: OrderedDict[str, tuple[Answers, Json | None]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Answers, Future[Json | None]]] = OrderedDict()
 
     def answers(
         self, job: JobSpec, request: Json, wanted: Sequence[Combination], seconds: float
@@ -120,7 +130,9 @@ class Oracle:
             self._evict()
             folder = self._scratch / f"answers-{job.key}"
             folder.mkdir(parents=True, exist_ok=True)
-            self._kept[job.key] = (Answers(job.work, folder), self._promoted(job, request))
+            # Compiled while the process opens the device.
+            twin = pool().submit(self._promoted, job, request)
+            self._kept[job.key] = (Answers(job.work, folder), twin)
         self._kept.move_to_end(job.key)
         answers, twin = self._kept[job.key]
         missing = [
@@ -159,7 +171,7 @@ class Oracle:
         self,
         answers: Answers,
         request: Json,
-        twin: Json | None,
+        twin: Future[Json | None],
         missing: list[Combination],
         deadline: float,
     ) -> None:
@@ -179,20 +191,22 @@ class Oracle:
         self,
         answers: Answers,
         request: Json,
-        twin: Json | None,
+        twin: Future[Json | None],
         left: list[Combination],
         deadline: float,
     ) -> None:
         """Start the process and take in what it wrote before it ended."""
         out = answers.folder / "answers.jsonl"
         out.unlink(missing_ok=True)
+        promoted = answers.folder / "promoted.json"
+        twin.add_done_callback(lambda done: _tell(done, promoted))
         asked = answers.folder / "request.json"
         asked.write_text(
             json.dumps(
                 {
                     "job": request["job"],
                     "baseline": request["baseline"],
-                    "promoted": twin,
+                    "promoted": str(promoted),
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
                     "turns": request.get("turns"),
@@ -203,6 +217,7 @@ class Oracle:
             )
         )
         words = self._process(asked, max(1.0, deadline - time.monotonic()))
+        twin.result()  # whatever kept it from being compiled is a fault of this host
         if not self._take(answers, out, words):
             raise Fault("RunnerError", f"the oracle did not start: {words or 'no output'}")
 

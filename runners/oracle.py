@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
@@ -28,6 +29,7 @@ from runners.original import LARGE, Gathered, Original
 from runners.spec import MOVED, BaselineFailure, Json, Work, moves
 from runners.turns import turn
 
+TWIN_SECONDS = 150.0  # what a compiler may take, and some
 AHEAD = 3  # combinations whose answers are being worked out while the device goes on
 
 
@@ -138,7 +140,8 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
     """Answer every combination of a request; a line of JSON for each, in a file, as it is had."""
     notes = _Notes(Path(request["folder"]) / "answers.jsonl")
     try:
-        original = Original(request, open_device(int(request.get("gpu", 0))))
+        gpu = open_device(int(request.get("gpu", 0)))
+        original = Original({**request, "promoted": _compiled(request)}, gpu)
     except Fault as error:
         notes.say({"key": "", "status": "error", **error.as_json()})
         return 1
@@ -174,6 +177,16 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
         pending = _settle(pending, AHEAD)
     _settle(pending, 0)
     return status
+
+
+def _compiled(request: Json) -> Json | None:
+    """Return the original in double precision, which is compiled while the device is opened."""
+    path = Path(request["promoted"])
+    deadline = time.monotonic() + TWIN_SECONDS
+    while not path.is_file() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    found: Json | None = json.loads(path.read_text()) if path.is_file() else None
+    return found
 
 
 def _digest(original: Original, gathered: Gathered, notes: _Notes) -> None:

@@ -351,6 +351,19 @@ def test_what_delays_change_is_refused(
     assert ("delayed warps" in layers) == (theirs == "1.f")
 
 
+def test_a_host_that_cannot_compile_in_double_precision_is_at_fault(tmp_path: Path) -> None:
+    """It is compiled beside the process that wants it, and what goes wrong there is not lost."""
+
+    def refuse(_text: str, _job: dict[str, Any]) -> None:
+        raise Fault("RunnerError", "no room left")
+
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    judge._oracle = HostOracle(tmp_path, 0, refuse)
+    with pytest.raises(Fault, match="no room left"):
+        _verdict(judge, SCALE)
+    judge.close()
+
+
 def test_an_order_shown_by_many_threads_is_not_asked_of_few(tmp_path: Path) -> None:
     """Where runs of the original differ in order at one size, order counts at none."""
     work = spec.parse(_job(SCALE)).work
