@@ -18,6 +18,7 @@ from bot.outcome import CaseOutcome, Ratio, speedup_of
 from bot.roofline import Point, Roof
 from optimizer.model import Status, Trajectory
 
+_NO_FAILURE = frozenset({Status.CORRECT, Status.NOT_RECORDED})
 _NICE = (0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50, 75, 100, 200, 500, 1000)
 
 
@@ -63,7 +64,8 @@ class Canvas:
             f'<circle class="{css}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}">'
             f"<title>{escape(tip)}</title></circle>"
         )
-        self.parts.append(f'<a href="#{escape(link)}">{mark}</a>' if link else mark)
+        # The list of candidates is for the keyboard: nobody should have to tab through every dot.
+        self.parts.append(f'<a href="#{escape(link)}" tabindex="-1">{mark}</a>' if link else mark)
 
     def text(
         self, x: float, y: float, words: str, css: str = "label", anchor: str = "start"
@@ -125,7 +127,8 @@ def progress(trajectory: Trajectory, confirmed: Ratio | None) -> Markup:
         canvas.line(left, y(tick), width - 8, y(tick), "grid strong" if tick == 1 else "grid")
         canvas.text(left - 8, y(tick) + 4, wording.times_short(tick), anchor="end")
     _numbers(canvas, x, span, height - bottom + 34)
-    canvas.text(left - 8, height - bottom + 17, "failed", anchor="end")
+    if any(step.verdict.status not in _NO_FAILURE for step in steps):
+        canvas.text(left - 8, height - bottom + 17, "failed", anchor="end")
     path = {step.number for step in trajectory.path(trajectory.best.number)}
     best, line = 0.0, [(x(0), y(1.0))]
     crowd = len(steps) > 400
@@ -133,7 +136,7 @@ def progress(trajectory: Trajectory, confirmed: Ratio | None) -> Markup:
         tip = f"{step.number}: {step.edit.title if step.edit else 'original'}"
         link = f"step-{step.number}" if step.number in path or not crowd else ""
         if value is None:
-            if step.verdict.status is not Status.CORRECT and not crowd:
+            if step.verdict.status not in _NO_FAILURE and not crowd:
                 tip = f"{tip}: {step.verdict.status.value}"
                 canvas.dot(x(step.number), height - bottom + 13, 2.5, "dot failed", tip, link)
             continue
@@ -175,7 +178,8 @@ def bars(cases: Sequence[CaseOutcome]) -> Markup:
     for tick in _linear_ticks(top):
         x = left + tick * unit
         canvas.line(x, 4, x, height - 26, "grid strong" if tick == 1 else "grid")
-        canvas.text(x, height - 10, wording.times_short(tick), anchor="middle")
+        if tick or unit > 36:  # else 1× has the room
+            canvas.text(x, height - 10, wording.times_short(tick), anchor="middle")
     for index, case in enumerate(cases):
         y = 8 + row * index
         short = case.name if len(case.name) <= 24 else case.name[:23] + "…"
@@ -254,7 +258,9 @@ def _decades(canvas: Canvas, x: _Scale, y: _Scale, floor: float) -> None:
         at = 10.0**exponent
         if x.low <= at <= x.high:
             canvas.line(x(at), y.end, x(at), floor, "grid")
-            canvas.text(x(at), floor + 17, f"{at:g}", anchor="middle")
+            is_last = x(at) > canvas.width - 30
+            place = canvas.width - 1 if is_last else x(at)
+            canvas.text(place, floor + 17, f"{at:g}", anchor="end" if is_last else "middle")
     for exponent in range(math.floor(math.log10(y.low)), math.ceil(math.log10(y.high)) + 1):
         at = 10.0**exponent
         if y.low <= at <= y.high:

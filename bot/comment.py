@@ -410,4 +410,4 @@ def _diff(before: Kernel, after: Kernel, limit: int) -> str:
     if len(lines) > limit:
         shown += f"\n… {len(lines) - limit} more lines in the report"
     body = fenced(visible(shown), "diff")
-    return details(f"Diff: {added} lines added, {removed} removed", body)
+    return details(f"Diff: {wording.count(added, 'line')} added, {removed} removed", body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +12,19 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from bot import charts, comment, consumption, difference, pareto, reasons, roofline, tree, wording
-from bot.markdown import shown
+from bot import (
+    changed_files,
+    charts,
+    comment,
+    consumption,
+    difference,
+    pareto,
+    reasons,
+    roofline,
+    tree,
+    wording,
+)
+from bot.markdown import shown, visible
 from bot.model_use import model_use
 from bot.outcome import (
     Outcome,
@@ -91,12 +103,14 @@ def render(trajectory: Trajectory) -> str:
         workload=trajectory.workload,
         before=trajectory.baseline.kernel,
         after=trajectory.best.kernel,
-        diff=difference.side_by_side(
-            trajectory.baseline.kernel.source, trajectory.best.kernel.source
-        ),
-        added_removed=difference.counts(
-            trajectory.baseline.kernel.source, trajectory.best.kernel.source
-        ),
+        diffs=[
+            (path, difference.side_by_side(old, new))
+            for path, (old, new) in changed_files.changed_files(
+                trajectory.baseline.kernel, trajectory.best.kernel
+            ).items()
+            if old != new
+        ],
+        added_removed=changed_files.counts(trajectory.baseline.kernel, trajectory.best.kernel),
         charts=_charts(trajectory, outcome, placed) | {"pareto": pareto.draw(consumers)},
         bandwidth=roofline.bandwidth(trajectory),
         bounds=roofline.bounds(trajectory),
@@ -140,12 +154,21 @@ def _template() -> jinja2.Template:
         joules=consumption.joules,
         less=consumption.less,
         span=consumption.span,
+        ticked=_ticked,
     )
     environment.globals["count"] = wording.count
     # Our own style sheet, not a stranger's text.
     style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
     environment.globals["style"] = Markup(style)  # noqa: S704
     return environment.get_template("report.html")
+
+
+def _ticked(text: str) -> Markup:
+    """Show what stands between backticks as code, and all of it as it is."""
+    parts = re.split(r"`([^`]+)`", visible(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def _charts(

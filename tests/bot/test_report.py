@@ -11,6 +11,7 @@ from rich.console import Console
 from bot import console, report, tree
 from bot.outcome import summarize
 from optimizer.model import Environment, Finding, Status, Step, Trajectory
+from runners import joined
 from tests.bot import synthetic
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -159,6 +160,51 @@ def test_big_kernels_with_long_logs_stay_under_two_megabytes() -> None:
 
     html = report.render(dataclasses.replace(found, steps=tuple(map(grown, found.steps))))
     assert len(html.encode()) < 2_000_000
+
+
+def with_texts(found: Trajectory, before: str, after: str) -> Trajectory:
+    """Return a trajectory of a program's text whose winner has another one."""
+
+    def moved(step: Step) -> Step:
+        source = after if step.number == found.best.number else before
+        kernel = dataclasses.replace(step.kernel, source=source, path="app/main.cu")
+        return dataclasses.replace(step, kernel=kernel)
+
+    return dataclasses.replace(found, steps=tuple(map(moved, found.steps)))
+
+
+def test_a_program_of_several_files_is_shown_file_by_file() -> None:
+    before = joined.join('#include "k.cuh"\nint main() {}\n', {"k.cuh": "int a;\n"})
+    found = with_texts(synthetic.trajectory(0), before, before.replace("int a", "long a"))
+    html = report.render(found)
+    page = Page(html)
+    assert "<h3><code>app/k.cuh</code></h3>" in html
+    assert "1 line added, 1 removed" in page.text
+    change = html.partition('id="change"')[2].partition("</section>")[0]
+    assert "joined by optiml" not in change
+
+
+def test_code_in_titles_is_code_and_what_is_not_recorded_did_not_fail() -> None:
+    found = synthetic.trajectory(0)
+    edit = found.steps[1].edit
+    assert edit is not None
+    titled = dataclasses.replace(edit, title="unroll `k<T>` & so on")
+    lost = dataclasses.replace(
+        found.steps[2],
+        verdict=dataclasses.replace(
+            found.steps[2].verdict, status=Status.NOT_RECORDED, measurement=None
+        ),
+    )
+    steps = (
+        found.steps[0],
+        dataclasses.replace(found.steps[1], edit=titled),
+        lost,
+        *found.steps[3:],
+    )
+    only = dataclasses.replace(found, steps=steps[:3], winner=None, confirmation=None)
+    html = report.render(only)
+    assert "unroll <code>k&lt;T&gt;</code> &amp; so on" in html
+    assert 'class="dot failed"' not in html.partition('id="search"')[2].partition("<h3>")[0]
 
 
 def test_a_search_that_found_nothing_says_so() -> None:
