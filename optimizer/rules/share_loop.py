@@ -13,6 +13,7 @@ from optimizer.geometry import Geometry, block_extents, by_workload
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.block_per_row import by_block, by_threads
+from optimizer.rules.in_locals import in_locals
 from optimizer.rules.opening import CLOSE, OPEN, without_marks
 from optimizer.rules.reduction import Update, together, updates
 from optimizer.rules.serial import First, Likeness, first_thread
@@ -92,8 +93,14 @@ def _edit(fn: Function, text: str, regions: Sequence[_Region], why: str, gain: f
 
 
 def _of_one(source: Source, fn: Function, alike: Likeness) -> Iterator[Edit]:
-    found = [r for first in first_thread(source, fn, alike) if (r := _region(source, fn, first))]
+    tests = list(first_thread(source, fn, alike))
+    found = [r for first in tests if (r := _region(source, fn, first))]
     if not found:
+        text = in_locals(source, fn, tests)
+        again = Source(text)
+        own = again.function(fn.name)
+        if text != source.text and own is not None:
+            yield from _of_one(again, own, Likeness(again, own))
         return
     taken = [v.name for v in fn.variables.all]
     edits = [e for r in found for e in _opened(source, fn, r, taken)]

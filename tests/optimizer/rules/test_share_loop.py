@@ -84,7 +84,17 @@ LEAST = (
     + "  o[0] = w;\n  o[1] = m;\n}\n"
     + RUN.replace("rows, 64", "1, 1")
 )
-ALL = (NORM, LATER, TWICE, ALIKE, ALONE, FIRST, SLOTS, PLACE, LEAST)
+SHARED = (
+    HEAD
+    + "  __shared__ float top, sum;\n  const float *row = a + blockIdx.x * n;\n"
+    + "  if (threadIdx.x == 0) {\n    top = row[0];\n"
+    + "    for (int i = 1; i < n; i++) top = fmaxf(top, row[i]);\n    sum = 1;\n"
+    + "    for (int i = 0; i < n; i++) sum += row[i] - top;\n  }\n  __syncthreads();\n"
+    + "  for (int i = threadIdx.x; i < n; i += blockDim.x)\n"
+    + "    o[blockIdx.x * n + i] = (row[i] - top) / sum;\n}\n"
+    + RUN
+)
+ALL = (SHARED, NORM, LATER, TWICE, ALIKE, ALONE, FIRST, SLOTS, PLACE, LEAST)
 
 
 def edits(text: str, launch: Launch | None = None) -> list[Edit]:
@@ -174,6 +184,16 @@ def test_comments_and_neighbours_stay_as_they_are(noise: str) -> None:
     other = f"/* {noise} */\nint other(int x) {{ return x; }} // {noise}\n"
     found = edits(other + NORM)
     assert [e.source for e in found] == [other + e.source for e in edits(NORM)]
+
+
+def test_a_shared_scalar_that_one_thread_adds_up_is_worked_out_in_locals() -> None:
+    text = edits(SHARED)[0].source
+    assert "float own_top = row[0];" in text
+    assert "i += blockDim.x) own_sum += row[i] - own_top;" in text
+    behind = text.partition("own_sum_of_warp[w];")[2].split()
+    assert " ".join(behind[1:14]) == "if (threadIdx.x == 0) { top = own_top; sum = own_sum; }"
+    for left in ("top = top + row[0]", "top = row[0]; atomicAdd(&sum, 1.0f)", "*o = row[0]"):
+        assert edits(SHARED.replace("top = row[0]", left)) == []
 
 
 def test_the_first_of_equal_extremes_is_kept() -> None:
