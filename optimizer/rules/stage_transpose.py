@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
 from optimizer.accesses import Access
 from optimizer.functions import Function, Guard
-from optimizer.geometry import block_extents, is_flat
+from optimizer.geometry import Geometry, block_extents, is_flat, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial
+from optimizer.rules.coarsen import fewer
 from optimizer.rules.digits import Digit, quotient
 from optimizer.rules.digits import digits as digits_of
 from optimizer.source import Source
+from optimizer.spans import replace as replaced
 from optimizer.syntax import contains, field, operator, walk
 from optimizer.variables import Variable
 
@@ -57,8 +59,12 @@ def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edi
         body = _body(fn) if block is not None else None
         if body is None or block is None:
             continue
+        geometry = Geometry()
         if is_flat(kernel, source, fn) and block[0] >= _TILE:
-            text = _flat(source, fn, body)
+            text = _flat(source, fn, body, block[0])
+            # Blocks take tile after tile, so that any grid is right: this one has a tile a block.
+            fewer_blocks = max(1, _TILE * _TILE // block[0])
+            geometry = regrid(kernel, source, fn, {"x": fewer(fewer_blocks)}) or geometry
         elif block[0] == block[1] and block[2] == 1 and 8 <= block[0] <= _TILE:
             text = _square(source, fn, body, block[0])
         else:
@@ -68,13 +74,14 @@ def stage_transpose(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edi
         low, high = fn.body.start_byte + 1, fn.body.end_byte - 1
         yield Edit(
             f"stage `{fn.name}` through a tile in shared memory",
-            source.replace([(low, high, text)]),
+            source.replace(sorted([(low, high, text), *geometry.edits])),
             f"rule:{_NAME}",
             f"In line {body.target.line} neighbouring threads touch neighbouring elements on one"
             " side only; a tile in shared memory is filled along one axis and emptied along the"
             " other.",
             _NAME,
             2.0,
+            geometry.launch,
         )
 
 
@@ -139,7 +146,7 @@ def _pure(fn: Function, node: Node) -> bool:
 # -- one number taken apart ----------------------------------------------------------------------
 
 
-def _flat(source: Source, fn: Function, body: _Body) -> str | None:
+def _flat(source: Source, fn: Function, body: _Body, threads: int) -> str | None:
     ids = [t for t in fn.thread_ids if t.axis == "x"]
     bounds = (body.guard.bounds or ()) if body.guard is not None else ()
     if len(ids) != 1 or len(bounds) != 1 or bounds[0][0] != ids[0].variable.name:
@@ -166,7 +173,20 @@ def _flat(source: Source, fn: Function, body: _Body) -> str | None:
     second = _partner(digits, along[0].index)
     if second is None or _TILE * (_TILE + 1) * _BYTES[body.target.element] > 48 << 10:
         return None
-    return _flat_text(source, fn, body, own, digits, second, kept, inward=inward)
+    sides = (source.of(body.value), source.of(body.target.node))
+    flat = _Flat(own, tuple(digits), second, sides, threads)
+    return _flat_text(source, fn, body, merged(source, fn, body, flat), kept, inward=inward)
+
+
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    """One number and its coordinates, the second one of a tile, what is read and written."""
+
+    own: Variable
+    digits: tuple[Digit, ...]
+    second: Digit
+    sides: tuple[str, str]
+    threads: int
 
 
 def _partner(digits: Sequence[Digit], index: Polynomial) -> Digit | None:
@@ -179,6 +199,87 @@ def _partner(digits: Sequence[Digit], index: Polynomial) -> Digit | None:
         if step is not None and step.constant == 1:
             return digit
     return None
+
+
+def merged(source: Source, fn: Function, body: _Body, flat: _Flat) -> _Flat:
+    """Return the same with the second coordinate and those that go on where it ends made one.
+
+    Height and width of an image are one coordinate where all that is read or written goes through
+    it in one piece: tiles then leave less of a row over, and less is divided.
+    """
+    moved = [a for a in (*body.reads, body.target) if a.index is not None]
+    group = [flat.second]
+    for digit in flat.digits[flat.digits.index(flat.second) + 1 :]:
+        if not all(_goes_on(a.index, group[-1], digit) for a in moved if a.index is not None):
+            break
+        group.append(digit)
+    names = {d.variable.name for d in group}
+    alone = [
+        use
+        for use in (*fn.variables.within(body.value), *fn.variables.within(body.target.node))
+        if use.name in names and not any(contains(a.node, use.node) for a in moved)
+    ]
+    if len(group) == 1 or alone or len({d.variable.element for d in group}) > 1:
+        return flat
+    mark = "" if all(len(name) == 1 for name in names) else "_"
+    taken = [v.name for v in fn.variables.all]
+    name = source.fresh_name(mark.join(d.variable.name for d in reversed(group)), *taken)
+    extent = group[0].extent
+    for digit in group[1:]:
+        extent = extent * digit.extent if extent is not None and digit.extent is not None else None
+    one = replace(group[0], variable=replace(group[0].variable, name=name), extent=extent)
+    known = {d.atom: d.variable.name for d in flat.digits} | {one.atom: name}
+    edits: list[tuple[Node, str]] = []
+    for access in moved:
+        if access.index is None or not access.index.atoms & {d.atom for d in group}:
+            continue
+        index = _index_text(source, access, group[1:], known)
+        if index is None:
+            return flat
+        edits.append((access.node, index))
+    texts = []
+    for node in (body.value, body.target.node):
+        low = node.start_byte
+        inside = [
+            (at.start_byte - low, at.end_byte - low, new) for at, new in edits if contains(node, at)
+        ]
+        texts.append(replaced(source.of(node), inside))
+    digits = tuple(one if d is group[0] else d for d in flat.digits if d not in group[1:])
+    return replace(flat, digits=digits, second=one, sides=(texts[0], texts[1]))
+
+
+def _goes_on(index: Polynomial, low: Digit, high: Digit) -> bool:
+    """Return whether one more of a digit moves an index as far as all of the one below it."""
+    one, two = index.coefficient(low.atom), index.coefficient(high.atom)
+    return (
+        low.extent is not None and one is not None and two is not None
+        and two.same(one * low.extent)
+    )  # fmt: skip
+
+
+def _index_text(
+    source: Source, access: Access, gone: Sequence[Digit], known: Mapping[str, str]
+) -> str | None:
+    """Return an access written as a sum of products of coordinates; None when that is unclear.
+
+    Indices that are widened by a cast are left alone: the sum would be of narrower numbers.
+    """
+    index, text = access.index, source.of(access.node)
+    if index is None or access.node.type != "subscript_expression" or len(access.indices) != 1:
+        return None
+    if re.search(r"\b(size_t|long|u?int64_t|unsigned)\b", text) or access.root != access.name:
+        return None
+    for digit in gone:
+        index = index.without(digit.atom)
+    terms = []
+    for monomial, factor in index.terms.items():
+        if not all(a in known or a.isidentifier() for a in monomial):
+            return None
+        words = [known[a] for a in monomial if a in known]
+        words += [a for a in monomial if a not in known]
+        words = [*([] if factor == 1 and words else [str(factor)]), *words]
+        terms.append(" * ".join(words))
+    return f"{access.name}[{' + '.join(sorted(terms, key=len, reverse=True))}]"
 
 
 def _kept(source: Source, fn: Function, body: _Body, numbers: set[str]) -> list[Node] | None:
@@ -198,9 +299,9 @@ def _kept(source: Source, fn: Function, body: _Body, numbers: set[str]) -> list[
 
 
 def _flat_text(
-    source: Source, fn: Function, body: _Body, own: Variable, digits: Sequence[Digit],
-    second: Digit, kept: Sequence[Node], *, inward: bool,
-) -> str:  # fmt: skip
+    source: Source, fn: Function, body: _Body, flat: _Flat, kept: Sequence[Node], *, inward: bool
+) -> str:
+    own, digits, second = flat.own, flat.digits, flat.second
     taken = [v.name for v in fn.variables.all]
     name = {
         key: source.fresh_name(base, *taken)
@@ -214,7 +315,9 @@ def _flat_text(
     bound_node = ((body.guard.bounds or ()) if body.guard is not None else ())[0][2]
     bound = source.of(bound_node)
     kind = own.element
-    extents = {d.variable.name: str(d.extent) for d in digits if d.extent is not None}
+    extents = {
+        d.variable.name: str(d.extent).replace("*", " * ") for d in digits if d.extent is not None
+    }
     below = " * ".join(_grouped(extents[d.variable.name]) for d in digits[:-1])
     total = fn.affine(bound_node)
     top = digits[-1]
@@ -246,16 +349,20 @@ def _flat_text(
     ]
     if others:
         rest = name["rest"]
-        lines.append(f">{kind} {rest} = {name['t']} / ({name['a']} * {name['b']});")
+        above = f"{name['t']} / ({name['a']} * {name['b']})"
+        if len(others) > 1:
+            lines.append(f">{kind} {rest} = {above};")
+        else:
+            rest = above
         for d in others:
             last = d is others[-1]
             text = rest if last else f"{rest} % {_grouped(texts[d.variable.name])}"
             lines.append(f">const {d.variable.element} {d.variable.name} = {text};")
             if not last:
                 lines.append(f">{rest} /= {texts[d.variable.name]};")
-    store = f"{source.of(body.target.node)} = "
+    value, target = flat.sides
     at = f"{name['tile']}[{first.variable.name} % {size}][{second.variable.name} % {size}]"
-    fill, empty = f"{at} = {source.of(body.value)};", f"{store}{at};"
+    fill, empty = f"{at} = {value};", f"{target} = {at};"
     lead, trail = (second, first) if inward else (first, second)
     for quick, slow, statement in ((lead, trail, fill), (trail, lead, empty)):
         e = name["e"]
@@ -266,7 +373,8 @@ def _flat_text(
         test = " && ".join(f"{d.variable.name} < {texts[d.variable.name]}" for d in (first, second))
         q, s = quick.variable, slow.variable
         lines += [
-            f">for (int {e} = threadIdx.x; {e} < {size} * {size}; {e} += blockDim.x) {{",
+            ">#pragma unroll",
+            f">for (int {e} = threadIdx.x; {e} < {size} * {size}; {e} += {flat.threads}) {{",
             f">>const {q.element} {q.name} = {origin[q.name]} + {e} % {size};",
             f">>const {s.element} {s.name} = {origin[s.name]} + {e} / {size};",
         ]

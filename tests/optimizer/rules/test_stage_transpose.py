@@ -91,6 +91,61 @@ def test_exact_grids_need_no_test(tmp_path: Path) -> None:
     assert before == after
 
 
+IMAGES = """\
+__global__ void k(const float *in, float *out, int batch, int c, int h, int w) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= batch * c * h * w) return;
+  int a = i % c;
+  int x = (i / c) % w;
+  int y = (i / (c * w)) % h;
+  int n = i / (c * w * h);
+  MOVE
+}
+void go(float *p, float *q, int b, int c, int h, int w) {
+  k<<<(b * c * h * w + 63) / 64, 64>>>(p, q, b, c, h, w);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "move",
+    ["out[i] = in[((n * c + a) * h + y) * w + x];", "out[((n * c + a) * h + y) * w + x] = in[i];"],
+)
+def test_height_and_width_are_one_coordinate_where_they_are_walked_in_one(
+    move: str, tmp_path: Path
+) -> None:
+    text = IMAGES.replace("MOVE", move)
+    (edit,) = stage_transpose(Kernel("k", text, "k.cu"), [])
+    assert "const int yx_tiles = (h * w + kTile - 1) / kTile;" in edit.source
+    assert "[n * c * h * w + a * h * w + yx]" in edit.source
+    assert "k<<<((b * c * h * w + 63) / 64 + 15) / 16, 64>>>" in edit.source
+    main = """
+  for (int c : {1, 33}) for (int h : {1, 5}) {
+    int b = 2, w = 7, n = b * c * h * w; std::vector<float> in(n), out(n, -1.f);
+    for (int i = 0; i < n; i++) in[i] = i;
+    float *p = in.data(), *q = out.data();
+    launch(dim3(3), dim3(64), [=] { k(p, q, b, c, h, w); });
+    double s = 0; for (int i = 0; i < n; i++) s += q[i] * (i % 101);
+    printf("%g ", s);
+  }"""
+    plain = text.replace(
+        "if (i >= batch", "for (; i < batch * c * h * w; i += 192) {\n  if (i >= batch"
+    )
+    before, after = (
+        run(one.partition("void go")[0], main, tmp_path)
+        for one in (plain.replace("}\nvoid", "}}\nvoid"), edit.source)
+    )
+    assert before == after
+
+
+def test_rows_with_gaps_between_them_stay_two_coordinates() -> None:
+    text = IMAGES.replace("MOVE", "out[i] = in[((n * c + a) * h + y) * (w + 1) + x];")
+    (edit,) = stage_transpose(Kernel("k", text, "k.cu"), [])
+    assert "yx" not in edit.source
+    wide = IMAGES.replace("MOVE", "out[i] = in[((size_t)(n * c + a) * h + y) * w + x];")
+    assert all("yx" not in e.source for e in stage_transpose(Kernel("k", wide, "k.cu"), []))
+
+
 def test_a_number_of_elements_that_is_no_whole_product_is_tested_again() -> None:
     head = "__global__ void k(const float *in, float *out, int total, int c, int p) {\n"
     body = (
