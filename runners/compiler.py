@@ -19,8 +19,8 @@ from typing import Any, Literal
 
 from runners import altering, build_advice, cubin, diagnostics, joined, sass
 from runners.fault import Fault
-from runners.flags import allowed_flags, near, repository
-from runners.header_digest import header_digest, included
+from runners.flags import allowed_flags, near
+from runners.header_digest import beyond, header_digest, included
 from runners.hosttext import host_digest
 from runners.sandbox import Finished, Limits, Sandbox
 from runners.toolchain import Toolchain
@@ -56,7 +56,6 @@ _OLDER = re.compile(
 )
 _OLDER_CUDA = Path(__file__).with_name("older_cuda.h")
 _ABSOLUTE = re.compile(r"[<\"]\s*/[^\">\n]*[>\"]")
-_HEADERS = {".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"}
 _FULL = r"No space left on device"
 _HOST_TROUBLES = (
     (_FULL, "RunnerError", "the disk is full", "free some disk space"),
@@ -315,13 +314,8 @@ class Compiler:
         """
         if self._sandbox.trust != "own":
             return ()
-        around = repository(top) or top.parent
         named = included(_ABSOLUTE.sub('""', source), folders)[0]
-        return tuple(
-            path
-            for path in map(Path, sorted(named))
-            if around in path.parents and top not in path.parents and path.suffix in _HEADERS
-        )
+        return beyond(named, top)
 
     def disassemble(self, artifact: Artifact) -> Artifact:
         """Return the artifact with its opcodes counted; as it is where nvdisasm is missing."""

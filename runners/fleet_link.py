@@ -59,9 +59,10 @@ def question(
 ) -> str:
     """Return what a worker is asked, as JSON; the project's files are named by their digest.
 
-    `told` names, by what `alike` gives, machine code that others have judged.
+    The job's root is where in them the project is. `told` names, by what `alike` gives, machine
+    code that others have judged.
     """
-    portable = replace(job, workload=replace(job.workload, root="."))
+    portable = replace(job, workload=replace(job.workload, root=files.root))
     data = {
         "id": number,
         "nonce": nonce,

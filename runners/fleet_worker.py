@@ -162,7 +162,10 @@ class Bench:
             if folder is None:
                 return {"missing": True}
             job = wire.job_from_json(json.dumps(asked["job"]))
-            here = replace(job, workload=replace(job.workload, root=str(folder)))
+            root = (folder / job.workload.root).resolve()
+            if not root.is_relative_to(folder.resolve()):
+                raise RunnerError("a project is not among the files that came with it")
+            here = replace(job, workload=replace(job.workload, root=str(root)))
             with self._lock:
                 self._asked_for[id(here)] = self._learn(asked.get("told", {}))
             try:

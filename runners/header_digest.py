@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from runners.flags import repository
 
 MOST_FILES = 2000
 MOST_BYTES = 64 << 20
@@ -21,6 +23,7 @@ _INCLUDE = re.compile(
     rb"(?:\"([^\"\n]+)\"|<([^>\n]+)>|([^\s\"<][^\n]*))",
     re.MULTILINE,
 )
+_HEADERS = {".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl"}
 _OPAQUE = re.compile(rb"\.incbin\b|#[ \t]*embed\b")
 
 
@@ -64,6 +67,20 @@ def included(source: str, folders: Sequence[Path]) -> tuple[dict[str, str], bool
             found[key] = hashlib.sha256(data).hexdigest()
             pending.append((data, Path(key).parent))
     return found, opaque or bool(pending)
+
+
+def beyond(named: Iterable[str], top: Path) -> tuple[Path, ...]:
+    """Return those of the files a source includes that a project at `top` has beside it, sorted.
+
+    As in `#include "../common/check.h"`: headers in the repository that the project is a part of
+    or, without one, in the folder around it.
+    """
+    around = repository(top) or top.parent
+    return tuple(
+        path
+        for path in map(Path, sorted(named))
+        if around in path.parents and top not in path.parents and path.suffix in _HEADERS
+    )
 
 
 def _is_file(path: Path) -> bool:

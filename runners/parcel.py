@@ -1,7 +1,8 @@
 """The files of a project that a candidate needs, as bytes: what travels to a GPU elsewhere.
 
 Sent are what the source includes, what the workload names, and of a whole program the folder it is
-run in. Inputs are not: they are made from a seed where they are used.
+run in. Headers of its repository that lie outside the project travel with it, each where it lies to
+the others. Inputs are not sent: they are made from a seed where they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 
 from optimizer.errors import ConfigError, RunnerError
 from optimizer.model import Kind, Workload
-from runners.header_digest import included
+from runners.flags import repository
+from runners.header_digest import beyond, included
 from runners.interfaces import Job
 
 MOST_BYTES = 32 << 20
@@ -30,10 +32,14 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Files of a project, zipped; `digest` identifies them and is empty when there are none."""
+    """Files of a project, zipped; `digest` identifies them and is empty when there are none.
+
+    `root` is where in them the project is.
+    """
 
     digest: str
     data: bytes
+    root: str = "."
 
 
 def parcel(job: Job) -> Parcel:
@@ -43,18 +49,26 @@ def parcel(job: Job) -> Parcel:
     """
     work = job.workload
     top = Path(work.root).resolve()
-    paths = set(_named(work, top))
+    paths, outside = set(_named(work, top)), set[Path]()
     whole = work.kind is Kind.PROGRAM
-    for kernel in {job.kernel.source: job.kernel, job.baseline.source: job.baseline}.values():
-        folders = [(top / kernel.path).parent, *(top / folder for folder in work.build.include)]
-        headers, opaque = included(kernel.source, folders)
+    folders = [(top / folder).resolve() for folder in work.build.include]
+    texts = {one.source: (top / one.path).parent for one in (job.kernel, job.baseline)}
+    around = repository(top) or top
+    for file in ((top / name).resolve() for name in work.build.sources):
+        if file.is_file() and file.is_relative_to(around):
+            texts[file.read_bytes().decode(errors="surrogateescape")] = file.parent
+            (paths if file.is_relative_to(top) else outside).add(file)
+    for text, own in texts.items():
+        headers, opaque = included(text, [own, *folders])
         paths.update(map(Path, headers))
+        outside.update(beyond(headers, top))
         whole = whole or opaque
     if whole:
         paths.update(_all(top))
-    inside = sorted(path for path in paths if path.is_relative_to(top) and path.is_file())
-    states = ((path, path.stat()) for path in inside)
-    return _packed(top, tuple((path, one.st_size, one.st_mtime_ns) for path, one in states))
+    inside = {path for path in paths if path.is_relative_to(top) and path.is_file()}
+    states = ((path, path.stat()) for path in sorted(inside | outside))
+    base = Path(os.path.commonpath([top, *(path.parent for path in outside)]))
+    return _packed(base, top, tuple((path, one.st_size, one.st_mtime_ns) for path, one in states))
 
 
 def unpack(parcel: Parcel, base: Path) -> Path:
@@ -114,7 +128,7 @@ def _named(workload: Workload, top: Path) -> Iterator[Path]:
 
 
 @functools.lru_cache(maxsize=64)
-def _packed(top: Path, files: tuple[tuple[Path, int, int], ...]) -> Parcel:
+def _packed(base: Path, top: Path, files: tuple[tuple[Path, int, int], ...]) -> Parcel:
     if not files:
         return Parcel("", b"")
     total = sum(size for _, size, _ in files)
@@ -122,17 +136,19 @@ def _packed(top: Path, files: tuple[tuple[Path, int, int], ...]) -> Parcel:
         largest = max(files, key=lambda file: file[1])[0]
         raise ConfigError(
             f"the project at {top} is too large to be sent to other hosts: {len(files)} files, "
-            f"{total >> 20} MiB, the largest {largest.relative_to(top)}",
+            f"{total >> 20} MiB, the largest {largest.relative_to(base)}",
             f"keep the program in a folder of under {MOST_BYTES >> 20} MiB, and make inputs there",
         )
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed:
         for path, _, _ in files:
-            entry = zipfile.ZipInfo(path.relative_to(top).as_posix(), _EPOCH)
+            entry = zipfile.ZipInfo(path.relative_to(base).as_posix(), _EPOCH)
             entry.external_attr = (0o700 if os.access(path, os.X_OK) else 0o600) << 16
             packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+        if base != top:  # a repository, too: elsewhere no header outside the project is read
+            packed.writestr(zipfile.ZipInfo(".git", _EPOCH), b"")
     data = written.getvalue()
-    return Parcel(hashlib.sha256(data).hexdigest(), data)
+    return Parcel(hashlib.sha256(data).hexdigest(), data, top.relative_to(base).as_posix())
 
 
 def _all(top: Path) -> Iterator[Path]:

@@ -474,6 +474,25 @@ def test_a_question_whose_first_asking_broke_is_judged_when_it_comes_again() -> 
     assert '"verdict"' in one.judge(asked, None)
 
 
+def test_a_project_is_judged_where_it_lies_among_its_files_and_never_outside_of_them(
+    tmp_path: Path,
+) -> None:
+    roots: list[str] = []
+    (tmp_path / "empty").mkdir()
+
+    class Seeing(Obedient):
+        def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+            roots.extend(one.workload.root for one in jobs)
+            return super().dispatch(jobs)
+
+    one = Bench(Seeing("a"), CARD, None, tmp_path)
+    assert '"verdict"' in one.judge(question("7", "n", job("x"), Parcel("", b"", "a/b")), None)
+    assert roots == [str(tmp_path / "empty" / "a" / "b")]
+    away = one.judge(question("8", "n", job("x"), Parcel("", b"", "../..")), None)
+    assert "not among the files" in away
+    assert len(roots) == 1
+
+
 def test_files_that_a_worker_has_not_got_are_asked_for() -> None:
     missing = bench("a").judge(question("7", "n", job("x"), Parcel("f" * 64, b"")), None)
     assert '"missing": true' in missing

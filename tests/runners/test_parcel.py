@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from optimizer.errors import ConfigError, RunnerError
-from optimizer.model import Argument, Kernel, Kind, Workload
+from optimizer.model import Argument, Build, Kernel, Kind, Workload
 from runners import parcel
+from runners.flags import near
+from runners.header_digest import beyond, included
 from runners.interfaces import Job
 from runners.parcel import Parcel, unpack
 
@@ -53,6 +55,31 @@ def test_sent_is_what_is_included_and_named_and_nothing_else(project: Path) -> N
     asked = job(project, source, reference="ref.py:f", arguments=(argument,))
     found = names(parcel.parcel(asked))
     assert found == ["ref.py", "shapes.py", "src/a.h", "src/b.h", "table.txt"]
+
+
+def test_headers_and_sources_of_the_repository_around_a_project_travel_with_it(
+    tmp_path: Path,
+) -> None:
+    repository, root = tmp_path / "repository", tmp_path / "repository" / "samples" / "add"
+    for folder in (".git", "common/more", "lib", "samples/add/src"):
+        (repository / folder).mkdir(parents=True)
+    (repository / "common" / "check.h").write_text('#include "more/deep.h"\n')
+    (repository / "common" / "more" / "deep.h").write_text("")
+    (repository / "common" / "secret.txt").write_text("")
+    (repository / "lib" / "rest.cpp").write_text('#include "rest.hpp"\n')
+    (repository / "lib" / "rest.hpp").write_text("")
+    (repository / "lib" / "named.h").write_text("")
+    (root / "src" / "k.cu").write_text("")
+    source = '#include "../../../common/check.h"\n#include <named.h>\n'
+    build = Build(include=("../../lib",), sources=("../../lib/rest.cpp",))
+    sent = parcel.parcel(job(root, source, Kind.PROGRAM, build=build))
+    wanted = ["common/check.h", "common/more/deep.h", "lib/named.h", "lib/rest.cpp", "lib/rest.hpp"]
+    assert sorted(names(sent)) == [".git", *wanted, "samples/add/src/k.cu"]
+    assert sent.root == "samples/add"
+    there = unpack(sent, tmp_path / "there") / sent.root
+    folders = [there / "src", near(there, "../../lib")]
+    found = beyond(included(source, folders)[0], there)
+    assert [path.name for path in found] == ["check.h", "deep.h", "named.h"]
 
 
 def test_of_a_program_the_whole_folder_is_sent_but_nothing_hidden(project: Path) -> None:
