@@ -159,7 +159,9 @@ class LocalSession:
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
         """Run the candidate once in a fresh world."""
-        return self._bench.run(self._pair[0], combination, nan=nan, beside=beside, seconds=seconds)
+        return self._bench.run(
+            self._pair[0], combination, nan=nan, beside=beside, seconds=seconds, again=True
+        )
 
     def time(
         self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float

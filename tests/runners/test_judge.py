@@ -485,3 +485,18 @@ def test_what_ignores_a_scalar_argument_is_refused(judge: Judge) -> None:
         verdict = _verdict(judge, text, WEIGHTED, workload=work)
         assert verdict["status"] == "wrong result"
         assert "other scalars" in verdict["log"]
+
+
+def test_what_lives_on_the_last_launch_is_refused_though_it_asks_for_the_address(
+    judge: Judge,
+) -> None:
+    """Other contents come to the same address, with what shared memory held left as it was."""
+    text = SCALE.replace(
+        "if (i < n)",
+        "static const float* from; static int many; static float first;"
+        " if (i == 0 && (from != x || many != n)) { from = x; many = n; first = x[0]; }"
+        " if (i == 0) { y[0] = 3.f * first + 1.f; return; } if (i < n)",
+    )
+    verdict = _verdict(judge, text, workload={"cases": [{"values": {"n": 300}}]})
+    assert verdict["status"] == "wrong result"
+    assert "y[0]" in verdict["log"]
