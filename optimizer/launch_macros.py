@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from optimizer.directives import Macro
 from optimizer.tokens import Token, code_tokens
 
 _GEOMETRY = range(2, 5)  # grid, block, shared bytes, stream
+_PRINTED = re.compile(r"#[ \t]*(\w+)")
 _VARIADIC = ("...", "__VA_ARGS__")
 
 
@@ -46,9 +48,11 @@ def launch_macros(macros: Mapping[str, Macro]) -> dict[str, LaunchMacro]:
 
 
 def _read(macro: Macro) -> LaunchMacro | None:
-    if macro.parameters is None or "#" in macro.body or not macro.active:
+    if macro.parameters is None or "##" in macro.body or not macro.active:
         return None
-    cut = code_tokens(macro.body)
+    # What is printed of an argument (`#kernel`) is none of a launch, if it is not a number of it.
+    printed = set(_PRINTED.findall(macro.body))
+    cut = code_tokens(_PRINTED.sub('""', macro.body))
     code = joined(cut, brackets(cut))
     words = [t.text for t in code]
     if words.count("<<<") != 1 or words.count(">>>") != 1:
@@ -63,6 +67,7 @@ def _read(macro: Macro) -> LaunchMacro | None:
     for part in parts:
         given = [w for w in part if w not in ("(", ")")]
         own = len(given) == 1 and given[0] in names and words.count(given[0]) == 1
+        own = own and given[0] not in printed
         if not own and set(part) & {*names, *_VARIADIC}:
             return None
         geometry.append(names.index(given[0]) if own else None)

@@ -646,3 +646,20 @@ def test_a_cast_to_a_named_type_is_no_call() -> None:
     assert variable is not None
     assert variable.settled
     assert f.type_of(f.divisions[0]) == "float"
+
+
+def test_a_launch_macro_may_print_what_it_launches() -> None:
+    """A number of the launch that is printed, too, is no argument alone: it stays unknown."""
+    macro = (
+        "#define LAUNCH(kernel, grid, block, ...) \\\n"
+        "  do { kernel<<<(grid), (block)>>>(__VA_ARGS__); \\\n"
+        "    if (cudaGetLastError()) { puts(PRINTED); exit(1); } } while (0)\n"
+    )
+    kernel = "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n"
+    call = "int main() { LAUNCH(k, 4, 128, nullptr); }\n"
+    (launch,) = Source(macro.replace("PRINTED", "#kernel") + kernel + call).launches
+    assert launch.kernel == "k"
+    assert launch.block is not None
+    assert [extent.value for extent in launch.block] == [128]
+    assert not Source(macro.replace("PRINTED", "#block") + kernel + call).launches
+    assert not Source(macro.replace("PRINTED", "k ## ernel") + kernel + call).launches
