@@ -75,6 +75,11 @@ class Counting:
         self.jobs += len(jobs)
         return self._inner.dispatch(jobs)
 
+    def expect(self, jobs: Sequence[Job]) -> bool:
+        """Have the dispatcher behind begin what is not asked for yet, where it can."""
+        expect = getattr(self._inner, "expect", None)
+        return expect is not None and bool(expect(jobs))
+
 
 def example(name: str) -> tuple[Kernel, Workload]:
     """Return the first kernel of an example, with its workload."""
