@@ -10,6 +10,7 @@ from optimizer.aliasing import apart
 from optimizer.functions import Function
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
+from optimizer.rules.hoist_calls import hoist_calls
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, field, operator, span, stripped, walk
@@ -23,10 +24,10 @@ _LOADED = frozenset({
 
 
 def hoist(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
-    """Hoist loop-invariant loads and multiply by reciprocals of invariant divisors.
+    """Hoist loop-invariant loads and calls, multiply by reciprocals of invariant divisors.
 
-    The compiler may not do either: another pointer could change the loaded element, and a
-    reciprocal rounds differently (by 1 ulp, which the verification bounds).
+    The compiler may not do the first and the last: another pointer could change the loaded element,
+    and a reciprocal rounds differently (by 1 ulp, which the verification bounds).
     """
     del findings
     source = Source(kernel.source)
@@ -36,6 +37,7 @@ def hoist(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         yield from _loads(source, fn)
         yield from _reciprocals(source, fn)
         yield from _inverses(source, fn)
+        yield from hoist_calls(source, fn)
 
 
 # -- loads ---------------------------------------------------------------------------------------

@@ -81,3 +81,31 @@ def test_what_changes_or_may_not_happen_stays(body: str) -> None:
 def test_the_result_comes_to_rest() -> None:
     (text,) = edits("  for (int j = 0; j < n; j++) {\n    o[j * n + i] = a[i] * a[j];\n  }\n")
     assert not list(hoist(Kernel("k", text), []))
+
+
+def test_a_call_with_the_same_arguments_is_made_once_before_the_outermost_loop() -> None:
+    (text,) = edits(
+        "  for (int j = 0; j < n; j++) {\n    float v = 0;\n"
+        "    for (int m = 0; m < n; m++) v += a[m] * cosf(j * s) * powf(s, (float)n);\n"
+        "    o[j] = v + powf(s, (float)n) + sqrtf(2.0f);\n  }\n"
+    )
+    assert "  const auto powf_s = powf(s, (float)n);\n  for (int j" in text
+    assert "    const auto cosf_j = cosf(j * s);\n    for (int m" in text
+    assert "v += a[m] * cosf_j * powf_s;" in text
+    assert "o[j] = v + powf_s + sqrtf(2.0f);" in text
+    assert not list(hoist(Kernel("k", text), []))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "  for (int j = 0; j < n; j++) d[j] = a[j] > 0 ? pow(h, 3.0) : 0;\n",
+        "  for (int j = 0; j < n; j++) { if (d[j] > h) break; d[j] = exp(h); }\n",
+        "  for (int j = 0; j < n; j++) { h += 1; d[j] = exp(h); }\n",
+        "  for (int j = 0; j < n; j++) { double x = d[j]; d[j] = exp(x); }\n",
+        "  for (int j = 0; j < n; j++) d[j] = fabs(h);\n",
+        "  for (int j = 0; j < n; j++) d[j] = exp(d[0]);\n",
+    ],
+)
+def test_calls_that_change_or_are_seldom_made_stay(body: str) -> None:
+    assert edits(body) == []
