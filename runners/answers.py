@@ -112,11 +112,49 @@ def _tell(twin: Future[Json | None], path: Path) -> None:
         fresh.replace(path)
 
 
+class Opened:
+    """A process that opens the GPU and waits to be told what to answer; it serves once."""
+
+    def __init__(self, gpu: int) -> None:
+        self._process = subprocess.Popen(
+            module_command("runners.oracle", "--wait", str(gpu)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether it still can be told."""
+        return self._process.poll() is None
+
+    def answer(self, asked: Path, seconds: float) -> str:
+        """Have it answer; return its last words. Raise `subprocess.TimeoutExpired`."""
+        try:
+            return self._process.communicate(f"{asked}\n", timeout=seconds)[1]
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End it."""
+        if self.waits:
+            self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stderr):
+            if stream is not None:
+                stream.close()
+
+
 class Oracle:
-    """Keeps the answers of the workloads this worker has met."""
+    """Keeps the answers of the workloads this worker has met.
+
+    `opened` is a process to ask first, if there is one.
+    """
 
     def __init__(self, scratch: Path, gpu: int, build: Build) -> None:
         self._scratch, self._gpu, self._build = scratch, gpu, build
+        self.opened: Opened | None = None
         self._kept: OrderedDict[str, tuple[Answers, Future[Json | None]]] = OrderedDict()
 
     def answers(
@@ -223,7 +261,10 @@ class Oracle:
 
     def _process(self, asked: Path, seconds: float) -> str:
         """Run the process to its end; return its last words."""
+        opened, self.opened = self.opened, None
         try:
+            if opened is not None and opened.waits:
+                return opened.answer(asked, seconds).strip()[-300:]
             done = subprocess.run(
                 module_command("runners.oracle", str(asked)),
                 stdin=subprocess.DEVNULL,

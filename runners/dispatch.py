@@ -167,6 +167,8 @@ class LocalDispatcher:
         self._ready: set[tuple[int, str, str]] = set()
         # For which workloads candidates have come already.
         self._begun: set[tuple[str, str]] = set()
+        # Whether there will be answers to work out, which whole programs need none of.
+        self._kernels = False
         self._early: dict[tuple[str, ...], Future[Verdict]] = {}
         self._counting = ThreadPoolExecutor(1, thread_name_prefix="counters")
         # What is asked for does not queue behind what is expected only.
@@ -228,6 +230,7 @@ class LocalDispatcher:
         meanwhile, and no launch that is timed lies beside one that is counted (`runners.turns`).
         """
         self._prepare(jobs)
+        self._kernels = self._kernels or any(j.workload.kind is not Kind.PROGRAM for j in jobs)
         for job in jobs:
             built = self._eager.submit(self._both, job)
             own = job.kernel == job.baseline and job.workload.kind is not Kind.PROGRAM
@@ -251,7 +254,7 @@ class LocalDispatcher:
     def _hello(self, seat: Seat) -> dict[str, Any]:
         self._free.take(seat)
         try:
-            return seat.tell("hello")
+            return seat.tell("hello", kernels=True) if self._kernels else seat.tell("hello")
         finally:
             self._free.put(seat)
 

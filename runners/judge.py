@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import counted, cubin, exhibit, static_gate, timing, verify, weighing
-from runners.answers import Answers, Build, Oracle
+from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
 from runners.energy import Meter
@@ -72,6 +72,10 @@ class Judge:
     def close(self) -> None:
         """End the child process, if there is one."""
         self._entries.close()
+
+    def ask_first(self, opened: Opened) -> None:
+        """Have a process work out the first answers that has opened the GPU already."""
+        self._oracle.opened = opened
 
     def verdict(
         self,

@@ -1,6 +1,7 @@
 """What every output must be, found out in a process that no candidate ever runs in.
 
-`python -I -m runners.oracle REQUEST.json` runs the original on every combination of case, input
+`python -I -m runners.oracle REQUEST.json` (or `--wait GPU`, where the name of the file comes on
+stdin, when the GPU has been opened) runs the original on every combination of case, input
 family and seed, several times, with its version in double precision and the numpy reference
 beside it, and writes answers to files. The worker reads the files, and starts the process again
 behind a combination that killed it: what the original cannot do is not asked of a candidate.
@@ -13,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
 
@@ -204,14 +205,18 @@ def _settle(pending: list[Future[None]], most: int) -> list[Future[None]]:
     return pending
 
 
-def main(path: Path) -> int:
-    """Answer a request file on the GPU."""
+def main(arguments: Sequence[str]) -> int:
+    """Answer a request file on the GPU, one whose name comes on stdin behind `--wait GPU`."""
     from runners.device import CudaGpu
 
-    return answer_all(json.loads(path.read_text()), CudaGpu)
+    if arguments[0] != "--wait":
+        return answer_all(json.loads(Path(arguments[0]).read_text()), CudaGpu)
+    gpu = CudaGpu(int(arguments[1]))
+    named = sys.stdin.readline().strip()
+    return answer_all(json.loads(Path(named).read_text()), lambda _: gpu) if named else 0
 
 
 if __name__ == "__main__":
-    status = main(Path(sys.argv[1]))
+    status = main(sys.argv[1:])
     sys.stderr.flush()
     os._exit(status)  # taking a context with a hung kernel down would wait for the kernel

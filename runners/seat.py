@@ -98,10 +98,10 @@ class Seat:
             self.renew()  # it has lost its context and is about to end: the spare takes over now
         return answer
 
-    def tell(self, operation: str, seconds: float = START_SECONDS) -> dict[str, Any]:
+    def tell(self, operation: str, seconds: float = START_SECONDS, **more: bool) -> dict[str, Any]:
         """Return the answer to `hello` or `calibrate`. Raise the error it reports."""
         number = secrets.token_hex(4)
-        question = {"op": operation, "id": number, "nonce": number}
+        question = {"op": operation, "id": number, "nonce": number, **more}
         try:
             answer = json.loads(self.ask(json.dumps(question).encode() + b"\n", seconds))
         except Gone as gone:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import sys
 import tempfile
@@ -48,12 +49,15 @@ class Worker:
         self._building: Any = None
         self._profiles: dict[str, Any] = {}
         self._recent: Any = None
+        self._opened: Any = None
         self.begin: Callable[[], None] = lambda: None
 
     def close(self) -> None:
         """End what was started."""
         if self._judge is not None:
             self._judge.close()
+        if self._opened is not None:
+            self._opened.close()
         self._sandbox.close()
 
     def device(self) -> Any:
@@ -82,6 +86,10 @@ class Worker:
         if operation == "judge":
             return self._judged(head, request)
         if operation == "hello":
+            if request.get("kernels") and self._judge is None and self._opened is None:
+                from runners.answers import Opened
+
+                self._opened = Opened(self._number)  # while this process opens the GPU, too
             return {**head, **self.device().facts}, False
         if operation == "calibrate":
             from runners.calibrate import peaks
@@ -130,6 +138,8 @@ class Worker:
                 self._device_code,
                 self._shaken_whole,
             )
+            if self._opened is not None:
+                self._judge.ask_first(self._opened)
         verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
 
@@ -369,7 +379,8 @@ def main(arguments: list[str]) -> int:
             if arguments == ["--serve"]:
                 protocol = os.fdopen(os.dup(1), "w")
                 os.dup2(2, 1)  # stray prints must not end up among the answers
-                worker.warm_up()
+                if not select.select([sys.stdin], [], [], 0)[0]:  # else it is about to be opened
+                    worker.warm_up()
                 return serve(worker, sys.stdin, protocol)
             if len(arguments) == 2 and arguments[0] == "--launch":
                 return _launch(worker, Path(arguments[1]))

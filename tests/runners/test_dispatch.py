@@ -100,6 +100,26 @@ def test_all_gpus_are_opened_before_the_first_job(
         assert gpus.dispatch([job("a")])[0].status is Status.CORRECT
 
 
+def test_a_worker_is_told_that_kernels_will_come(
+    gpu: LocalDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens the GPU for what works out answers, too; whole programs need none."""
+    asked: list[bytes] = []
+    ask = seat.Seat.ask
+
+    def noted(self: seat.Seat, line: bytes, seconds: float) -> bytes:
+        asked.append(line)
+        return ask(self, line, seconds)
+
+    monkeypatch.setattr(seat.Seat, "ask", noted)
+    monkeypatch.setattr(interposer, "prepared", lambda _: None)
+    gpu.expect([replace(job("a"), workload=replace(WORKLOAD, kind=Kind.PROGRAM))])
+    gpu.facts()
+    gpu.expect([job("a")])
+    gpu.facts()
+    assert [bool(json.loads(line).get("kernels")) for line in asked] == [False, True]
+
+
 def test_machine_code_that_has_its_verdict_elsewhere_is_not_run(gpu: LocalDispatcher) -> None:
     gpu.elsewhere = lambda job, code: job.kernel.source == "same#1" and code == "same"
     verdict = gpu.dispatch([job("same#1")])[0]

@@ -1,0 +1,89 @@
+"""The worker's side of the oracle: which process is asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runners import answers
+from runners.answers import Opened, Oracle
+
+# Says in `said` what it was asked, and whether it had waited for that.
+SCRIPT = """
+import pathlib, sys, time
+waits = sys.argv[1] == "--wait"
+if {dies} and waits:
+    sys.exit(1)
+asked = sys.stdin.readline().strip() if waits else sys.argv[1]
+if asked:
+    with open({said!r}, "a") as said:
+        said.write(f"{{'waited' if waits else 'fresh'}} {{asked}}\\n")
+    time.sleep({seconds})
+    sys.stderr.write("last words")
+"""
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> Path:
+    return tmp_path / "said"
+
+
+def process(
+    monkeypatch: pytest.MonkeyPatch, said: Path, *, dies: bool = False, seconds: float = 0.0
+) -> None:
+    script = SCRIPT.format(said=str(said), dies=dies, seconds=seconds)
+
+    def command(_module: str, *arguments: str) -> list[str]:
+        return [sys.executable, "-I", "-c", script, *arguments]
+
+    monkeypatch.setattr(answers, "module_command", command)
+
+
+def test_the_process_that_has_opened_the_gpu_is_asked_first_and_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Path
+) -> None:
+    process(monkeypatch, said)
+    oracle = Oracle(tmp_path, 0, lambda *_: None)
+    opened = oracle.opened = Opened(0)
+    assert [oracle._process(Path(name), 60.0) for name in ("a", "b")] == ["last words"] * 2
+    assert said.read_text().splitlines() == ["waited a", "fresh b"]
+    opened.close()
+
+
+def test_one_that_has_ended_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Path
+) -> None:
+    """Such as one that could not open the GPU: the next one says why."""
+    process(monkeypatch, said, dies=True)
+    oracle = Oracle(tmp_path, 0, lambda *_: None)
+    opened = oracle.opened = Opened(0)
+    opened._process.wait()
+    assert oracle._process(Path("a"), 60.0) == "last words"
+    assert said.read_text().splitlines() == ["fresh a"]
+    opened.close()
+
+
+def test_one_that_takes_too_long_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Path
+) -> None:
+    process(monkeypatch, said, seconds=600.0)
+    oracle = Oracle(tmp_path, 0, lambda *_: None)
+    opened = oracle.opened = Opened(0)
+    assert "did not finish" in oracle._process(Path("a"), 0.2)
+    assert not opened.waits
+
+
+def test_one_that_is_never_asked_ends_with_the_worker(
+    monkeypatch: pytest.MonkeyPatch, said: Path
+) -> None:
+    process(monkeypatch, said)
+    unused = Opened(0)
+    unused.close()
+    assert not unused.waits
+    assert not said.exists()
+    unused.close()
+    with pytest.raises((ValueError, subprocess.SubprocessError)):
+        unused.answer(Path("a"), 1.0)
