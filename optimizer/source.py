@@ -170,7 +170,8 @@ class Source:
     @property
     def has_main(self) -> bool:
         """Return whether it is a whole program."""
-        return any(f.name == "main" and not f.namespace for f in self.functions)
+        found = any(f.name == "main" and not f.namespace for f in self.functions)
+        return found or _TRIES.search(self.syntax.masked.text) is not None
 
     # -- launches --------------------------------------------------------------------------------
 
@@ -645,6 +646,8 @@ _ASKING = (
     "cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
     "cudaFuncGetAttributes",
 )  # fmt: skip
+# A main() whose body is a try block, which is no function to the grammar.
+_TRIES = re.compile(r"\bmain\s*\([^;{}()]*\)\s*try\b")
 _LAUNCH = re.compile(r"<\s*<\s*<")
 _MANY = 200
 _BIG = 1 << 20

@@ -16,22 +16,16 @@ _END, _CUT = "end", "end without line feed"
 _BESIDE = re.compile(r"compiled beside (the cut )?\"([^\"\n]+)\"\n")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"")
-_OPENS = re.compile(r"[ \t]*#[ \t]*if")
-_CLOSES = re.compile(r"[ \t]*#[ \t]*endif\b")
 
 
 def included(text: str) -> tuple[str, ...]:
-    r"""Return the names that a text includes in quotes, once, and under no condition.
+    r"""Return the names that a text includes in quotes, once.
 
-    >>> included('#include "a.h"\n#ifdef X\n#include "b.h"\n#endif\n')
-    ('a.h',)
+    >>> included('#include "a.h"\n#ifdef X\n#include "b.h"\n#else\n#include "a.h"\n#endif\n')
+    ('b.h',)
     """
-    depth, found = 0, list[str]()
-    for line in _LINE.findall(text):
-        depth += bool(_OPENS.match(line)) - bool(_CLOSES.match(line))
-        name = _INCLUDE.match(line)
-        if name is not None and depth == 0 and line.endswith("\n"):
-            found.append(name[1])
+    lines = (line for line in _LINE.findall(text) if line.endswith("\n"))
+    found = [name[1] for line in lines if (name := _INCLUDE.match(line)) is not None]
     return tuple(name for name in found if found.count(name) == 1 and _below(name))
 
 

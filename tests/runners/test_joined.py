@@ -44,10 +44,9 @@ def test_an_edit_changes_the_file_that_it_is_in() -> None:
     assert joined.changes(MAIN, MAIN + "\n", "main.cu") == {"main.cu": (MAIN, MAIN + "\n")}
 
 
-def test_an_include_under_a_condition_or_twice_stays() -> None:
+def test_an_include_that_is_there_twice_or_elsewhere_stays() -> None:
     """What it means depends on what comes before it."""
     for text in (
-        '#ifdef X\n#include "k.cuh"\n#endif\n',
         '#include "k.cuh"\n#undef A\n#include "k.cuh"\n',
         '#include "k.cuh"',
         "#include <k.cuh>\n",

@@ -171,3 +171,32 @@ def test_a_file_that_declares_nothing_is_built_alone(several: Path) -> None:
     """A call is no declaration: the name may be a library's."""
     text = "int main() { scale(1); return run(2); }\n"
     assert lone_program.compiled_beside(text, several / "main.cu") == {}
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        ("#if CUDART_VERSION >= 2020", {"k.cuh"}),
+        ("#ifndef OTHER", {"k.cuh"}),
+        ("#ifdef OTHER", set()),
+        ("#if 0", set()),
+    ],
+)
+def test_a_header_that_is_included_under_a_condition_that_holds_is_edited(
+    tmp_path: Path, condition: str, names: set[str]
+) -> None:
+    """Its text stands where it is included, under the same condition."""
+    (tmp_path / "k.cuh").write_text("#pragma once\n__global__ void k(float* x) { x[0] = 2; }\n")
+    text = f'{condition}\n#include "k.cuh"\n#endif\nint main() {{ return 0; }}\n'
+    found = lone_program.joinable(text, tmp_path / "main.cu")
+    assert found.keys() == names
+    whole = joined.join(text, found)
+    assert whole.startswith(condition)
+    assert joined.split(whole, "main.cu")["main.cu"] == text
+
+
+def test_a_main_that_is_a_try_block_is_one(tmp_path: Path) -> None:
+    """Errors of the runtime are often thrown."""
+    text = "int main(int argc, char** argv) try { return 0; } catch (...) { return 3; }\n"
+    assert lone_program.workload(text, "main.cu", tmp_path) is not None
+    assert lone_program.workload("void main_loop() {}\n// main() try\n", "a.cu", tmp_path) is None
