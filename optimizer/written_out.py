@@ -16,6 +16,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from optimizer.affine import INTEGERS
+from optimizer.braced import unbraced
 from optimizer.directives import Macro
 from optimizer.masking import closing
 from optimizer.model import Edit, Kernel
@@ -136,7 +137,7 @@ class WrittenOut:
         if all(define in text for define in self._defined):
             for layer in reversed(self._layers):
                 text = layer.put_back(text)
-        text = text.removesuffix(self._appendix)
+        text = unbraced(text.removesuffix(self._appendix))
         return replace(edit, source=text) if text != edit.source else edit
 
 

@@ -171,14 +171,16 @@ def test_a_loop_under_a_test_is_shown_in_braces_and_put_back_where_it_stays() ->
     text = kernel(f"  int i = {ID};\n{work}")
     after = shown(text)
     assert after.count("\n") == text.count("\n")
-    assert "if (i < n) {\n    for (int j = 0; j < n; ++j) {  // columns\n" in after
-    assert "y[i] += x[j + k]; } }\n" in after
+    assert "if (i < n) {/**/\n    for (int j = 0; j < n; ++j) {/**/  // columns\n" in after
+    assert "y[i] += x[j + k]; }/**/ }/**/\n" in after
     fn = Source(after).function("k")
     assert fn is not None
     assert all(Source(after).in_block(loop.node) for loop in fn.loops)
     assert edited(text, lambda t: t.replace("y[0] = 1", "y[0] = 2")) == text.replace(
         "y[0] = 1", "y[0] = 2"
     )
+    inner = edited(text, lambda t: t.replace("+= x[j + k]", "-= x[j]"))
+    assert inner == text.replace("+= x[j + k]", "-= x[j]"), "braces that nothing needs are gone"
     new = edited(text, lambda t: t.replace("    for (int j", "    f();\n    for (int j"))
     assert "if (i < n) {\n    f();\n    for (int j = 0; j < n; ++j)  // columns\n" in new
     assert "y[i] += x[j + k]; }\n" in new
