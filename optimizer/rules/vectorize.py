@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from optimizer.syntax import ancestors, contains, field, operator, span, walk
 from optimizer.variables import Variable
 
 _NAME = "vectorize"
-_SIZES = {
+SIZES = {
     "float": 4, "double": 8, "int": 4, "unsigned int": 4, "unsigned": 4, "int32_t": 4,
     "uint32_t": 4, "short": 2, "unsigned short": 2, "uint16_t": 2, "half": 2, "__half": 2,
     "__nv_bfloat16": 2, "char": 1, "unsigned char": 1, "uint8_t": 1, "uchar": 1, "int8_t": 1,
@@ -44,7 +45,7 @@ _NUMBERS = ("threadIdx.x", "blockIdx.x", "gridDim.x")
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class Work:
     """Where a thread's element is worked on: the statements between `low` and `high`.
 
     `declaration` sets the element's number `variable` from `start`; `extent` is the node it is
@@ -64,7 +65,7 @@ class _Work:
 
 
 @dataclass(frozen=True, slots=True)
-class _Array:
+class Array:
     """An array whose elements are moved together, and the places that name them.
 
     `kind` is the type of its elements, of a template's the one that all launches name.
@@ -133,8 +134,8 @@ def _widened(
     kernel: Kernel,
     source: Source,
     fn: Function,
-    work: _Work,
-    arrays: Sequence[_Array],
+    work: Work,
+    arrays: Sequence[Array],
     counter: Odometer | None = None,
 ) -> Iterator[tuple[int, str, Launch | None]]:
     geometry: Geometry | None = Geometry()
@@ -150,7 +151,7 @@ def _widened(
 # -- what the kernel does ------------------------------------------------------------------------
 
 
-def _guarded(source: Source, fn: Function) -> _Work | None:
+def _guarded(source: Source, fn: Function) -> Work | None:
     """Return the work of a kernel with one element a thread under one test."""
     ids = [t for t in fn.thread_ids if t.axis == "x"] or list(fn.flat_ids)
     if len(ids) != 1:
@@ -185,13 +186,13 @@ def _guarded(source: Source, fn: Function) -> _Work | None:
         return None
     if any(u.variable is variable for u in fn.variables.within(bounds[0][2])):
         return None
-    return _Work(
+    return Work(
         variable, variable.declaration, variable.init, bounds[0][2], tuple(statements),
         guard.node, guard.exits, None, between,
     )  # fmt: skip
 
 
-def _strided(fn: Function) -> _Work | None:
+def _strided(fn: Function) -> Work | None:
     """Return the work of a kernel that is one grid-stride loop."""
     tops = [lp for lp in fn.loops if lp.depth == 0]
     if len(tops) != 1 or list(walk(fn.body, "return_statement")):
@@ -217,7 +218,7 @@ def _strided(fn: Function) -> _Work | None:
         return None
     if any(n.type == "continue_statement" for n in walk(loop.body)):
         return None
-    return _Work(loop.variable, declaration, loop.start, loop.bound, tuple(statements), loop=loop)
+    return Work(loop.variable, declaration, loop.start, loop.bound, tuple(statements), loop=loop)
 
 
 def _alone(source: Source, fn: Function, variable: Variable) -> bool:
@@ -237,7 +238,7 @@ def _only(declaration: Node) -> bool:
     return len(inside) == 2
 
 
-def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:
+def _arrays(source: Source, fn: Function, work: Work) -> tuple[Array, ...]:
     """Return the arrays that are touched at the element's place alone; none when not understood."""
     groups: dict[str, list[Access]] = {}
     for access in fn.accesses:
@@ -245,7 +246,7 @@ def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:
             groups.setdefault(access.root, []).append(access)
     if any(lp.trips is None for lp in fn.loops if lp is not work.loop):
         return ()
-    chosen: list[_Array] = []
+    chosen: list[Array] = []
     for accesses in groups.values():
         variable = accesses[0].variable
         if variable is None or not all(_movable(source, fn, work, a) for a in accesses):
@@ -268,13 +269,13 @@ def _arrays(source: Source, fn: Function, work: _Work) -> tuple[_Array, ...]:
         if stored and not made and not any(a.kind == "update" for a in sure):
             return ()  # what is stored now and then is better left alone
         kind = _kind_of(source, fn, variable)
-        chosen.append(_Array(variable, kind, tuple(accesses), loaded, stored))
+        chosen.append(Array(variable, kind, tuple(accesses), loaded, stored))
     if len(chosen) > _MOST_ARRAYS or not _independent(source, fn, work, chosen, groups):
         return ()
     return tuple(chosen)
 
 
-def _movable(source: Source, fn: Function, work: _Work, access: Access) -> bool:
+def _movable(source: Source, fn: Function, work: Work, access: Access) -> bool:
     variable = access.variable
     if variable is None or variable.space != "parameter" or access.root != access.name:
         return False
@@ -304,7 +305,7 @@ def _kind_of(source: Source, fn: Function, variable: Variable) -> str:
 
     Empty when it is none that is moved together.
     """
-    if variable.element in _SIZES:
+    if variable.element in SIZES:
         return variable.element
     names = [t.name for t in fn.templates]
     if variable.element not in names or not source.only_launched(fn.name):
@@ -313,7 +314,7 @@ def _kind_of(source: Source, fn: Function, variable: Variable) -> str:
     given = [lc.template[at : at + 1] for lc in source.launches_of(fn.name)]
     kinds = {source.resolved(texts[0].strip()) if texts else "" for texts in given}
     kind = kinds.pop() if len(kinds) == 1 else ""
-    return kind if kind in _SIZES else ""
+    return kind if kind in SIZES else ""
 
 
 def _ldg(source: Source, address: Node) -> Node | None:
@@ -325,7 +326,7 @@ def _ldg(source: Source, address: Node) -> Node | None:
     return call if source.plain(field(call, "function")) == "__ldg" else None
 
 
-def _conditional(work: _Work, node: Node) -> bool:
+def _conditional(work: Work, node: Node) -> bool:
     """Return whether a place is not reached for each element."""
     below = node
     for at in ancestors(node):
@@ -343,8 +344,8 @@ def _conditional(work: _Work, node: Node) -> bool:
 def _independent(
     source: Source,
     fn: Function,
-    work: _Work,
-    chosen: Sequence[_Array],
+    work: Work,
+    chosen: Sequence[Array],
     groups: dict[str, list[Access]],
 ) -> bool:
     """Return whether no store can change what was loaded before it for a later element."""
@@ -370,12 +371,12 @@ def _independent(
     return bool(chosen)
 
 
-def _same_place(array: _Array, access: Access) -> bool:
+def _same_place(array: Array, access: Access) -> bool:
     one, two = array.accesses[0].index, access.index
     return one is not None and two is not None and one.same(two)
 
 
-def _in_one(array: _Array, accesses: Sequence[Access]) -> bool:
+def _in_one(array: Array, accesses: Sequence[Access]) -> bool:
     """Return whether an array is read only in the statement that stores, at the same element."""
     stores = [a for a in array.accesses if a.writes]
     if len(stores) != 1 or any(a.writes for a in accesses):
@@ -388,7 +389,7 @@ def _in_one(array: _Array, accesses: Sequence[Access]) -> bool:
     )
 
 
-def _inlined(source: Source, fn: Function, work: _Work, node: Node, first: str) -> str | None:
+def _inlined(source: Source, fn: Function, work: Work, node: Node, first: str) -> str | None:
     """Return an expression for the first element: locals of the work are replaced by their value.
 
     None when it needs a local that changes.
@@ -420,7 +421,7 @@ def _inlined(source: Source, fn: Function, work: _Work, node: Node, first: str) 
     return replace(source.of(node), [(a - low, b - low, new) for a, b, new in edits])
 
 
-def _dependent(fn: Function, work: _Work) -> tuple[Node, ...]:
+def _dependent(fn: Function, work: Work) -> tuple[Node, ...]:
     """Return the declarations in front of the test that follow from the element's number."""
     names = {work.variable.name}
     found: list[Node] = []
@@ -435,9 +436,9 @@ def _dependent(fn: Function, work: _Work) -> tuple[Node, ...]:
 # -- the edit ------------------------------------------------------------------------------------
 
 
-def _widths(arrays: Sequence[_Array]) -> tuple[int, ...]:
+def _widths(arrays: Sequence[Array]) -> tuple[int, ...]:
     """Return how many elements to move at once: 16 bytes of the largest type, then half."""
-    most = max(_SIZES[a.kind] for a in arrays)
+    most = max(SIZES[a.kind] for a in arrays)
     return tuple(w for w in (16 // most, 8 // most, 4 // most) if w >= 2)[:2]
 
 
@@ -448,11 +449,22 @@ def _fewer(factor: int) -> Change:
     return change
 
 
+def rewritten(
+    source: Source, fn: Function, work: Work, arrays: Sequence[Array], width: int
+) -> Iterator[Replacement]:
+    """Yield the edits that widen one loop, in which a constant for the width is known already."""
+    name = source.fresh_name("kWidth", *(v.name for v in fn.variables.all))
+    declared = f"constexpr int {name} = {width};"
+    for edit in _rewrite(source, fn, work, arrays, width, None):
+        if declared not in edit[2]:
+            yield edit
+
+
 def _rewrite(
     source: Source,
     fn: Function,
-    work: _Work,
-    arrays: Sequence[_Array],
+    work: Work,
+    arrays: Sequence[Array],
     width: int,
     counter: Odometer | None,
 ) -> Iterator[Replacement]:
@@ -467,17 +479,20 @@ def _rewrite(
     outer = source.indent(work.declaration if work.loop is None else work.loop.node)
     assumed = {a.variable.element: a.kind for a in arrays if a.variable.element != a.kind}
     constant = f"constexpr int {count} = {width};" + "".join(
-        f'\n{outer}static_assert(sizeof({name}) == {_SIZES[of]}, "{name} is {of}");'
+        f'\n{outer}static_assert(sizeof({name}) == {SIZES[of]}, "{name} is {of}");'
         for name, of in assumed.items()
     )
     if work.loop is not None:
         constant = constant.replace(f"\n{outer}", "\n")
         yield source.insert_before(work.loop.node, constant)
-        yield (*span(work.declaration), f"{kind} {first} = ({source.of(work.start)}) * {count};")
+        yield (
+            *span(work.declaration),
+            f"{kind} {first} = {_grouped(source.of(work.start))} * {count};",
+        )
         yield from _renamed(fn, work, work.loop.condition, first)
         step = work.loop.step_node
         if step is not None and work.loop.update is not None:
-            text = f"{first} += ({source.of(step)}) * {count}"
+            text = f"{first} += {_grouped(source.of(step))} * {count}"
             yield (*span(work.loop.update), text)
     else:
         text = f"const {kind} {first} = ({source.of(work.start)}) * {count};"
@@ -539,7 +554,11 @@ def _rewrite(
     yield (high, high, f"\n{margin}" + f"\n{margin}".join(tail) + closing)
 
 
-def _renamed(fn: Function, work: _Work, node: Node | None, first: str) -> Iterator[Replacement]:
+def _grouped(text: str) -> str:
+    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+
+
+def _renamed(fn: Function, work: Work, node: Node | None, first: str) -> Iterator[Replacement]:
     if node is None:
         return
     for use in fn.variables.within(node):
@@ -555,21 +574,21 @@ def _indents(source: Source, low: int, high: int, step: str) -> Iterator[Replace
         at = line_end(source.text, at)
 
 
-def _place(source: Source, fn: Function, work: _Work, array: _Array, first: str) -> str:
+def _place(source: Source, fn: Function, work: Work, array: Array, first: str) -> str:
     text = _inlined(source, fn, work, array.accesses[0].indices[0], first)
     return f"{array.variable.name}[{text}]"
 
 
 def _loads(
-    source: Source, fn: Function, work: _Work, arrays: Sequence[_Array], kept: dict[str, str],
+    source: Source, fn: Function, work: Work, arrays: Sequence[Array], kept: dict[str, str],
     width: int, names: tuple[str, str, str, str], step: str,
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that test the alignment, declare the elements and load them."""
     first, count, lane, whole = names
     extent = source.of(work.extent)
     places = [_place(source, fn, work, a, first) for a in arrays]
-    largest = max(width * _SIZES[a.kind] for a in arrays)
-    same = len({_SIZES[a.kind] for a in arrays}) == 1
+    largest = max(width * SIZES[a.kind] for a in arrays)
+    same = len({SIZES[a.kind] for a in arrays}) == 1
     if same:
         addresses = " | ".join(f"(size_t)&{p}" for p in places)
         aligned = f"({addresses}) % {largest} == 0"
@@ -577,12 +596,12 @@ def _loads(
             aligned = f"(size_t)&{places[0]} % {largest} == 0"
     else:
         aligned = " && ".join(
-            f"(size_t)&{p} % {width * _SIZES[a.kind]} == 0"
+            f"(size_t)&{p} % {width * SIZES[a.kind]} == 0"
             for p, a in zip(places, arrays, strict=True)
         )
     yield f"const bool {whole} = {first} + {count} <= {extent} && {aligned};"
     for array in arrays:
-        kind, bytes_ = array.variable.element, width * _SIZES[array.kind]
+        kind, bytes_ = array.variable.element, width * SIZES[array.kind]
         yield f"alignas({bytes_}) {kind} {kept[array.variable.name]}[{count}];"
     loaded = [(a, p) for a, p in zip(arrays, places, strict=True) if a.loaded]
     if not loaded:
@@ -602,7 +621,7 @@ def _loads(
 
 
 def _stores(
-    source: Source, fn: Function, work: _Work, arrays: Sequence[_Array], kept: dict[str, str],
+    source: Source, fn: Function, work: Work, arrays: Sequence[Array], kept: dict[str, str],
     width: int, names: tuple[str, str, str, str], step: str,
 ) -> Iterator[str]:  # fmt: skip
     first, _, lane, whole = names
@@ -624,7 +643,7 @@ def _stores(
 
 
 def _single(
-    lines: Sequence[str], work: _Work, source: Source, names: tuple[str, str, str, str], step: str
+    lines: Sequence[str], work: Work, source: Source, names: tuple[str, str, str, str], step: str
 ) -> Iterator[str]:
     first, count, lane, _ = names
     yield f"{step}#pragma unroll"
@@ -634,5 +653,5 @@ def _single(
     yield f"{step}}}"
 
 
-def _pack(array: _Array, width: int) -> str:
-    return _VECTORS.get((array.kind, width)) or _PACKS[width * _SIZES[array.kind]]
+def _pack(array: Array, width: int) -> str:
+    return _VECTORS.get((array.kind, width)) or _PACKS[width * SIZES[array.kind]]
