@@ -84,6 +84,7 @@ class VirtualDispatcher:
     _waiting: list[Compiled] = field(default_factory=list)
     _running: set[tuple[str, ...]] = field(default_factory=set)
     _known: set[tuple[str, ...]] = field(default_factory=set)
+    _compiled_at: dict[str, float] = field(default_factory=dict)
     _events: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
     _count: itertools.count[int] = field(default_factory=itertools.count)
     _free_at: list[float] = field(default_factory=list)
@@ -118,6 +119,24 @@ class VirtualDispatcher:
 
         return Awaited(len(jobs), taken, there, prefer, forget=forget)
 
+    def expect(self, jobs: Sequence[Job]) -> bool:
+        """Compile jobs that are not asked for yet."""
+        self._catch_up()
+        for job in jobs:
+            self._compile(job.kernel)
+        return True
+
+    def _compile(self, kernel: Kernel) -> float:
+        """Return when a kernel is compiled: once, by one compiler after the other."""
+        if kernel.digest not in self._compiled_at:
+            seconds = self.pace.compile
+            if self.recorded:
+                seconds = self.answer(kernel).seconds.get("compile", seconds)
+            at = max(self.now, heapq.heappop(self._free_at)) + seconds
+            heapq.heappush(self._free_at, at)
+            self._compiled_at[kernel.digest] = at
+        return max(self.now, self._compiled_at[kernel.digest])
+
     def _compiled(self, job: Job, rank: Rank) -> Compiled:
         built: Future[tuple[Built, Built]] = Future()
         code = job.kernel.digest
@@ -126,11 +145,7 @@ class VirtualDispatcher:
         made = Built({"machine_code": code}, None)
         ticket = Compiled(job, next(self._count), rank, built=built, key_of=_code)
         self._waiting.append(ticket)
-        compiling = self.pace.compile
-        if self.recorded:
-            compiling = self.answer(job.kernel).seconds.get("compile", compiling)
-        at = max(self.now, heapq.heappop(self._free_at)) + compiling
-        heapq.heappush(self._free_at, at)
+        at = self._compile(job.kernel)
         self._at(at, lambda: built.set_result((made, made)))
         return ticket
 

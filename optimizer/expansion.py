@@ -8,7 +8,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from optimizer import tuning
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from optimizer.tools import Tools
 
 
-_NOTHING: Mapping[str, Asked] = MappingProxyType({})
 TUNES_AT_ONCE = 8
 TUNE_DECAY = 0.9
 
@@ -45,8 +43,7 @@ class Candidate:
 class Expansion:
     """Asks detectors and policy about candidates and the evaluator about their edits.
 
-    `seen` holds the digests of all candidates tried, `notes` what went wrong without stopping us,
-    `ahead` what was asked before there was a tree (`optimizer.lookahead.head_start`).
+    `seen` holds the digests of all candidates tried, `notes` what went wrong without stopping us.
     """
 
     def __init__(
@@ -56,7 +53,6 @@ class Expansion:
         settings: SearchSettings,
         workload: Workload,
         on_event: Callable[[Event], None],
-        ahead: Mapping[str, Asked] = _NOTHING,
     ) -> None:
         self.tree, self.tools, self.settings, self.workload = tree, tools, settings, workload
         self.on_event = on_event
@@ -69,7 +65,7 @@ class Expansion:
         self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
         self._refusals: dict[str, Verdict | None] = {}
         self._ahead = Lookahead(
-            tree, self._width, self._screen, self._fit, self._foreseen, self._tunes, ahead
+            tree, self._width, self._screen, self._fit, self._foreseen, self._tunes
         )
         self._late: list[tuple[Node, Waiting]] = []
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0

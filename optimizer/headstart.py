@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from optimizer.budget import SearchSettings
     from optimizer.tools import Tools
 
-# So many times a batch are compiled: without findings, some of the first ones are guessed wrong.
+# So many times a batch are compiled, or half more than a window: without findings, some of the
+# first ones are guessed wrong.
 GUESSED_BATCHES = 2
 
 
@@ -49,4 +50,5 @@ def guessed(kernel: Kernel, tools: Tools, settings: SearchSettings) -> tuple[Ker
         made = proposal.edit.apply(kernel)
         found.setdefault(made.digest, made)
     found.pop(kernel.digest, None)
-    return tuple(found.values())[: GUESSED_BATCHES * settings.batch]
+    most = max(GUESSED_BATCHES * settings.batch, settings.window * 3 // 2)
+    return tuple(found.values())[:most]

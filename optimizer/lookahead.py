@@ -11,17 +11,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from optimizer.interfaces import Foresighted, Underway
-from optimizer.model import Effort, Kind, Status, Step, Verdict
+from optimizer.interfaces import Underway
 from optimizer.strategies import leaders, share_of_top, wants_top
 
 if TYPE_CHECKING:
-    from optimizer.budget import SearchSettings
-    from optimizer.model import Kernel, Workload
-    from optimizer.tools import Tools
+    from optimizer.model import Kernel, Verdict
     from optimizer.tree import Node, Tree, Waiting
 
 # So many times the width is looked ahead: what was asked already is met again on the way.
@@ -60,42 +56,12 @@ class Asked:
         return self.answers[self.place]
 
 
-def head_start(
-    tools: Tools, settings: SearchSettings, kernel: Kernel, workload: Workload
-) -> dict[str, Asked]:
-    """Have what a window will most likely begin with compiled while the unedited kernel is judged.
-
-    On several machines, where all of it is wanted at once as soon as that verdict is in. By digest.
-    Nothing of it is judged before it is chosen.
-    """
-    width = tools.width if isinstance(tools.width, int) else tools.width()
-    policy = tools.policy
-    program = workload.kind is Kind.PROGRAM  # these hold each other up
-    if width <= 1 or not settings.window or program or not isinstance(policy, Foresighted):
-        return {}
-    step = Step(0, None, None, kernel, Verdict(Status.NOT_RECORDED))
-    try:
-        findings = [found for detector in tools.detectors for found in detector(kernel, None)]
-        likely = policy.foresee(step, findings, settings.limit)
-    except Exception:  # noqa: BLE001 - a stranger's detector; the search will say so
-        return {}
-    likely = sorted(likely, key=lambda one: -one.prior)
-    made = (one.edit.apply(kernel) for one in likely)
-    found = dict(islice(((one.digest, one) for one in made), settings.window + width // 2))
-    answers = tools.evaluator.evaluate(list(found.values()), workload, Effort.SCREEN)
-    asked = {digest: Asked(answers, place) for place, digest in enumerate(found)}
-    for one in asked.values():
-        one.forget()
-    return asked
-
-
 class Lookahead:
     """Asks ahead for as many verdicts as machines would else be idle.
 
     `width` is how many candidates the machines work on at once; `ask` sends kernels to the
     evaluator without waiting, `fit` tells whether a candidate may be run at all. `waiting` returns
     what may be tried next at a node, `tunes` its constants, those first that go first.
-    `asked` is what was asked for already.
     """
 
     def __init__(
@@ -106,11 +72,10 @@ class Lookahead:
         fit: Callable[[str, Kernel], bool],
         waiting: Callable[[Node], Sequence[Waiting]],
         tunes: Callable[[Node], Iterable[Sequence[Waiting]]],
-        asked: Mapping[str, Asked],
     ) -> None:
         self._tree, self._width, self._ask, self._fit = tree, width, ask, fit
         self._waiting, self._tunes = waiting, tunes
-        self._asked = dict(asked)
+        self._asked: dict[str, Asked] = {}
         self._queues: dict[int, Sequence[Waiting]] = {}
         self.tuning = False
 

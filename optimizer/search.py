@@ -23,7 +23,6 @@ from optimizer.expansion import Candidate, Expansion
 from optimizer.finals import Final, Finals
 from optimizer.judge import LateJudge
 from optimizer.ledger import Ledger
-from optimizer.lookahead import Asked, head_start
 from optimizer.model import (
     Effort,
     Environment,
@@ -135,7 +134,6 @@ class Run:
         self.baseline = Baseline(self.kernel, workload, self.one, self.notes)
         self.usd_booked = 0.0
         self.spent_before = NOTHING_USED
-        self.ahead: dict[str, Asked] | None = None
 
     def begin(self, resume: Trajectory | None) -> None:
         """Measure the unedited kernel against itself, or take up an earlier search."""
@@ -153,7 +151,6 @@ class Run:
             self.spent_before = resume.spending
             self.meter.already_usd -= self.spent_before.usd
             self.usd_booked = self.spent_before.usd
-        self.ahead = self.ahead or {}
         self.meter.evaluations += 1
         if self.settings.objective is not Objective.TIME:
             self.meter.keep_for_weighing(sum(case.time for case in self.workload.cases))
@@ -161,7 +158,7 @@ class Run:
             self.meter.keep_for_shortening()
         self.tree = Tree(first, self.settings, self.ledger)
         self.expansion = Expansion(
-            self.tree, self.tools, self.settings, self.workload, self.on_event, self.ahead or {}
+            self.tree, self.tools, self.settings, self.workload, self.on_event
         )
         self.codes[first.verdict.machine_code] = 0
         if self.expansion.late:
@@ -328,8 +325,5 @@ class Run:
 
     def one(self, kernel: Kernel, effort: Effort) -> Verdict:
         """Return the verdict on one kernel."""
-        asked = self.tools.evaluator.evaluate([kernel], self.workload, effort)
-        if self.ahead is None:
-            self.ahead = head_start(self.tools, self.settings, self.kernel, self.workload)
-        (verdict,) = asked
+        (verdict,) = self.tools.evaluator.evaluate([kernel], self.workload, effort)
         return verdict

@@ -12,12 +12,10 @@ import pytest
 from optimizer import landscape
 from optimizer.budget import Budget, SearchSettings, Strategy
 from optimizer.landscape import LandscapeEvaluator, LandscapePolicy
-from optimizer.lookahead import head_start
 from optimizer.model import (
     Effort,
     Finding,
     Kernel,
-    Kind,
     Proposal,
     Step,
     Trajectory,
@@ -155,22 +153,6 @@ def test_what_follows_a_window_is_asked_ahead_and_mostly_used() -> None:
     assert machines.forgotten > 0
     assert machines.most <= 8 + 8
     assert machines.sent < 2 * len(found.steps)
-
-
-def test_what_a_window_begins_with_is_compiled_while_the_unedited_kernel_is_judged() -> None:
-    machines = Machines()
-    settings = SearchSettings(seed=1, window=8)
-    root, workload = landscape.kernel(), landscape.workload()
-    policy = Foreseeing(SCENE)
-    tools = Tools(policy, machines, boundary=no_boundary, width=8)
-    ahead = head_start(tools, settings, root, workload)
-    assert len(ahead) == machines.forgotten > 4
-    assert not machines.hurried
-    assert not head_start(replace(tools, width=1), settings, root, workload)
-    assert not head_start(tools, replace(settings, window=0), root, workload)
-    program = replace(workload, kind=Kind.PROGRAM)
-    assert not head_start(tools, settings, root, program)
-    assert not head_start(replace(tools, policy=LandscapePolicy(SCENE)), settings, root, workload)
 
 
 def test_machines_may_join_while_the_search_goes_on() -> None:
