@@ -57,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(list(arguments) if arguments is not None else None, standalone_mode=False)
     except TyperException as error:
+        if not error.format_message():
+            return 2  # its help was shown instead
         words = list(sys.argv[1:] if arguments is None else arguments)
         remedy = "optiml --help, or optiml COMMAND --help"
         if words[:1] == ["run"] and "No such option" in error.format_message():

@@ -114,7 +114,8 @@ def _threads(source: Source, kernel: str) -> int | None:
 def show(console: Console, seen: Inspection) -> None:
     """Print an inspection."""
     source = seen.source
-    kind = "a program" if source.has_main else "a file of kernels"
+    kind = "a file of kernels" if source.kernels else "a source"
+    kind = "a program" if source.has_main else kind
     kernels = wording.count(len(source.kernels), "kernel")
     launches = wording.count(len(source.launches), "launch", "launches")
     title = f"{seen.path}: {kind}, {kernels}, {launches}"

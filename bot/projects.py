@@ -58,6 +58,12 @@ def of_file(
             raise ConfigError(f"{project} has no kernel {name!r} for {file}", f"it has: {known}")
     program = program_workload(path, _start(path, arguments))
     if program is None:
+        text = Source(text_of(path))
+        if not text.kernels and not text.launches:
+            raise ConfigError(
+                f"{file} has no main(), and neither defines nor launches a kernel",
+                "name the source that does",
+            )
         where = f"{project} does not mention {file}" if project else f"no {FILE} describes {file}"
         remedy = f"`optiml init {file}` writes a first {FILE} from what it finds"
         if users := lone_program.users(path):
@@ -108,9 +114,7 @@ def _with(workload: Workload, arguments: Sequence[str], file: Path) -> Workload:
 def checked(file: Path) -> Path:
     """Return a CUDA file's full path. Raise `ConfigError` when it is none."""
     if not file.exists():
-        near = sorted(file.parent.glob("*.cu")) if file.parent.is_dir() else []
-        known = ", ".join(str(one) for one in near[:5])
-        raise ConfigError(f"there is no file {file}", f"here are: {known}" if known else "")
+        raise ConfigError(f"there is no file {file}", _sources_near(file.parent))
     if file.is_dir():
         raise ConfigError(f"{file} is a folder", _programs_of(file))
     if not file.is_file() or file.suffix not in (*_SUFFIXES, *companions.MAINS):
@@ -118,12 +122,21 @@ def checked(file: Path) -> Path:
     return file.resolve()
 
 
+def _sources_near(folder: Path) -> str:
+    """Say which CUDA sources a folder holds, or those folders in it."""
+    found = sorted(folder.glob("*.cu")) or sorted(folder.glob("*/*.cu"))
+    named = ", ".join(str(one) for one in found[:5])
+    return f"here are: {named}" if named else "name a .cu file; none is here"
+
+
 def _programs_of(folder: Path) -> str:
-    """Say which programs a folder holds."""
+    """Say which programs a folder holds, or else which sources."""
     sources = sorted(p for p in folder.iterdir() if p.suffix in companions.COMPILED)
     texts = ((path, companions.exact(path)) for path in sources[: companions.MOST_FILES])
     found = [path for path, text in texts if text is not None and Source(text).has_main]
-    return f"name one of its programs: {', '.join(map(str, found))}" if found else "name a .cu file"
+    if found:
+        return f"name one of its programs: {', '.join(map(str, found))}"
+    return _sources_near(folder)
 
 
 def text_of(file: Path) -> str:

@@ -238,7 +238,8 @@ def _line(
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, found["loc"])) or "the line"
-        raise ConfigError(f"{path}:{number}: {where}: {found['msg']}") from error
+        remedy = "give the trajectory.jsonl of an earlier run" if number == 1 else ""
+        raise ConfigError(f"{path}:{number}: {where}: {found['msg']}", remedy) from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}:{number}: not JSON: {error}") from error
 

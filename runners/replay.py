@@ -211,8 +211,10 @@ def _read(path: Path) -> tuple[RecordingHeader, dict[str, Any]]:
             lines[str(item["key"])] = item["verdict"]
     except FileNotFoundError as error:
         raise ConfigError(f"there is no recording {path}", remedy) from error
+    except IsADirectoryError as error:
+        raise ConfigError(f"{path} is a folder, not a recording", remedy) from error
     except (OSError, zlib.error, ValueError, KeyError, TypeError, ValidationError) as error:
-        raise ConfigError(f"{path} is not a recording: {type(error).__name__}", remedy) from error
+        raise ConfigError(f"{path} is not a recording, or a damaged one", remedy) from error
     return header, lines
 
 

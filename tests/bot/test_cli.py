@@ -293,7 +293,10 @@ def test_a_baseline_that_fails_is_exit_three(
     ("arguments", "words"),
     [
         (("run", "missing.cu"), "there is no file missing.cu"),
-        (("run", "."), "is no CUDA source"),
+        (("run", "."), ". is a folder\n  → here are: empty.cu"),
+        (("run", "empty.cu"), "neither defines nor launches a kernel"),
+        (("run", "project/softmax.cu", "--replay", "."), ". is a folder, not a recording"),
+        (("report", "project/softmax.cu"), "give the trajectory.jsonl"),
         (("run",), "Missing argument"),
         (("frobnicate",), "No such command"),
         (("run", "a.cu", "--size", "4"), "optiml run FILE -- ARGUMENTS"),
@@ -314,10 +317,21 @@ def test_bad_input_is_one_message_and_exit_two(
     arguments: tuple[str, ...],
     words: str,
 ) -> None:
+    Path("empty.cu").touch()
     assert cli(*arguments) == 2
     said = capsys.readouterr()
     assert words in said.err
     assert "Traceback" not in said.err + said.out
+
+
+@pytest.mark.parametrize("arguments", [(), ("memory",)])
+def test_without_a_command_its_help_is_all_that_is_shown(
+    cli: Cli, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    assert cli(*arguments) == 2
+    said = capsys.readouterr()
+    assert "Usage:" in said.out
+    assert not said.err
 
 
 def test_a_mistake_in_the_project_file_names_its_line(
