@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from runners.flags import repository
+from runners.flags import SHARED, repository
 
 MOST_FOLDERS = 3000
 _HEADER = re.compile(
@@ -109,10 +109,15 @@ def folder_of(name: str, root: Path) -> Path | None:
 
 
 def _around(top: Path) -> Iterator[Path]:
-    """Yield the project's folder and, where it is a part of a repository, that one's."""
+    """Yield the project's folder and, where it is a part of a repository, that one's.
+
+    Without a repository, as unpacked, those beside it that are named for what is shared.
+    """
     yield top
     around = repository(top)
-    if around is not None and around != top:
+    if around is None:
+        yield from (place for name in SHARED if (place := top.parent / name).is_dir())
+    elif around != top:
         yield around
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from runners.fault import Fault
 
 MOST_PARENTS = 8
+SHARED = ("common", "Common", "include", "inc", "util", "utils", "shared", "src")
 _NAME = r"[A-Za-z_]\w*"
 _VALUE = r"[\w.+\-]*"
 _ALLOWED = tuple(
@@ -101,12 +102,14 @@ def near(root: Path, folder: str) -> Path:
     """Return an include folder of the project, or of the repository that the project is a part of.
 
     The latter is for folders that were found to hold a header; what a project file names must be
-    `inside`. Raise `Fault` if it leads out of both.
+    `inside`. Without a repository it is what lies beside the project and is named for what is
+    shared. Raise `Fault` if it leads out of both.
     """
     top = root.resolve()
     found = (top / folder).resolve()
     around = repository(top)
-    if around is not None and (found == around or around in found.parents):
+    allowed = [top.parent / name for name in SHARED] if around is None else [around]
+    if any(found == one or one in found.parents for one in allowed):
         return found
     return inside(root, folder)
 

@@ -140,3 +140,17 @@ def test_what_is_compiled_as_it_is_is_linked_and_compiled_once(
         failed = builder.build(kernel, work)
     assert failed.verdict is not None
     assert "clock.c:1: error" in failed.verdict.log
+
+
+def test_what_is_shared_beside_an_unpacked_program_is_found(sample: Path) -> None:
+    """Without a repository around it: in a folder that is named so, and in no other."""
+    (sample.parent / ".git").rmdir()
+    for name in ("common", "elsewhere"):
+        (sample.parent / name).mkdir()
+    (sample.parent / "common" / "check.h").write_text("void check(int);\n")
+    (sample.parent / "common" / "check.cpp").write_text("void check(int) {}\n")
+    (sample.parent / "elsewhere" / "other.h").write_text("void other(int);\n")
+    (sample / "main.cpp").write_text('#include "check.h"\n#include "other.h"\n' + MAIN)
+    _, work = program(sample / "main.cpp")
+    assert work.build.include == ("../common",)
+    assert work.build.sources == ("../common/check.cpp",)

@@ -83,11 +83,13 @@ def test_include_folders_stay_inside_the_project(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_was_found_may_be_anywhere_in_the_repository(tmp_path: Path) -> None:
-    """Not beyond it, and without a repository not beyond the project."""
+    """Not beyond it, and without a repository only in what is named for being shared."""
     (tmp_path / "repo" / "app").mkdir(parents=True)
     app = tmp_path / "repo" / "app"
-    with pytest.raises(Fault, match="leads out of the project"):
-        near(app, "../Common")
+    assert near(app, "../Common") == tmp_path / "repo" / "Common"
+    for folder in ("..", "../other", "../Common/../other", "../.."):
+        with pytest.raises(Fault, match="leads out of the project"):
+            near(app, folder)
     (tmp_path / "repo" / ".git").touch()
     assert near(app, "../Common") == tmp_path / "repo" / "Common"
     assert near(app, "inc") == app / "inc"
