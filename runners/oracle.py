@@ -66,9 +66,11 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(size.values, f, seed) for f in kinds]
     if not families.captured_work(work):
         # A scalar argument is a parameter, too: what ignores it is right for one value alone.
+        # Limits show where values reach them.
         extra += [
-            Combination({**middle, MOVED: float(many)}, families.DECLARED, seed)
+            Combination({**middle, MOVED: float(many)}, family, seed)
             for many in moves(work)
+            for family in (families.DECLARED, "large")
         ]
     if families.started(work):
         extra += [
