@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
+from optimizer.both_bounds import both_bounds
 from optimizer.braced import braced
 from optimizer.functions import Function
+from optimizer.one_block import one_block
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, span, stripped, walk
@@ -69,6 +71,9 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
             yield from _copied(source, fn, variable)
             yield from _looped(source, fn, variable)
     yield from _larger(source, fn)
+    yield from one_block(source, fn)
+    for each in both_bounds(source, fn):
+        yield (each,)
     for each in braced(source, fn):
         yield (each,)
 

@@ -189,3 +189,48 @@ def test_a_loop_under_a_test_is_shown_in_braces_and_put_back_where_it_stays() ->
 def test_rules_find_their_way_into_loops_without_braces() -> None:
     body = f"  int i = {ID};\n  if (i < n)\n    for (int j = 0; j < n; ++j) y[i] += x[j];\n"
     assert "register-accumulator" in kinds(kernel(body))
+
+
+ONE = """\
+__global__ void k(const float *a, float *y, int n, int m) {
+  int i = threadIdx.x;
+  float s = 0;
+  for (int j = 0; j < n && j < m; j++) s += a[i * n + j];
+  y[i] = s;
+}
+void run(const float *a, float *y, int n, int m) {
+  k<<<1, 256>>>(a, y, n, m);
+}
+"""
+
+
+def test_the_number_in_the_only_block_is_shown_as_that_in_the_grid() -> None:
+    after = shown(ONE)
+    assert f"int i = {ID};" in after
+    assert "k<<<1, 256>>>" in after
+    assert edited(ONE, lambda t: t.replace("float s = 0", "float s = 1")) == ONE.replace(
+        "float s = 0", "float s = 1"
+    )
+    grown = edited(ONE, lambda t: t.replace("<<<1,", "<<<8,"))
+    assert f"int i = {ID};" in grown, "with more blocks the number is no longer the block's"
+    assert "warp-per-row" in kinds(ONE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<<<1, 256>>>", "<<<2, 256>>>"),
+        ("<<<1, 256>>>", "<<<m, 256>>>"),
+        ("  float s", "  __shared__ float t[9];\n  float s"),
+        ("y[i] = s", "y[threadIdx.x] = s"),
+        ("  float s", "  i = i / 2;\n  float s"),
+    ],
+)
+def test_numbers_in_blocks_stay_where_blocks_may_be_several(old: str, new: str) -> None:
+    assert "int i = threadIdx.x;" in shown(ONE.replace(old, new))
+
+
+def test_a_loop_with_two_bounds_is_shown_with_the_smaller() -> None:
+    assert "j < min(n, m); j++" in shown(ONE)
+    for other in ("j < y[0]", "j < (unsigned)m", "i < m", "j > m"):
+        assert f"j < n && {other}" in shown(ONE.replace("j < n && j < m", f"j < n && {other}"))
