@@ -150,12 +150,14 @@ class SearchSettings:
     of a batch edit the best candidate until `chase` tries brought nothing, then the first `hold`.
     The others follow PUCT: `exploration` (raised by `stall_boost` from then on), `best_weight` (a
     subtree's best against its mean), and progressive widening to `widen` x visits^`alpha` children,
-    less by `depth_decay` a level, more by `payoff` below kinds that paid. `transfer` is how much
-    gains seen anywhere change priors. `patience` tries without progress close a subtree.
-    `tune_share` of the budget is kept for constants, which get `tune_prior` and before wait until
-    the policy has no more to say. A candidate is profiled when it is `profile_step` times as fast
-    as the last one that was, `profiles` times at most. `shorten` tries the winner without the
-    edits that brought nothing. `objective` is what the winner is chosen by.
+    less by `depth_decay` a level, more by `payoff` below kinds that paid. `openings` lets the
+    first candidate at which a promising kind of edit becomes possible go before all these.
+    `transfer` is how much gains seen anywhere change priors. `patience` tries without progress
+    close a subtree. `tune_share` of the budget is kept for constants, which get `tune_prior` and
+    before wait until the policy has no more to say. A candidate is profiled when it is
+    `profile_step` times as fast as the last one that was, `profiles` times at most. `shorten`
+    tries the winner without the edits that brought nothing. `objective` is what the winner is
+    chosen by.
     """
 
     strategy: Strategy = Strategy.MCTS
@@ -173,6 +175,7 @@ class SearchSettings:
     alpha: float = 0.5
     depth_decay: float = 0.97
     payoff: float = 0.5
+    openings: bool = True
     jitter: float = 0.05
     transfer: float = 1.5
     patience: int = 20

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optimizer import tuning
+from optimizer.budget import Strategy
 from optimizer.errors import RunnerError
 from optimizer.interfaces import Foresighted, LatePolicy
 from optimizer.lookahead import Asked, Lookahead
 from optimizer.model import Edit, Effort, Finding, Kernel, Kind, Proposal, Status, Verdict
+from optimizer.openings import EDITS, Openings
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
 from optimizer.tools import Event, Stage
@@ -68,6 +70,7 @@ class Expansion:
             tree, self._width, self._screen, self._fit, self._foreseen, self._tunes
         )
         self._late: list[tuple[Node, Waiting]] = []
+        self._openings = Openings(tree, self._told)
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
         self._unprofiled: Node | None = None
@@ -103,7 +106,7 @@ class Expansion:
             siblings[late.parent.step.number][late.proposal.edit.kind] += 1
             self.tree.expect(late.parent, 1)
             batch.append(late)
-        while len(batch) < size and (node := choose(self.tree)) is not None:
+        while len(batch) < size and (node := self._opening(len(batch)) or choose(self.tree)):
             taken = siblings[node.step.number]
             candidate = self._next(node, taken)
             if candidate is not None:
@@ -127,10 +130,23 @@ class Expansion:
         found = self._arrived(1) if late else []
         if tuning and not found:
             found = self.tuned(1)
-        while not found and (node := choose(self.tree)) is not None:
+        while not found and (node := self._opening(0) or choose(self.tree)):
             candidate = self._next(node, siblings[node.step.number])
             found = [candidate] if candidate is not None else []
         return found[0] if found else None
+
+    def _opening(self, chosen: int) -> Node | None:
+        """Return a candidate that opens the way to a promising edit, for the first of a batch."""
+        wanted = self.settings.openings and self.settings.strategy is Strategy.MCTS
+        return self._openings.next() if wanted and chosen < EDITS else None
+
+    def _told(self, node: Node) -> Sequence[Proposal]:
+        """Return what the policy would say of a candidate, without asking for counters."""
+        policy, step = self.tools.policy, node.step
+        if not isinstance(policy, Foresighted):
+            return ()
+        seen = [f for detector in self._detectors for f in detector(step.kernel, step.verdict)]
+        return policy.foresee(step, seen, self.settings.limit)
 
     def sent(self, candidate: Candidate) -> Asked | Verdict:
         """Send a candidate to the evaluator without waiting, or return why it may not run."""
@@ -275,9 +291,7 @@ class Expansion:
             return node.queue
         policy = self.tools.policy
         if not node.asked and isinstance(policy, Foresighted) and not node.dry:
-            step = node.step
-            seen = [f for detector in self._detectors for f in detector(step.kernel, step.verdict)]
-            return self._waiting(node, policy.foresee(step, seen, self.settings.limit))
+            return self._waiting(node, self._told(node))
         if node.asked and self.settings.tune and not node.tunes and not node.upcoming:
             self._draw(node)
         return node.tunes or node.upcoming
