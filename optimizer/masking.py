@@ -103,18 +103,19 @@ class _Mask:
         code: list[Token] = []
         active = True
         for token in self.tokens:
-            if token.kind == "directive":
+            kind, start, end, text = token
+            if kind == "directive":
                 self.preprocessor.read(token)
-                self.blank(token.start, token.end)
+                self.blank(start, end)
                 active = self.preprocessor.active
             elif not active:
                 self._off(token)
-            elif token.kind == "comment":
-                self.comments.append((token.start, token.end))
-                self.blank(token.start, token.end)
-            elif token.kind == "space":
-                if "\\" in token.text:
-                    self.blank(token.start, token.end)
+            elif kind == "space":
+                if "\\" in text:
+                    self.blank(start, end)
+            elif kind == "comment":
+                self.comments.append((start, end))
+                self.blank(start, end)
             else:
                 code.append(token)
         self._words(code)
@@ -147,17 +148,13 @@ class _Mask:
         size = len(code)
         blocks: list[bool] = []
         while at < size:
-            token = code[at]
-            if token.text == "{":
-                blocks.append(self._opens_block(code, at, blocks))
-            elif token.text == "}" and blocks:
-                blocks.pop()
-            elif token.text in (">", ">=") and at + 2 < size:
-                self._greater(code, at)
-            if token.kind == "word":
-                text = token.text
-                if _SHOUTED.fullmatch(text) and self._foreign(
-                    code, at, bool(blocks and blocks[-1])
+            kind, _, _, text = token = code[at]
+            if kind == "word":
+                # Capitals come before the underscore, other letters behind it.
+                if (
+                    text[0] <= "_"
+                    and _SHOUTED.fullmatch(text)
+                    and self._foreign(code, at, bool(blocks and blocks[-1]))
                 ):
                     at = self._past(code, at)
                     continue
@@ -168,10 +165,16 @@ class _Mask:
                     self._stand(token, standing[text])
                 elif text == "dim3":
                     self._dim3(code, at)
-                elif at + 1 < size and code[at + 1].text == "(":
+                elif at + 1 < size and code[at + 1][3] == "(":
                     if blocks and blocks[-1] and _declares(code, at):
                         self._braced(code, at)
                     self._statement_macro(code, at)
+            elif text == "{":
+                blocks.append(self._opens_block(code, at, blocks))
+            elif text == "}" and blocks:
+                blocks.pop()
+            elif text in _GREATER and at + 2 < size:
+                self._greater(code, at)
             at += 1
 
     def _launches(self, code: list[Token]) -> None:
@@ -426,6 +429,7 @@ _TAKING = frozenset({
 
 
 _INFIX = frozenset({"and", "or", "xor", "bitand", "bitor", "not_eq"})
+_GREATER = frozenset({">", ">="})
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _BRACKETS = frozenset("()[]{}")
 

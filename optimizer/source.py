@@ -97,7 +97,7 @@ from optimizer.launches import Constant, Launch, Launches, constants, mentions
 from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import Token, code_tokens, evaluate
 
-_KEPT = 64  # about 1 MB each with everything made; twice as many spare 7 % of the parses
+_KEPT = 16  # about 1 MB each with everything made; four times as many spare a search nothing
 _LINKS = 8  # typedefs of typedefs
 _lock = Lock()
 _sources: OrderedDict[str, Source] = OrderedDict()

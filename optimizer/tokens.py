@@ -10,30 +10,32 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
 # The two groups `plain` and `single` are words and marks that nothing else can begin like: found
 # first, they spare most of the text a look at all other kinds.
-_TOKEN = re.compile(
-    r"""
+_RAW = r"""(?:u8|[uUL])?R"(?P<_fence>[^()\\\s"]{0,16})\((?:.*?\)(?P=_fence)"|.*\Z)
+     |"""
+_GROUPS = rf"""
   (?P<space>\s+|\\[ \t]*\r?\n)
  |(?P<plain>[A-KM-QSTV-Za-tv-z_][\w$]*+)
- |(?P<single>[;,(){}\[\]?~])
+ |(?P<single>[;,(){{}}\[\]?~])
  |(?P<comment>//(?:[^\\\r\n]|\\\r?\n|\\|\r(?!\n))*+|/\*(?:.*?\*/|.*\Z))
- |(?P<string>(?:u8|[uUL])?R"(?P<_fence>[^()\\\s"]{0,16})\((?:.*?\)(?P=_fence)"|.*\Z)
-     |(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*+"?)
+ |(?P<string>{_RAW}(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*+"?)
  |(?P<char>(?:u8|[uUL])?'(?:[^'\\\n]|\\.)*+'?)
  |(?P<number>\.?[0-9](?:[eEpP][+-]|'(?=\w)|[\w.])*+)
  |(?P<word>[^\W\d][\w$]*+|\$[\w$]*+)
  |(?P<directive>\#(?:[^\\\r\n/"']|\\\r?\n|\\|\r(?!\n)|/(?![/*])|/\*(?:.*?\*/|.*\Z)
      |"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)*+)
  |(?P<mark><<<|>>>|<<=|>>=|<=>|\.\.\.|->\*?|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||::|[-+*/%&|^]=
-     |[-+*/%&|^~!=<>?:;,.(){}\[\]])
+     |[-+*/%&|^~!=<>?:;,.(){{}}\[\]])
  |(?P<other>.)
-""",
-    re.VERBOSE | re.DOTALL,
-)
+"""
+_NAMED = re.compile(_GROUPS, re.VERBOSE | re.DOTALL)
+# Groups cost more than all the rest. Raw strings, which need theirs, are left to the pattern above.
+_TOKEN = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _GROUPS.replace(_RAW, "")), re.VERBOSE | re.DOTALL)
 
 
 class Token(NamedTuple):
@@ -78,8 +80,26 @@ def _likeness(text: str, back: str, other: _Base) -> int:
 
 
 def _cut(text: str, at: int) -> tuple[Token, ...]:
-    found = [(_KIND[m.lastgroup], *m.span(), m.group()) for m in _TOKEN.finditer(text, at)]
-    return tuple(map(_MAKE, found))
+    if 'R"' in text:
+        named = ((_KIND[m.lastgroup], *m.span(), m.group()) for m in _NAMED.finditer(text, at))
+        return tuple(map(_MAKE, named))
+    words = _TOKEN.findall(text, at)
+    kinds = map(_kinds.__getitem__, words)
+    edges = list(accumulate(map(len, words), initial=at))
+    return tuple(map(_MAKE, zip(kinds, edges[:-1], edges[1:], words, strict=True)))
+
+
+class _Kinds(dict[str, str]):
+    """The kinds of words as they were cut: a word's own text tells its kind, what is around not."""
+
+    def __missing__(self, word: str) -> str:
+        found = _NAMED.match(word)
+        kind = _KIND[found.lastgroup if found is not None else None]
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        if len(word) < _SHORT:
+            self[word] = kind
+        return kind
 
 
 def _spliced(text: str, before: str, known: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -95,18 +115,25 @@ def _spliced(text: str, before: str, known: tuple[Token, ...]) -> tuple[Token, .
     found = list(known[:kept])
     shift = len(text) - len(before)
     tail = len(text) - _alike(text[::-1], before[::-1], common - alike)
-    for match in _TOKEN.finditer(text, found[-1].end if found else 0):
-        if match.start() >= tail:
-            at = bisect_left(known, match.start() - shift, key=_START)
-            if at < len(known) and known[at].start == match.start() - shift:
+    at = found[-1].end if found else 0
+    if 'R"' in text:
+        return (*found, *_cut(text, at))
+    for match in _TOKEN.finditer(text, at):
+        start = match.start()
+        if start >= tail:
+            at = bisect_left(known, start - shift, key=_START)
+            if at < len(known) and known[at].start == start - shift:
                 found += known[at:] if shift == 0 else _moved(known[at:], shift)
                 break
-        found.append(_MAKE((_KIND[match.lastgroup], *match.span(), match.group())))
+        word = match.group()
+        found.append(_MAKE((_kinds[word], start, start + len(word), word)))
     return tuple(found)
 
 
-def _moved(known: tuple[Token, ...], shift: int) -> list[Token]:
-    return [_MAKE((kind, start + shift, end + shift, word)) for kind, start, end, word in known]
+def _moved(known: tuple[Token, ...], shift: int) -> Iterator[Token]:
+    kinds, starts, ends, words = zip(*known, strict=True)
+    by = shift.__add__
+    return map(_MAKE, zip(kinds, map(by, starts), map(by, ends), words, strict=True))
 
 
 def _alike(one: str, other: str, most: int) -> int:
@@ -123,9 +150,11 @@ def _alike(one: str, other: str, most: int) -> int:
     return low
 
 
-_KIND: dict[str | None, str] = {name: name for name in _TOKEN.groupindex}
+_KIND: dict[str | None, str] = {name: name for name in _NAMED.groupindex}
 _KIND |= {"plain": "word", "single": "mark"}
 _SHORT = 400
+_MOST_WORDS = 20_000
+_kinds = _Kinds()
 # No token needs to see more behind it: the fence of a raw string has 16 characters.
 _AHEAD = 32
 _START, _END = itemgetter(1), itemgetter(2)
@@ -179,6 +208,7 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
     ("+", "-"),
     ("*", "/", "%"),
 )
+_RANKS = {sign: rank for rank, signs in enumerate(_LEVELS) for sign in signs}
 _LIMIT = 1 << 64
 _TYPES = frozenset({"int", "unsigned", "long", "short", "size_t", "signed", "char", "const"})
 
@@ -261,11 +291,11 @@ class _Evaluator:
         return value
 
     def binary(self, level: int) -> int:
-        if level == len(_LEVELS):
-            return self.unary()
-        left = self.binary(level + 1)
-        while (sign := self._take(*_LEVELS[level])) is not None:
-            left = _apply(sign, left, self.binary(level + 1))
+        left = self.unary()
+        while (rank := _RANKS.get(self._peek(), -1)) >= level:
+            sign = self._peek()
+            self._at += 1
+            left = _apply(sign, left, self.binary(rank + 1))
         return left
 
     def unary(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from optimizer.boundary import violations
 from optimizer.functions import Function
@@ -33,6 +34,7 @@ from optimizer.loader_knobs import loader_knobs
 from optimizer.model import Edit, Finding, Kernel, Launch
 from optimizer.renumbered import Renumbered
 from optimizer.source import Source
+from optimizer.spans import replace
 from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import code_tokens, integer
 from optimizer.written_out import WrittenOut
@@ -60,6 +62,21 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
 
     Kernels that findings speak of come first. Follows `optimizer.interfaces.RewriteRule`.
     """
+    # Between two edits only text is held, no parsed source: hundreds of candidates wait at once.
+    seen: set[tuple[str, Launch | None]] = {(kernel.source, kernel.launch)}
+    for knob in _ranked(kernel, findings):
+        source = Source(kernel.source)
+        text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
+        launch = knob.launch or kernel.launch
+        fits = (text, launch) not in seen and _holds(source, dict(knob.places))
+        del source
+        if fits:
+            seen.add((text, launch))
+            yield _edit(text, knob)
+    yield from _launched_otherwise(kernel)
+
+
+def _ranked(kernel: Kernel, findings: Sequence[Finding]) -> list[Knob]:
     source = Source(kernel.source)
     subjects = {f.subject for f in findings if f.subject}
     shapes = list(_shapes(source))
@@ -70,31 +87,29 @@ def tune(kernel: Kernel, findings: Sequence[Finding] = ()) -> Iterable[Edit]:
         *_unrolls(source),
         *loader_knobs(source, kernel),
     ]
-    knobs.sort(key=lambda k: k.rank - 2 * bool(subjects & k.kernels))
-    seen: set[tuple[str, Launch | None]] = {(kernel.source, kernel.launch)}
-    for knob in knobs:
-        text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
-        launch = knob.launch or kernel.launch
-        if (text, launch) in seen or not _holds(source, dict(knob.places)):
-            continue
-        seen.add((text, launch))
-        yield _edit(text, knob)
+    return sorted(knobs, key=lambda k: k.rank - 2 * bool(subjects & k.kernels))
+
+
+def _launched_otherwise(kernel: Kernel) -> list[Edit]:
+    """Return other blocks for kernels whose block may not change where it is written."""
+    source = Source(kernel.source)
 
     def within(name: str) -> bool:
-        return any(_permitted(source, knob) for knob in shapes if name in knob.kernels)
+        return any(_permitted(source, [k for k in _shapes(source) if name in k.kernels]))
 
     shown = WrittenOut(kernel)
+    found: list[Edit] = []
     for shape in launch_shapes(shown.kernel, Source(shown.kernel.source), within):
         was, now = "x".join(map(str, shape.before)), "x".join(map(str, shape.after))
-        yield shown.put_back(
-            Edit(
-                title=f"Launch {shape.kernel} with blocks of {now} instead of {was} threads",
-                source=shape.text,
-                author="rule:tune",
-                rationale="Another block size changes occupancy, tail effects and cache use.",
-                kind=KIND,
-            )
+        edit = Edit(
+            title=f"Launch {shape.kernel} with blocks of {now} instead of {was} threads",
+            source=shape.text,
+            author="rule:tune",
+            rationale="Another block size changes occupancy, tail effects and cache use.",
+            kind=KIND,
         )
+        found.append(shown.put_back(edit))
+    return found
 
 
 def _edit(text: str, knob: Knob) -> Edit:
@@ -116,16 +131,50 @@ def reshaped(
     `shapes` gives the shapes to try for one, likeliest first. What the boundary forbids is left
     out.
     """
-    for knob in (*_shapes(source, shapes), *loader_knobs(source, kernel, shapes)):
-        if _holds(source, dict(knob.places)) and _permitted(source, knob):
-            text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
-            yield knob.kernels, _edit(text, knob)
+    knobs = (*_shapes(source, shapes), *loader_knobs(source, kernel, shapes))
+    for knob in _permitted(source, [k for k in knobs if _holds(source, dict(k.places))]):
+        text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
+        yield knob.kernels, _edit(text, knob)
 
 
-def _permitted(source: Source, knob: Knob) -> bool:
-    """Return whether host text lets a number change where it is written."""
-    text = source.replace([(a, b, str(n)) for (a, b), n in knob.places])
-    return not violations(source.text, text)
+def _permitted(source: Source, knobs: Sequence[Knob]) -> Iterator[Knob]:
+    """Yield those whose numbers host text lets change where they are written."""
+    shell, moved = _shell(source)
+    places = [
+        frozenset(moved(at) for at, n in knob.places if source.text[slice(*at)] != str(n)) - {None}
+        for knob in knobs
+    ]
+    together = _may_change(shell, frozenset().union(*places))
+    for knob, changed in zip(knobs, places, strict=True):
+        if together or _may_change(shell, changed):
+            yield knob
+
+
+def _shell(source: Source) -> tuple[str, Callable[[Span], Span | None]]:
+    """Return a text without device code, and where places are in it (None: in device code).
+
+    Hundreds of candidates have one shell: what the boundary says of it is asked once.
+    """
+    bodies: list[Span] = []
+    for f in source.functions:  # in order: one within another comes behind it
+        low, high = f.body.start_byte + 1, f.body.end_byte - 1
+        device = "__device__" in f.qualifiers and "__host__" not in f.qualifiers
+        if (f.is_kernel or device) and (bodies[-1][1] if bodies else 0) <= low <= high:
+            bodies.append((low, high))
+
+    def moved(at: Span) -> Span | None:
+        gone = sum(high - low for low, high in bodies if high <= at[0])
+        inside = any(low <= at[0] < high for low, high in bodies)
+        return None if inside else (at[0] - gone, at[1] - gone)
+
+    return replace(source.text, [(low, high, "") for low, high in bodies]), moved
+
+
+@lru_cache(maxsize=64)
+def _may_change(text: str, places: frozenset[Span | None]) -> bool:
+    """Return whether numbers in some places may change; what they become makes no difference."""
+    listed = sorted(at for at in places if at is not None)
+    return not violations(text, replace(text, [(a, b, f"1{text[a:b]}") for a, b in listed]))
 
 
 def _holds(source: Source, places: Places) -> bool:

@@ -71,6 +71,7 @@ class Variable:
     uses: list[Use] = dataclass_field(default_factory=list)
     aliases: Mapping[str, str] = dataclass_field(default_factory=dict)
     _settled: bool | None = None
+    _changes: list[Use] | None = None
 
     def __repr__(self) -> str:
         return f"<Variable {self.type} {self.name}>"
@@ -108,7 +109,9 @@ class Variable:
     @property
     def changes(self) -> list[Use]:
         """Return the uses that may change the variable itself (its initialization aside)."""
-        return [u for u in self.uses if u.role in WRITES]
+        if self._changes is None:
+            self._changes = [u for u in self.uses if u.role in WRITES]
+        return self._changes
 
     @property
     def settled(self) -> bool:
@@ -117,7 +120,7 @@ class Variable:
             self._settled = (
                 not self.reference
                 and not self.volatile
-                and not any(u.role in WRITES for u in self.uses)
+                and not self.changes
                 and (self.init is not None or self.space == "parameter")
             )
         return self._settled

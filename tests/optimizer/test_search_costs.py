@@ -43,6 +43,12 @@ class Counting:
             self.found += 1
             yield match
 
+    def findall(self, text: str, at: int = 0) -> list[str]:
+        """Return all that the pattern finds."""
+        found: list[str] = self.pattern.findall(text, at)
+        self.found += len(found)
+        return found
+
 
 def test_a_candidate_of_a_long_source_costs_few_parses_and_few_new_tokens(
     monkeypatch: pytest.MonkeyPatch,

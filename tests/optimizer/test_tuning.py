@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import re
+import weakref
 from itertools import islice
 
 import pytest
 from hypothesis import given, settings
 
+from optimizer import source as sources
+from optimizer import tuning
 from optimizer.boundary import violations
+from optimizer.knobs import alternatives
 from optimizer.model import Finding, Kernel, Launch
 from optimizer.source import Source
-from optimizer.tuning import tune
+from optimizer.tuning import reshaped, tune
 from tests.optimizer.cuda_texts import NAMES, broken, read
 
 
@@ -180,3 +185,55 @@ def test_a_constant_in_the_kernel_changes_with_the_launch() -> None:
 def test_no_text_raises(text: str) -> None:
     """Mutilated programs are tuned or left alone."""
     list(islice(tune(Kernel("saxpy", text)), 3))
+
+
+def test_between_two_edits_no_parsed_source_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of candidates wait for their next constant; each keeps its text alone."""
+    monkeypatch.setattr(sources, "_sources", type(sources._sources)())
+    waiting = iter(tune(Kernel("saxpy", read("saxpy_checked") + "// of this test alone\n")))
+    next(waiting)
+    (held,) = [weakref.ref(s) for text, s in sources._sources.items() if "this test" in text][:1]
+    sources._sources.clear()
+    gc.collect()
+    assert held() is None
+    assert next(waiting).kind == "tune"
+
+
+def test_what_host_text_allows_is_asked_once_for_all_candidates_of_one_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the number a block becomes nor what kernels do makes a difference to it."""
+    asked: list[str] = []
+
+    def counted(original: str, candidate: str) -> tuple[str, ...]:
+        asked.append(candidate)
+        return violations(original, candidate)
+
+    monkeypatch.setattr(tuning, "violations", counted)
+    text = read("saxpy_checked") + "// of another test alone\n"
+    offered = set()
+    at = text.index("{", text.index("__global__")) + 1
+    for n in range(4):
+        kernel = Kernel("saxpy", text[:at] + "\n" * n + text[at:])
+        found = list(reshaped(kernel, Source(kernel.source), alternatives))
+        offered.add(len(found))
+        assert all(not violations(kernel.source, edit.source) for _, edit in found)
+    assert offered == {max(offered)}
+    assert max(offered) > 1
+    assert len(asked) == 1
+
+
+def test_a_block_that_other_host_text_reads_is_not_reshaped() -> None:
+    """A constant of the host stays; a literal of the launch beside it may change."""
+    text = (
+        "#include <cstdio>\nconst int kThreads = 256;\n"
+        "__global__ void a(float* p, int n) {\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) p[i] = 0;\n}\n"
+        "int main() {\n    float* p = 0;\n    int n = 1000;\n"
+        "    a<<<(n + kThreads - 1) / kThreads, kThreads>>>(p, n);\n"
+        "    a<<<(n + 127) / 128, 128>>>(p, n);\n"
+        '    printf("%d threads", kThreads);\n}\n'
+    )
+    found = [e.source for _, e in reshaped(Kernel("a", text), Source(text), alternatives)]
+    assert found
+    assert all("kThreads = 256;" in t and "/ 128, 128" not in t for t in found)
