@@ -6,8 +6,9 @@ run on one H200 (`tests/data/redteam/seconds.json`, rewritten by `tests.redteam.
 was not in it is expected to take the median of its kind. All of it is an estimate.
 
 The choice is the same for the same seed. It holds, in this order and as far as the time goes: a bad
-one of every class (`what`), the bases taking turns; a good one of every base; whatever is cheap; all
-other good ones, the bases taking turns; the originals; the rest.
+one of every class (`what`), the bases taking turns, whether the time suffices or not; whatever is
+cheap; a good one of every base; all other good ones, the bases taking turns in an order that the seed
+decides; the originals; the rest.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dic
 def choose(
     candidates: Sequence[Candidate], seed: int, seconds: float, known: Mapping[str, float]
 ) -> Choice:
-    """Choose what fits into so many seconds of a run; the first two groups whether they fit or not."""
+    """Choose what fits into so many seconds of a run; the first group whether it fits or not."""
     costs = expected(candidates, known)
     groups = _groups(candidates, seed, costs)
     taken: dict[str, Candidate] = {}
@@ -78,7 +79,7 @@ def choose(
     for number, group in enumerate(groups):
         for one in group:
             cost = costs[one.label]
-            if one.label not in taken and (number < 2 or cost <= left):
+            if one.label not in taken and (number < 1 or cost <= left):
                 taken[one.label] = one
                 left -= cost
     mine = tuple(one for one in candidates if one.label in taken)
@@ -109,13 +110,10 @@ def _groups(
         first = min(by_class[what], key=lambda c: (costs[c.label] > 6 * CHEAP, used[c.base.name]))
         used[first.base.name] += 1
         representatives.append(first)
-    turns = _in_turns(good)
-    names = {one.base.name for one in candidates}
     return [
         representatives,
-        turns[: len({one.base.name for one in good} & names)],
         [one for one in mixed if costs[one.label] <= CHEAP],
-        turns,
+        _in_turns(good),
         bases,
         bad,
     ]
@@ -126,7 +124,7 @@ def _in_turns(candidates: Iterable[Candidate]) -> list[Candidate]:
     by_base: dict[str, list[Candidate]] = defaultdict(list)
     for one in candidates:
         by_base[one.base.name].append(one)
-    rows = [sorted(by_base)] * max(map(len, by_base.values()), default=0)
+    rows = [list(by_base)] * max(map(len, by_base.values()), default=0)
     return [
         by_base[name][turn]
         for turn, row in enumerate(rows)

@@ -1,6 +1,6 @@
-"""Judge the red team on a GPU and print a table: `python -m tests.redteam.run FOLDER [BASE...]`.
+"""Judge the red team on a GPU and print a table: `python -m tests.redteam.run FOLDER [NAME...]`.
 
-All of it, or the bases that are named; with `--seconds=N` what fits into so many seconds, chosen by
+All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named; with `--seconds=N` what fits into so many seconds, chosen by
 `--seed=N` (`tests.redteam.choice`). Outcomes are written to FOLDER/redteam.json as they come, so that
 a run that is stopped is worth what it saw. `--record` keeps them for CI (`tests.redteam.record`) when
 all are as they should be. `--beyond` also runs what the edit boundary refused.
@@ -351,7 +351,7 @@ def main(arguments: Sequence[str]) -> int:
     words = [a for a in arguments if not a.startswith("--")]
     folder, wanted = Path(words[0] if words else "."), words[1:]
     seconds, seed = _number(arguments, "seconds"), int(_number(arguments, "seed") or 1)
-    every = [c for c in load() if not wanted or c.base.name in wanted]
+    every = [c for c in load() if not wanted or {c.base.name, c.label} & set(wanted)]
     known = choice.recorded()
     if seconds is None:
         chosen, until = choice.whole(every, known), None
