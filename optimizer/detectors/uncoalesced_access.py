@@ -16,8 +16,8 @@ EXCESS = 1.2
 MATTERS = 0.3
 # Without counters: a lane that skips two elements of three moves three times the sectors.
 FAR = 2
-_ALONG = ("warp-per-row", "swap-axes", "stage-transpose", "tile-halo", "vectorize")
-_ACROSS = ("stage-transpose", "swap-axes", "warp-per-row", "tile-halo", "vectorize")
+_ALONG = ("warp-per-row", "swap-axes", "stage-transpose", "tile-halo", "vectorize", "interleave")
+_ACROSS = ("stage-transpose", "swap-axes", "warp-per-row", "tile-halo", "vectorize", "interleave")
 
 
 @detector("uncoalesced-access", Bound.MEMORY, Bound.LATENCY, Bound.COMPUTE)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BASE_PRIOR: Mapping[str, float] = {
     "fill-blocks": 0.90,
     "more-blocks": 0.80,
+    "interleave": 0.60,
     "warp-per-row": 0.80,
     "block-per-row": 0.60,
     "tile-matmul": 0.80,

@@ -217,10 +217,10 @@ def _free(source: Source, fn: Function, loops: Sequence[Loop], words: Sequence[s
     for node in walk(fn.body, "identifier"):
         if source.of(node) in words and not any(contains(h, node) for h in heads):
             return False
-    return _independent(source, fn, loops)
+    return independent(source, fn, loops)
 
 
-def _independent(source: Source, fn: Function, loops: Sequence[Loop]) -> bool:
+def independent(source: Source, fn: Function, loops: Sequence[Loop]) -> bool:
     """Return whether iterations write elements of their own, or sums that end in atomics."""
     atomic = {a.root for a in fn.accesses if a.kind == "atomic"}
     for access in fn.accesses:

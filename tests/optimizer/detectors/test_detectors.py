@@ -19,6 +19,7 @@ REMEDIES = frozenset(
     [
         "block-size",
         "more-blocks",
+        "interleave",
         "coarsen",
         "warp-per-row",
         "hoist",
