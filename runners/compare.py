@@ -58,15 +58,14 @@ class Budget:
             return np.zeros(len(want))
         with np.errstate(all="ignore"):
             size = np.abs(np.where(np.isfinite(want), want, 0.0))
-            exponent = np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST
-            earned = BUDGET * self.noise[exponent] + 2 * self.few * self.roundoff * size
+            noise = self.noise[np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST]
+            earned = BUDGET * noise + 2 * self.few * self.roundoff * size
             # Below the smallest normal number one rounding error is that of the smallest one.
-            earned = earned + self.few * _SMALLEST.get(self.roundoff, 0.0)
+            earned += self.few * _SMALLEST.get(self.roundoff, 0.0)
             allowed = self.atol + self.rtol * size
             if self.capped:
                 # A sum that cancels cannot be asked to be exact to its own size.
-                most = np.maximum(allowed, CONDITION * self.noise[exponent])
-                return np.asarray(np.minimum(earned, most))
+                return np.asarray(np.minimum(earned, np.maximum(allowed, CONDITION * noise)))
             earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.heap import keep_freed
 from runners.images import helper_image
 from runners.nvml import Nvml
 
@@ -254,6 +255,7 @@ class CudaGpu(PlainGpu):
         except driver.Error as error:
             raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
         super().__init__()
+        keep_freed()  # whoever has a device compares what it gives back
         self._device = device
         self._beside: Any = None
         self._libcuda = ctypes.CDLL("libcuda.so.1")

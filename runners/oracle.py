@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,9 @@ from runners.spec import MOVED, BaselineFailure, Json, Work, moves
 from runners.turns import turn
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
-AHEAD = 3  # combinations whose answers are being worked out while the device goes on
+# Combinations whose answers are being worked out while the device goes on: so many, fewer of the
+# pool's threads than there are, and what was gathered of them holds so many bytes.
+AHEAD, AHEAD_BYTES = 6, 3 << 29
 
 
 def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
@@ -156,7 +158,7 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
         Combination(item["case"], item["family"], int(item["seed"]))
         for item in request["combinations"]
     ]
-    pending: list[Future[None]] = []
+    pending: dict[Future[None], int] = {}
     status = 0
     for number, combination in enumerate(asked):
         for later in asked[number + 1 : number + 2]:
@@ -176,9 +178,9 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
             status = 1
             break
         notes.say({"key": combination.key, "status": "ran"})
-        pending.append(pool().submit(_digest, original, gathered, notes))
-        pending = _settle(pending, AHEAD)
-    _settle(pending, 0)
+        pending[pool().submit(_digest, original, gathered, notes)] = gathered.nbytes
+        _settle(pending, AHEAD, AHEAD_BYTES)
+    _settle(pending, 0, 0)
     return status
 
 
@@ -199,12 +201,12 @@ def _digest(original: Original, gathered: Gathered, notes: _Notes) -> None:
         notes.fault(gathered.combination.key, error)
 
 
-def _settle(pending: list[Future[None]], most: int) -> list[Future[None]]:
-    """Wait until at most that many are pending; an error of ours comes up here."""
-    while len(pending) > most:
-        wait(pending[:1])
-        pending.pop(0).result()
-    return pending
+def _settle(pending: dict[Future[None], int], most: int, most_bytes: int) -> None:
+    """Wait until no more are pending, one however large it is; an error of ours comes up here."""
+    while len(pending) > most or (len(pending) > 1 and sum(pending.values()) > most_bytes):
+        for done in wait(pending, return_when=FIRST_COMPLETED).done:
+            del pending[done]
+            done.result()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -93,6 +93,13 @@ class Gathered:
     # With NaN for every infinity and denormal among the inputs; None where there are none.
     undefined: Run | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all outputs that are held."""
+        every = [*self.runs, self.wide, self.undefined]
+        every += [run for _, *two in self.moved for run in two]
+        return sum(data.nbytes for run in every if run for data in run.outputs.values())
+
 
 class Original:
     """The original, its double-precision twin and its reference, ready to answer.
@@ -167,6 +174,9 @@ class Original:
                 "sums of few digits, rounded at every step, depend on their order: nothing is"
                 " promised for inputs that were not declared"
             )
+        others = self.moved(combination)
+        for other in others:
+            self.contents.expect(other)  # while the runs as they are go on
         count = LARGE_RUNS if self._large(combination) else RUNS
         runs: list[Run] = []
         begun = time.monotonic()
@@ -182,7 +192,7 @@ class Original:
         if differ or self._may_be_chance(combination, runs):
             runs += [self._run(combination, number) for number in range(count, MORE_RUNS)]
         moved = []
-        for other in self.moved(combination):
+        for other in others:
             run = self._run(other, 1)
             moved.append((other, run, self._wide(other, run)))
         wide = self._wide(combination, runs[0])
@@ -567,7 +577,10 @@ class Original:
             keeps = all(bool((2 * error <= allowed).all()) for error in errors[: len(data)])
             integral = bool((first == np.rint(first)).all() and (size < 2**24).all())
         stable = all(same_bytes(_raw(data[0]), _raw(other)) for other in data[1:])
-        same = want is not None and np.array_equal(whole_first, whole_goal, equal_nan=True)
+
+        def same() -> bool:
+            return want is not None and np.array_equal(whole_first, whole_goal, equal_nan=True)
+
         strict = self.work.atol == 0 == self.work.rtol
         # A tolerance that fits floats would let floats pass for doubles.
         share = DOUBLE_SHARE if one.scalar.name == "double" and want is None else 1.0
@@ -580,7 +593,7 @@ class Original:
             # The tolerance was declared for the inputs that were declared.
             capped=want is not None and keeps and declared and not self.work.loose,
             floor=want is None or self.work.loose,
-            exact=stable and not unordered and (strict or (integers and integral and same)),
+            exact=stable and not unordered and (strict or (integers and integral and same())),
             # Zeros add up without error in one order of steps and not in another, which is as good.
             stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
         )
