@@ -15,7 +15,7 @@ from optimizer.budget import Strategy
 from optimizer.errors import RunnerError
 from optimizer.interfaces import Foresighted, LatePolicy
 from optimizer.lookahead import Asked, Lookahead
-from optimizer.model import Edit, Effort, Finding, Kernel, Kind, Proposal, Status, Verdict
+from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.openings import EDITS, Openings
 from optimizer.plugins import Guarded
 from optimizer.strategies import Choose, leaders
@@ -331,12 +331,11 @@ class Expansion:
     def _can_wait(self, node: Node) -> bool:
         """Tell whether counters come after the first batch.
 
-        Those of a whole program take as long as its first candidate, and what is tried first
-        mostly follows from the source, resources and SASS.
+        Reading them takes longer than the first candidate does, and what is tried first mostly
+        follows from the source, resources and SASS.
         """
         alone = node is self.tree.root and len(self.tree.nodes) == 1
-        program = self.workload.kind is Kind.PROGRAM
-        return alone and program and isinstance(self.tools.policy, Foresighted)
+        return alone and isinstance(self.tools.policy, Foresighted)
 
     def _look_again(self) -> None:
         """Read the counters that had to wait, and weigh anew what waits at that candidate."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from optimizer.interfaces import Expectant, Foresighted
-from optimizer.model import Effort, Kernel, Kind, Status, Step, Verdict, Workload
+from optimizer.model import Kernel, Status, Step, Verdict, Workload
 
 if TYPE_CHECKING:
     from optimizer.budget import SearchSettings
@@ -22,21 +22,13 @@ GUESSED_BATCHES = 2
 def begin(
     kernel: Kernel, workload: Workload, tools: Tools, settings: SearchSettings
 ) -> tuple[Kernel, ...]:
-    """Have counters read and the likeliest first candidates compiled; return these candidates.
-
-    Counters of whole programs come after the first batch (`Expansion`), and are not begun here.
-    """
+    """Have the likeliest first candidates compiled; return them."""
     evaluator = tools.evaluator
-    if not isinstance(evaluator, Expectant):
-        return ()
-    counts = tools.profile and settings.profile and settings.profiles > 0
-    early = counts and workload.kind is not Kind.PROGRAM
-    effort = Effort.PROFILE if early else Effort.SCREEN
-    if not evaluator.expect([kernel], workload, effort):
+    if not isinstance(evaluator, Expectant) or not evaluator.expect([kernel], workload):
         return ()
     likely = guessed(kernel, tools, settings)
     if likely:
-        evaluator.expect(likely, workload, Effort.SCREEN)
+        evaluator.expect(likely, workload)
     return likely
 
 

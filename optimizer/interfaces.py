@@ -63,9 +63,7 @@ class Evaluator(Protocol):
 class Expectant(Protocol):
     """What an evaluator does besides that can begin something before it is asked."""
 
-    def expect(
-        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
-    ) -> bool:
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
         """Begin what can be begun for kernels that will probably be asked about.
 
         No verdict depends on it. False where nothing can be begun.

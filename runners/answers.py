@@ -247,7 +247,6 @@ class Oracle:
                     "promoted": str(promoted),
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
-                    "turns": request.get("turns"),
                     "combinations": [
                         {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in left
                     ],

@@ -169,8 +169,6 @@ class LocalDispatcher:
         self._begun: set[tuple[str, str]] = set()
         # Whether there will be answers to work out, which whole programs need none of.
         self._kernels = False
-        self._early: dict[tuple[str, ...], Future[Verdict]] = {}
-        self._counting = ThreadPoolExecutor(1, thread_name_prefix="counters")
         # What is asked for does not queue behind what is expected only.
         self._eager = ThreadPoolExecutor(EAGER_COMPILERS, thread_name_prefix="compile ahead")
         self._lock = threading.Lock()
@@ -205,9 +203,6 @@ class LocalDispatcher:
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order; of several, the first as soon as it is in."""
         self._prepare(jobs)
-        early = self._early.pop(_early_key(jobs[0]), None) if len(jobs) == 1 else None
-        if early is not None and (counted := early.result()).counters:
-            return [counted]
         built = [self._compilers.submit(self._both, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
@@ -224,19 +219,11 @@ class LocalDispatcher:
         return awaited(tickets, self._line.tell, cancels=True)
 
     def expect(self, jobs: Sequence[Job]) -> bool:
-        """Compile jobs that are not asked for yet, and read the counters of an original.
-
-        What the original should compute is worked out on the host mostly; its counters are read
-        meanwhile, and no launch that is timed lies beside one that is counted (`runners.turns`).
-        """
+        """Compile jobs that are not asked for yet, beside those that are."""
         self._prepare(jobs)
         self._kernels = self._kernels or any(j.workload.kind is not Kind.PROGRAM for j in jobs)
         for job in jobs:
-            built = self._eager.submit(self._both, job)
-            own = job.kernel == job.baseline and job.workload.kind is not Kind.PROGRAM
-            if job.effort is Effort.PROFILE and own and self._profiler is not None:
-                key = _early_key(job)
-                self._early[key] = self._counting.submit(self._counted_early, job, built)
+            self._eager.submit(self._both, job)
         return True
 
     def facts(self) -> dict[str, Any]:
@@ -273,8 +260,7 @@ class LocalDispatcher:
         if hasattr(self, "_line"):
             self._line.close()
             self._compilers.shutdown(wait=False, cancel_futures=True)
-            for pool in (self._counting, self._eager):
-                pool.shutdown(wait=False, cancel_futures=True)
+            self._eager.shutdown(wait=False, cancel_futures=True)
         for seat in self._seats:
             seat.close()
         if self._own_sandbox:
@@ -381,12 +367,12 @@ class LocalDispatcher:
                 seat.alone()
                 seat.renew()
             try:
-                verdict = self._ask(seat, job, candidate, baseline, self._turns(seat))
+                verdict = self._ask(seat, job, candidate, baseline)
             except Gone as gone:
                 if gone.timed_out:
                     return _failed(Status.TIMED_OUT, candidate, gone)
                 try:  # was it the candidate, or a worker that an earlier one had harmed?
-                    verdict = self._ask(seat, job, candidate, baseline, self._turns(seat))
+                    verdict = self._ask(seat, job, candidate, baseline)
                 except Gone as again:
                     status = Status.TIMED_OUT if again.timed_out else Status.CRASHED
                     return _failed(status, candidate, again)
@@ -409,38 +395,18 @@ class LocalDispatcher:
             self._free.put(seat)
 
     @staticmethod
-    def _ask(seat: Seat, job: Job, candidate: Built, baseline: Built, turns: str) -> Verdict:
+    def _ask(seat: Seat, job: Job, candidate: Built, baseline: Built) -> Verdict:
         number, nonce = secrets.token_hex(6), secrets.token_hex(16)
         seconds = JOB_SECONDS[job.effort]
         artifacts = (candidate.artifact, baseline.artifact)
-        line = wire.request(number, nonce, job, artifacts, seconds, turns)
+        line = wire.request(number, nonce, job, artifacts, seconds)
         answer = seat.ask(line, seconds + START_SECONDS / 3)
         verdict, _ = wire.response(answer, number, nonce, job.kernel.digest)
         return verdict
 
-    def _turns(self, seat: Seat) -> str:
-        """Return the file by which those who use a GPU at once take turns."""
-        path = self.scratch / f"turns-{seat.index}"
-        path.touch()
-        return str(path)
-
     # -- profiles --------------------------------------------------------------------------------
 
-    def _counted_early(self, job: Job, built: Future[tuple[Built, Built]]) -> Verdict:
-        candidate, baseline = built.result()
-        unrun = candidate.verdict or baseline.verdict
-        return unrun or self._counted([job], [(candidate, baseline)])[0]
-
     def _profile(
-        self, jobs: Sequence[Job], built: Sequence[tuple[Built, Built]]
-    ) -> Sequence[Verdict]:
-        seat = self._free.take(self._seats[0])  # the one that the profiler was made for
-        try:
-            return self._counted(jobs, built)
-        finally:
-            self._free.put(seat)
-
-    def _counted(
         self, jobs: Sequence[Job], built: Sequence[tuple[Built, Built]]
     ) -> Sequence[Verdict]:
         verdicts = [
@@ -451,7 +417,11 @@ class LocalDispatcher:
         if self._profiler is None or not able:
             return verdicts
         requests = [self._asked(str(i), "profile", jobs[i], *built[i]) for i in able]
-        profiles = profile_jobs(self._profiler, requests, self._worker_command())
+        seat = self._free.take(self._seats[0])  # the one that the profiler was made for
+        try:
+            profiles = profile_jobs(self._profiler, requests, self._worker_command())
+        finally:
+            self._free.put(seat)
         for i, profile in zip(able, profiles, strict=True):
             verdicts[i] = with_profile(verdicts[i], profile)
         return verdicts
@@ -459,22 +429,17 @@ class LocalDispatcher:
     def _worker_command(self) -> list[str]:
         return self._command[:-1] if self._command else [sys.executable, "-I", "-m", _WORKER]
 
+    @staticmethod
     def _asked(
-        self, number: str, nonce: str, job: Job, candidate: Built, baseline: Built
+        number: str, nonce: str, job: Job, candidate: Built, baseline: Built
     ) -> dict[str, Any]:
         """Return what a profiled worker is asked, as it will read it."""
         artifacts = (candidate.artifact, baseline.artifact)
-        turns, seconds = self._turns(self._seats[0]), JOB_SECONDS[Effort.PROFILE]
-        line = wire.request(number, nonce, job, artifacts, seconds, turns)
+        line = wire.request(number, nonce, job, artifacts, JOB_SECONDS[Effort.PROFILE])
         return dict(json.loads(line))
 
 
 _WORKER = "runners.worker"
-
-
-def _early_key(job: Job) -> tuple[str, ...]:
-    digests = (job.kernel.digest, job.baseline.digest)
-    return (*digests, job.effort.value, str(job.seed), repr(job.workload))
 
 
 def _key(job: Job, built: Built) -> tuple[str, ...]:

@@ -59,15 +59,13 @@ class DispatchedEvaluator:
             self._known.update((key, (found, place)) for place, key in enumerate(wanted))
         return Awaited.each([self._known[key] for key in keys])
 
-    def expect(
-        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
-    ) -> bool:
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
         """Have what can be begun ahead begun; False where that is nothing."""
         if not isinstance(self._dispatcher, Expectant):
             return False
         return self._dispatcher.expect(
             [
-                Job(kernel, self._baseline, workload, self._device, effort, self._seed)
+                Job(kernel, self._baseline, workload, self._device, Effort.SCREEN, self._seed)
                 for kernel in kernels
                 if not self._outside(kernel, workload)
             ]

@@ -31,7 +31,6 @@ from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Shaken, Timed, WholeShaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
-from runners.turns import turn
 from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
@@ -109,15 +108,14 @@ class Judge:
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
             # last session is let go when the next one is there.
             self._last = session
-            with turn(str(request.get("turns") or "")):
-                start = time.monotonic()
-                known = (answers, [*declared, *extra])
-                self._verify(session, request, job, known, report, seconds)
-                spent["verify"] = time.monotonic() - start
-                start = time.monotonic()
-                with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
-                    verdict["measurement"] = self._time(session, job, answers, report, seconds)
-                spent["time"] = time.monotonic() - start
+            start = time.monotonic()
+            known = (answers, [*declared, *extra])
+            self._verify(session, request, job, known, report, seconds)
+            spent["verify"] = time.monotonic() - start
+            start = time.monotonic()
+            with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
+                verdict["measurement"] = self._time(session, job, answers, report, seconds)
+            spent["time"] = time.monotonic() - start
             start = time.monotonic()
             altered = shaken.result() if shaken is not None else None
             one = None if altered is None else self._delayed(session, altered)

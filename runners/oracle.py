@@ -28,7 +28,6 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Gathered, Original
 from runners.spec import MOVED, BaselineFailure, Json, Work, moves
-from runners.turns import turn
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
@@ -165,8 +164,7 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
             original.contents.expect(later)
         notes.say({"key": combination.key, "status": "begun"})
         try:
-            with turn(str(request.get("turns") or "")):
-                gathered = original.gather(combination)
+            gathered = original.gather(combination)
         except (LaunchError, OutOfMemoryError) as error:
             notes.say({"key": combination.key, "status": "no", "message": str(error)})
             continue

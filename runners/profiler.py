@@ -407,7 +407,6 @@ def _paths(request: Mapping[str, Any]) -> list[str]:
     """Return what a request's candidate is loaded from and may read."""
     artefact = request.get("candidate") or {}
     found = [str(artefact["path"])] if "path" in artefact else []
-    found += [str(request["turns"])] if request.get("turns") else []
     return [*found, str(Path(request["job"]["workload"].get("root") or ".").resolve())]
 
 

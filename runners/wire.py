@@ -103,12 +103,8 @@ def request(
     job: Job,
     artifacts: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None],
     seconds: float,
-    turns: str = "",
 ) -> bytes:
-    """Return one request line; `artifacts` are the candidate's and the baseline's, compiled.
-
-    `turns` is the file by which processes take turns on the GPU (`runners.turns`).
-    """
+    """Return one request line; `artifacts` are the candidate's and the baseline's, compiled."""
     data = {
         "id": number,
         "nonce": nonce,
@@ -116,7 +112,6 @@ def request(
         "candidate": artifacts[0],
         "baseline": artifacts[1],
         "limits": {"seconds": seconds},
-        "turns": turns,
     }
     return json.dumps(data, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 

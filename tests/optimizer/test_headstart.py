@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from optimizer import headstart
 from optimizer.budget import Budget, SearchSettings
 from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
@@ -25,7 +23,7 @@ class Machines:
     def __init__(self, *, begins: bool = True) -> None:
         self.begins = begins
         self.asked: list[tuple[str, Effort]] = []
-        self.expected: list[tuple[str, Effort]] = []
+        self.expected: list[str] = []
 
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
@@ -34,11 +32,9 @@ class Machines:
         self.asked += [(kernel.digest, effort) for kernel in kernels]
         return [Verdict(Status.CORRECT, machine_code=kernel.digest) for kernel in kernels]
 
-    def expect(
-        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
-    ) -> bool:
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
         del workload
-        self.expected += [(kernel.digest, effort) for kernel in kernels]
+        self.expected += [kernel.digest for kernel in kernels]
         return self.begins
 
 
@@ -55,8 +51,8 @@ def tried(machines: Machines) -> list[str]:
 def test_the_first_candidates_are_compiled_while_the_unedited_kernel_is_judged() -> None:
     machines = Machines()
     steps = tried(machines)
-    assert machines.expected[0] == (KERNEL.digest, Effort.PROFILE)
-    likely = {digest for digest, effort in machines.expected[1:] if effort is Effort.SCREEN}
+    assert machines.expected[0] == KERNEL.digest
+    likely = machines.expected[1:]
     assert len(likely) == 2 * SearchSettings().batch
     assert steps[1] in likely
     assert sum(digest in likely for digest in steps[1:5]) >= 3
@@ -65,24 +61,15 @@ def test_the_first_candidates_are_compiled_while_the_unedited_kernel_is_judged()
 def test_a_head_start_changes_nothing_that_is_tried() -> None:
     idle = Machines(begins=False)
     assert tried(Machines()) == tried(idle)
-    assert idle.expected == [(KERNEL.digest, Effort.PROFILE)]
+    assert idle.expected == [KERNEL.digest]
 
 
-@pytest.mark.parametrize(
-    ("kind", "profile", "effort"),
-    [
-        (Kind.KERNEL, True, Effort.PROFILE),
-        (Kind.KERNEL, False, Effort.SCREEN),
-        (Kind.PROGRAM, True, Effort.SCREEN),
-    ],
-)
-def test_counters_are_begun_where_they_are_read_before_the_first_candidates(
-    kind: Kind, profile: bool, effort: Effort
-) -> None:
+def test_counters_are_read_after_the_first_batch() -> None:
     machines = Machines()
-    given = tools(machines, profile=profile)
-    headstart.begin(KERNEL, Workload("w", kind, "softmax"), given, SearchSettings())
-    assert machines.expected[0] == (KERNEL.digest, effort)
+    tried(machines)
+    efforts = [effort for _, effort in machines.asked]
+    before = efforts[: efforts.index(Effort.PROFILE)]
+    assert before.count(Effort.SCREEN) == SearchSettings().batch
 
 
 def test_nothing_is_guessed_where_nothing_can_be_begun() -> None:

@@ -22,7 +22,6 @@ from runners.awaited import Awaited
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.line import Compiled, Rank, first, rehearsable
-from runners.profiler import NcuProfiler, Profile
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
 BASE = Kernel("k", "base")
@@ -280,34 +279,12 @@ def test_a_gpu_judges_the_first_of_a_searchs_candidates_first(
     assert asked == [BASE.source, "slow", "b"]
 
 
-def test_what_is_expected_is_compiled_and_counted_while_others_are_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words, sessions = Words(), []
-
-    def counted(_profiler: object, requests: list[dict[str, str]], _: object) -> list[Profile]:
-        sessions.append(requests[0]["turns"])
-        return [Profile({"k/cycles": 1.0} if len(sessions) != 2 else {})]
-
-    monkeypatch.setattr(dispatch, "profile_jobs", counted)
-    monkeypatch.setattr(interposer, "prepared", lambda _: None)
-    here = [Path(__file__).parent]
-    base = job(BASE.source, Effort.PROFILE)
-    with LocalDispatcher(
-        words, scratch=tmp_path, command=COMMAND, locked=False, readable=here,
-        profiler=NcuProfiler("ncu"),
-    ) as gpu:  # fmt: skip
-        assert gpu.expect([base])
-        assert gpu.dispatch([base])[0].counters == {"k/cycles": 1.0}
-        assert len(sessions) == 1
-        assert Path(sessions[0]).is_file()
-        gpu.expect([base])  # sees nothing: what was got early is asked for again
-        assert gpu.dispatch([base])[0].counters == {"k/cycles": 1.0}
-        assert len(sessions) == 3
-        gpu.expect([job("a"), replace(base, workload=replace(WORKLOAD, kind=Kind.PROGRAM))])
-        gpu.dispatch([job("z")])[0]
-    assert "a" in words.sources
-    assert len(sessions) == 3, "a program's counters are read by itself"
+def test_what_is_expected_is_compiled_before_it_is_asked_for(gpu: LocalDispatcher) -> None:
+    words = gpu._builder
+    assert isinstance(words, Words)
+    assert gpu.expect([job("a")])
+    gpu._eager.shutdown(wait=True)
+    assert words.sources == ["a", BASE.source]
 
 
 def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDispatcher) -> None:
