@@ -111,13 +111,7 @@ class VirtualDispatcher:
             self._catch_up()
             return tickets[place].verdict.done()
 
-        def forget(place: int) -> None:
-            tickets[place].rank = Rank.FORGOTTEN
-
-        def taken(place: int) -> Verdict:
-            return self._taken(tickets[place])
-
-        return Awaited(len(jobs), taken, there, prefer, forget=forget)
+        return Awaited(len(jobs), lambda place: self._taken(tickets[place]), there, prefer)
 
     def expect(self, jobs: Sequence[Job]) -> bool:
         """Compile jobs that are not asked for yet."""
@@ -151,9 +145,6 @@ class VirtualDispatcher:
 
     def _taken(self, ticket: Compiled) -> Verdict:
         self._catch_up()
-        if ticket.rank is Rank.FORGOTTEN:
-            ticket.rank = Rank.CHOSEN
-        self._give()
         while not ticket.verdict.done():
             at, _, happen = heapq.heappop(self._events)
             self.now = max(self.now, at)

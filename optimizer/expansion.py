@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from optimizer import tuning
 from optimizer.budget import Strategy
 from optimizer.errors import RunnerError
-from optimizer.interfaces import Foresighted, LatePolicy
+from optimizer.interfaces import Expectant, Foresighted, LatePolicy
 from optimizer.lookahead import Asked, Lookahead
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.openings import EDITS, Openings
@@ -67,7 +67,7 @@ class Expansion:
         self._tune = Guarded[Edit]("tuning", tools.tune, self._notes)
         self._refusals: dict[str, Verdict | None] = {}
         self._ahead = Lookahead(
-            tree, self._width, self._screen, self._fit, self._foreseen, self._tunes
+            tree, self._width, self._screen, self._fit, self._foreseen, self._tunes, self._begin
         )
         self._late: list[tuple[Node, Waiting]] = []
         self._openings = Openings(tree, self._told)
@@ -151,11 +151,10 @@ class Expansion:
     def sent(self, candidate: Candidate) -> Asked | Verdict:
         """Send a candidate to the evaluator without waiting, or return why it may not run."""
         refused = self._refused(candidate.digest, candidate.kernel)
-        ahead = self._ahead.take(candidate.digest)
-        return refused or ahead or Asked(self._screen([candidate.kernel]), 0)
+        return refused or Asked(self._screen([candidate.kernel]), 0)
 
     def follow(self, under: Sequence[Candidate]) -> None:
-        """Have what comes behind the candidates of a window compiled, and judged on idle GPUs."""
+        """Have what comes behind the candidates of a window compiled."""
         told = [(one.parent, one.proposal.edit.kind) for one in under]
         self._ahead.follow(told, self._width() // 2)
 
@@ -395,6 +394,11 @@ class Expansion:
 
     def _screen(self, kernels: Sequence[Kernel]) -> Sequence[Verdict]:
         return self.tools.evaluator.evaluate(kernels, self.workload, Effort.SCREEN)
+
+    def _begin(self, kernels: Sequence[Kernel]) -> None:
+        evaluator = self.tools.evaluator
+        if isinstance(evaluator, Expectant):
+            evaluator.expect(kernels, self.workload, Effort.SCREEN)
 
     def _width(self) -> int:
         width = self.tools.width

@@ -83,10 +83,6 @@ class Underway(Protocol):
         """Have one that has not begun run before those that are not urgent, or after the others."""
         ...
 
-    def forget(self, index: int) -> None:
-        """Have one that has not begun wait until it is preferred or looked at."""
-        ...
-
 
 class Detector(Protocol):
     """Looks at a kernel; one micro-profiling tool."""

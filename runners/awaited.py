@@ -15,7 +15,7 @@ class Awaited(Sequence[Verdict]):
     So the first of a batch is seen while the others still run. `take` returns one verdict by its
     place and is called once for each; what it raises is raised by the look. `there` tells whether
     it would not wait; without, that is not known before the look. `prefer` has one run earlier, or
-    later, `forget` only once it is looked at (`optimizer.interfaces.Underway`).
+    later (`optimizer.interfaces.Underway`).
     """
 
     def __init__(
@@ -25,11 +25,9 @@ class Awaited(Sequence[Verdict]):
         there: Callable[[int], bool] = lambda _: False,
         prefer: Callable[[int, bool], None] = lambda _, __: None,
         cancel: Callable[[int], bool] = lambda _: False,
-        forget: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._found: list[Verdict | None] = [None] * count
         self._take, self._there, self._prefer, self._cancel = take, there, prefer, cancel
-        self._forget = forget
 
     @classmethod
     def each(cls, parts: Sequence[tuple[Sequence[Verdict], int]]) -> Awaited:
@@ -44,18 +42,7 @@ class Awaited(Sequence[Verdict]):
             if isinstance(inner, Underway):
                 inner.prefer(at, urgent)
 
-        def forget(place: int) -> None:
-            inner, at = parts[place]
-            if isinstance(inner, Underway):
-                inner.forget(at)
-
-        return cls(
-            len(parts),
-            lambda place: parts[place][0][parts[place][1]],
-            there,
-            prefer,
-            forget=forget,
-        )
+        return cls(len(parts), lambda place: parts[place][0][parts[place][1]], there, prefer)
 
     def ready(self, index: int) -> bool:
         """Tell whether looking at a verdict would not wait."""
@@ -65,11 +52,6 @@ class Awaited(Sequence[Verdict]):
         """Have one that has not begun run before those that are not urgent, or after the others."""
         if self._found[index] is None:
             self._prefer(index, urgent)
-
-    def forget(self, index: int) -> None:
-        """Have one that has not begun wait until it is preferred or looked at."""
-        if self._found[index] is None:
-            self._forget(index)
 
     def __len__(self) -> int:
         return len(self._found)

@@ -170,7 +170,8 @@ class LocalDispatcher:
         # Whether there will be answers to work out, which whole programs need none of.
         self._kernels = False
         # What is asked for does not queue behind what is expected only.
-        self._eager = ThreadPoolExecutor(EAGER_COMPILERS, thread_name_prefix="compile ahead")
+        eager = EAGER_COMPILERS * max(1, len(devices))
+        self._eager = ThreadPoolExecutor(eager, thread_name_prefix="compile ahead")
         self._lock = threading.Lock()
         self._interposer: Future[None] | None = None
         self._seats: list[Seat] = []
@@ -216,7 +217,7 @@ class LocalDispatcher:
                 screened = replace(job, effort=Effort.SCREEN)
                 for _ in self._seats[1:]:
                     self._line.join(screened, one, Rank.REHEARSAL)
-        return awaited(tickets, self._line.tell, cancels=True)
+        return awaited(tickets, cancels=True)
 
     def expect(self, jobs: Sequence[Job]) -> bool:
         """Compile jobs that are not asked for yet, beside those that are."""

@@ -21,15 +21,11 @@ if TYPE_CHECKING:
 
 
 class Rank(IntEnum):
-    """Who goes first: what was chosen, what was only foreseen, what makes a GPU ready.
-
-    What was foreseen once and is no longer goes on no GPU before it is wanted again.
-    """
+    """Who goes first: what was chosen, what was only foreseen, what makes a GPU ready."""
 
     CHOSEN = 0
     FORESEEN = 1
     REHEARSAL = 2
-    FORGOTTEN = 3
 
 
 @dataclass(slots=True, eq=False)
@@ -48,34 +44,20 @@ class Ticket:
 
 
 def awaited(
-    tickets: Sequence[Ticket], changed: Callable[[], None] | None = None, *, cancels: bool = False
+    tickets: Sequence[Ticket], changed: Callable[[], None] = lambda: None, *, cancels: bool = False
 ) -> Awaited:
-    """Return the verdicts of tickets; `changed` is told when one goes before or behind others.
-
-    Without it nothing is forgotten: nobody would hear that it is wanted again.
-    """
+    """Return the verdicts of tickets; `changed` is told when one goes before or behind others."""
 
     def prefer(place: int, urgent: bool) -> None:
         tickets[place].rank = Rank.CHOSEN if urgent else Rank.FORESEEN
-        if changed is not None:
-            changed()
-
-    def forget(place: int) -> None:
-        if changed is not None:
-            tickets[place].rank = Rank.FORGOTTEN
-
-    def taken(place: int) -> Verdict:
-        if tickets[place].rank is Rank.FORGOTTEN:
-            prefer(place, urgent=True)
-        return tickets[place].verdict.result()
+        changed()
 
     return Awaited(
         len(tickets),
-        taken,
+        lambda place: tickets[place].verdict.result(),
         lambda place: tickets[place].verdict.done(),
         prefer,
         lambda place: cancels and tickets[place].verdict.cancel(),
-        forget,
     )
 
 
@@ -119,11 +101,7 @@ def first(
     waiting: Collection[Compiled], running: Collection[tuple[str, ...]], now: float = math.inf
 ) -> Compiled | None:
     """Return what a free GPU takes: the first that is compiled and runs on no other GPU now."""
-    able = [
-        one
-        for one in waiting
-        if one.rank is not Rank.FORGOTTEN and one.built.done() and one.key not in running
-    ]
+    able = [one for one in waiting if one.built.done() and one.key not in running]
     found = min(able, key=lambda ticket: ticket.order, default=None)
     if found is not None and any(one.order < found.order for one in leading(waiting, now)):
         return None

@@ -107,7 +107,6 @@ class RecordingDispatcher:
             lambda place: self._noted(jobs[place], inner[place]),
             inner.ready,
             inner.prefer,
-            forget=inner.forget,
         )
 
     def expect(self, jobs: Sequence[Job]) -> bool:

@@ -18,7 +18,6 @@ import pytest
 from optimizer.errors import BaselineError, NoDeviceError, RunnerError
 from optimizer.model import Effort, Kernel, Kind, Status, Verdict, Workload
 from runners import dispatch, interposer, seat
-from runners.awaited import Awaited
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.line import Compiled, Rank, first, rehearsable
@@ -163,38 +162,6 @@ def test_gpus_with_nothing_to_do_are_made_ready_while_the_unedited_kernel_is_jud
         more = [asked.get(timeout=60) for _ in range(2)]
         assert sorted(effort for _, effort in more) == ["confirm", "screen"]
     assert asked.empty()
-
-
-class Held(Words):
-    """Compiles nothing before it may."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.may = threading.Event()
-
-    def build(self, kernel: Kernel, workload: Workload) -> Built:
-        assert self.may.wait(60)
-        return super().build(kernel, workload)
-
-
-def test_what_is_foreseen_no_longer_is_not_run_until_it_is_chosen_or_looked_at(
-    tmp_path: Path,
-) -> None:
-    here, held = [Path(__file__).parent], Held()
-    with LocalDispatcher(
-        held, scratch=tmp_path, command=COMMAND, locked=False, readable=here
-    ) as gpu:
-        found = gpu.dispatch([job("one"), job("two"), job("three")])
-        assert isinstance(found, Awaited)
-        for place in range(3):
-            found.forget(place)
-        held.may.set()
-        assert gpu.dispatch([job("other")])[0].status is Status.CORRECT
-        assert not any(found.ready(place) for place in range(3))
-        found.prefer(0, urgent=True)
-        assert found[0].status is Status.CORRECT
-        assert found[2].status is Status.CORRECT
-        assert not found.ready(1)
 
 
 def test_whole_programs_are_not_rehearsed_and_neither_are_candidates() -> None:
