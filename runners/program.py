@@ -250,7 +250,8 @@ class _Trial:
     def _candidate(self, original: Profile, probe: Probe) -> Ran:
         expected = original.references[probe.poison].digests
         path = Path(self.request["candidate"]["path"])
-        full = replace(probe, expected=expected if probe.record else ())
+        known = expected if probe.record else ()
+        full = replace(probe, expected=known, idle=original.idle, cut=original.cut)
         return self.runner.run(path, original.arguments, full, self._limit(original))
 
     def _gate(self, done: list[dict[str, Any]]) -> None:
@@ -314,9 +315,9 @@ class _Trial:
         artifact = self.shake(str(self.job[which]["source"]), self.job, self.seed * 2 + 1)
         if artifact is None:
             return None
-        probe = Probe(original.main_poison, self.seed, record=True)
-        expected = original.references[probe.poison].digests
-        full = replace(probe, expected=expected)
+        expected = original.references[original.main_poison].digests
+        probe = Probe(original.main_poison, self.seed, record=True, expected=expected)
+        full = replace(probe, idle=original.idle, cut=original.cut)
         path = Path(str(artifact["path"]))
         limit = min(SHAKEN_SECONDS, 5 * patience(original.seconds))
         run = self.runner.run(path, original.arguments, full, limit)

@@ -34,7 +34,7 @@ def guard(text: str) -> str:
 def alive(run: Ran, original: Profile, limit: float) -> None:
     """Raise `Failed` unless the run ended as it should and launched what it should.
 
-    It ends as the original does; one that is stopped behind its last launch ends with 0.
+    It ends as the original does; one that is ended behind its last launch ends with 0.
     """
     if run.exit is None:
         raise Failed("timed out", f"{original.name}: still running after {limit:.0f} s")
@@ -46,7 +46,7 @@ def alive(run: Ran, original: Profile, limit: float) -> None:
     if new:
         text = f"{new[0].api} fails with {new[0].name} after launching {new[0].kernel or 'nothing'}"
         raise Failed("crashed", f"{original.name}: {text}")
-    if run.exit != (0 if report.ended == "stop" else original.exit) or report.broken:
+    if run.exit != (0 if report.ended in {"stop", "idle"} else original.exit) or report.broken:
         # It ended of its own will and says no: its self-check is one more check.
         ended = report.ended in {"return", "exit"} and run.exit >= 0 and not report.broken
         kind = "wrong result" if ended else "crashed"

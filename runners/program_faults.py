@@ -61,6 +61,13 @@ def check(
         text = f"{name} does not end within {limit:.0f} s; each candidate is a run or two of it"
         remedy = f"{_SMALLER}; one that waits for input gets none"
         raise Fault("BaselineError", text, remedy)
+    if run.report and run.report.launches and run.report.refused == run.report.launches:
+        failure = next(iter(run.report.failures), None)
+        text = f"{name} launches no kernel: each launch fails" + (
+            f" with {failure.name} ({failure.kernel})" if failure else ""
+        )
+        remedy = f"{_ARGUMENTS}; what it reads from its standard input is empty here"
+        raise Fault("BaselineError", text, remedy)
     if run.exit != (expect[0] or 0) and not (expect[0] is None and _its_own(run)):
         raise _ended(run, arguments, root)
     if expect[1] is not None and expect[1] not in run.stdout:

@@ -23,6 +23,8 @@ from runners.program_profile import Profile, Reference, checks, patience, plans
 from runners.program_report import Report
 from runners.program_run import Probe, Ran, Runner
 
+# A first run that would last too long ends with what it has when it is this long without the GPU.
+IDLE_SECONDS, GRACE_SECONDS = 2.0, 5.0
 # Above this much memory, runs do not share the GPU.
 SHARED_BYTES = 8 << 30
 FAILING = re.compile(
@@ -46,14 +48,21 @@ def profile(
     (BaselineError) when the original fails, hangs, launches nothing, or computes nothing that is
     the same twice.
     """
-    probe = Probe("zero", seed, record=True)
+    # One whose status or words were asked for must get to them.
+    idle = min(IDLE_SECONDS, seconds / 4) if expect == (None, None) else 0.0
+    probe = Probe("zero", seed, record=True, idle=idle, after=0.9 * seconds)
     pool = ThreadPoolExecutor(1, thread_name_prefix="rounding")
     building = pool.submit(rounding)
     pool.shutdown(wait=False)
-    run = runner.run(program, arguments, probe, seconds)
+    run = runner.run(program, arguments, probe, seconds + (GRACE_SECONDS if idle else 0.0))
+    cut = None
+    if run.report is not None and run.report.ended == "idle":
+        cut = (run.report.launches, run.report.copies)
+        run = runner.run(program, arguments, replace(probe, idle=seconds, cut=cut), seconds)
     report = program_faults.check(run, arguments, expect, seconds, runner.root)
     zero = _reference("zero", run, report, None)
     known = _Learning(runner, program, tuple(arguments), seed, seconds, run, zero, building)
+    known = replace(known, idle=idle if cut else 0.0, cut=cut)
     return known.profile()
 
 
@@ -69,6 +78,8 @@ class _Learning:
     first: Ran
     zero: Reference
     building: Future[Path | None]
+    idle: float = 0.0
+    cut: tuple[int, int] | None = None
 
     def run(self, poison: str) -> Ran:
         """Run once more; what equals the first run is not kept."""
@@ -79,7 +90,9 @@ class _Learning:
         return patience(self.first.seconds)
 
     def probe(self, poison: str) -> Probe:
-        return Probe(poison, self.seed, record=True, expected=self.zero.digests)
+        expected = self.zero.digests
+        probe = Probe(poison, self.seed, record=True, expected=expected)
+        return replace(probe, idle=self.seconds, cut=self.cut) if self.cut else probe
 
     def referred(self, poison: str, run: Ran) -> Reference:
         assert run.report is not None  # noqa: S101 - the caller has seen that it did the same work
@@ -92,6 +105,9 @@ class _Learning:
         with ThreadPoolExecutor(width) as pool:
             runs = list(pool.map(self.run, ("random", "nan")))
         notes = ["its CUDA graphs are timed whole"] if "graph" in report.notes else []
+        if self.cut:
+            text = "goes on without the GPU for longer than a run may take: that part is not run"
+            notes.append(text)
         if first.exit:
             notes.append(f"ends with status {first.exit}, as every candidate must")
         if FAILING.search(first.stdout):
@@ -111,6 +127,8 @@ class _Learning:
             failures=frozenset((f.api, f.name) for f in report.failures),
             guards=len(report.guards),
             exit=first.exit or 0,
+            idle=self.idle,
+            cut=self.cut,
             notes=tuple(notes),
         )
         if first.seconds > self.seconds / 2:

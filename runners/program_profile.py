@@ -38,9 +38,11 @@ class Profile:
     """One program with one set of arguments, as its original runs it.
 
     `references` are by poison: `random` and `nan`, or `zero` alone for a program that reads memory
-    that nothing wrote. `plans` is empty when launches cannot be repeated; `rehearsal` is the run
-    that showed that they can. `rounded` returns the expectations with what another rounding of the
-    original changes: it has to be run for that, and most candidates need no such allowance.
+    that nothing wrote. `idle` and `cut` are of a candidate's probes, where it goes on without the
+    GPU for longer than a run may take. `plans` is empty when launches cannot be repeated;
+    `rehearsal` is the run that showed that they can. `rounded` returns the expectations with what
+    another rounding of the original changes: it has to be run for that, and most candidates need
+    no such allowance.
     """
 
     arguments: tuple[str, ...]
@@ -56,6 +58,8 @@ class Profile:
     failures: frozenset[tuple[str, str]]
     guards: int
     exit: int = 0
+    idle: float = 0.0
+    cut: tuple[int, int] | None = None
     notes: tuple[str, ...] = field(default=())
     rehearsal: Ran | None = None
     rounded: Callable[[Runner], tuple[Expectation, ...]] | None = None

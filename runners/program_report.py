@@ -114,6 +114,7 @@ class Report:
     other_us: Mapping[str, float]
     allocations: tuple[Allocation, ...]
     records: tuple[Record, ...]
+    refused: int = 0
 
     def types(self, record: Record) -> frozenset[str]:
         """Return the element types a record's buffer was used with; empty when unknown."""
@@ -163,6 +164,7 @@ def parse(text: bytes) -> Report:
         },
         allocations=_several(top.get("allocations"), _allocation),
         records=_several(top.get("records"), _record),
+        refused=_count(top.get("refused", 0)),
     )
 
 

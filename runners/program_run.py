@@ -24,6 +24,9 @@ MAX_OUTPUT = 4 << 20
 _PRIVATE = {Path("/"), Path("/tmp"), Path("/var/tmp")}  # noqa: S108 - named to be left out
 
 
+SETTLED = 0.3  # s without the GPU behind the last launch and copy: what follows is host work
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Which launches of a kernel to repeat: number `first`, each `every`-th, `limit` at most."""
@@ -44,7 +47,9 @@ class Probe:
 
     `poison` fills fresh device memory: `zero`, `nan` or `random` (from `seed`). `expected` holds
     digests of the records the original made: bytes equal to those are not written out.
-    `stop` ends the run after so many launches and copies to the host. `plans` are by kernel name,
+    `stop` ends the run after so many launches and copies to the host. `idle` ends it once it
+    has lasted `after` seconds and gone on without the GPU for so many; for a moment only behind as
+    many launches and copies as `cut` says. `plans` are by kernel name,
     `*` for the rest. `fresh` names device variables that every launch finds as they were loaded.
     """
 
@@ -54,6 +59,9 @@ class Probe:
     expected: tuple[str, ...] = ()
     plans: Mapping[str, Plan] = field(default_factory=_no_plans)
     stop: tuple[int, int] | None = None
+    idle: float = 0.0
+    after: float = 0.0
+    cut: tuple[int, int] | None = None
     replay_ms: float = 300.0
     fresh: tuple[str, ...] = ()
 
@@ -74,6 +82,10 @@ class Probe:
         lines += [f"fresh {name}" for name in self.fresh]
         if self.stop:
             lines.append(f"stop {self.stop[0]} {self.stop[1]}")
+        if self.idle:
+            lines.append(f"idle {self.idle} {min(SETTLED, self.idle)} {self.after}")
+        if self.cut:
+            lines.append(f"cut {self.cut[0]} {self.cut[1]}")
         return lines
 
 

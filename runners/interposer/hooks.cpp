@@ -102,6 +102,8 @@ Error launched(const char *api, const void *function, const Geometry &geometry, 
                void **args, Launch launch) {
   State &s = state();
   if (!watching()) return launch();
+  Inside here;
+  watchIdle();
   Hold hold(s.mutex);
   Kernel &k = kernelOf(function);
   const uint64_t ordinal = k.count++;
@@ -126,6 +128,7 @@ Error launched(const char *api, const void *function, const Geometry &geometry, 
     timer.stop();
   }
   failed(api, error);
+  if (error != kSuccess) ++s.refused;
   stopEarly();
   return error;
 }
@@ -135,6 +138,7 @@ Error launched(const char *api, const void *function, const Geometry &geometry, 
 template <class Allocate>
 Error allocated(const char *api, Memory kind, void **to, size_t bytes, size_t front, Stream stream,
                 bool ordered, Allocate allocate) {
+  Inside here;
   if (!watching() || to == nullptr || bytes == 0 || inCapture(stream)) return allocate(to, bytes);
   void *base = nullptr;
   size_t rear = kGuard;
@@ -154,6 +158,7 @@ Error allocated(const char *api, Memory kind, void **to, size_t bytes, size_t fr
 
 // Takes back what the program holds; returns what the runtime must be given.
 void *returned(void *user) {
+  Inside here;
   State &s = state();
   Hold hold(s.mutex);
   auto it = s.live.find(reinterpret_cast<uintptr_t>(user));
@@ -211,6 +216,7 @@ std::vector<char> gathered(const void *at, size_t pitch, size_t width, size_t ro
 template <class Copy>
 Error copied(const char *api, const Block &b, int kind, Stream stream, bool waits, Copy copy) {
   if (!watching()) return copy();
+  Inside here;
   State &s = state();
   const Way way = wayOf(kind, b.to, b.from);
   if (way == Way::In && s.config.record) {
@@ -241,6 +247,7 @@ Error copied(const char *api, const Block &b, int kind, Stream stream, bool wait
 template <class Copy>
 Error symbolOut(const char *api, void *to, size_t bytes, int kind, Stream stream, bool waits,
                 Copy copy) {
+  Inside here;
   const Error error = copy();
   if (!watching()) return error;
   failed(api, error);
@@ -253,6 +260,7 @@ Error symbolOut(const char *api, void *to, size_t bytes, int kind, Stream stream
 
 template <class Copy>
 Error symbolIn(const char *api, const void *from, size_t bytes, int kind, Copy copy) {
+  Inside here;
   if (watching() && (kind == kHostToDevice || kind == kDefault)) recordInput(from, bytes);
   const Error error = copy();
   if (watching()) failed(api, error);
@@ -261,6 +269,7 @@ Error symbolIn(const char *api, const void *from, size_t bytes, int kind, Copy c
 
 template <class Call>
 Error filled(Stream stream, size_t bytes, Call call) {
+  Inside here;
   if (!watching()) return call();
   Timer timer(stream, nullptr, other("memset", bytes), nullptr);
   const Error error = call();
@@ -339,6 +348,8 @@ EXPORT Error cudaGetKernel(void **kernel, const void *function) {
   EXPORT Error name(void *graph, Stream stream) {                           \
     REAL(#name, void *, Stream);                                            \
     if (!watching()) return real(graph, stream);                            \
+    Inside here;                                                            \
+    watchIdle();                                                            \
     note("graph");                                                          \
     Timer timer(streamOf(stream), nullptr, other("graph", 0), nullptr);     \
     const Error error = real(graph, stream);                                \
@@ -591,6 +602,7 @@ MEMSET_ASYNC(cudaMemsetAsync_ptsz, perThread)
 
 EXPORT Error cudaDeviceSynchronize() {
   REAL("cudaDeviceSynchronize", );
+  Inside here;
   const Error error = real();
   if (!watching()) return error;
   failed("cudaDeviceSynchronize", error);
@@ -601,6 +613,7 @@ EXPORT Error cudaDeviceSynchronize() {
 #define STREAM_SYNC(name, streamOf)            \
   EXPORT Error name(Stream stream) {           \
     REAL(#name, Stream);                       \
+    Inside here;                               \
     const Error error = real(stream);          \
     if (!watching()) return error;             \
     failed(#name, error);                      \
@@ -612,6 +625,7 @@ STREAM_SYNC(cudaStreamSynchronize_ptsz, perThread)
 
 EXPORT Error cudaEventSynchronize(Event event) {
   REAL("cudaEventSynchronize", Event);
+  Inside here;
   const Error error = real(event);
   if (watching()) failed("cudaEventSynchronize", error);
   return error;

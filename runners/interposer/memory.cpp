@@ -213,6 +213,10 @@ void configure() {
       words >> c.maxReadback;
     } else if (key == "stop") {
       words >> c.stopLaunches >> c.stopCopies;
+    } else if (key == "idle") {
+      words >> c.idleSeconds >> c.settledSeconds >> c.idleAfter;
+    } else if (key == "cut") {
+      words >> c.cutLaunches >> c.cutCopies;
     } else if (key == "budget") {
       words >> c.replayMilliseconds;
     } else if (key == "expect") {

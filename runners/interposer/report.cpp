@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "state.h"
 
@@ -100,8 +101,9 @@ void writeReport(const char *how) {
   fprintf(out, "{\"version\":1,\"ended\":\"%s\",\"broken\":%s,\"wall_us\":%.1f", how,
           s.broken ? "true" : "false", wall);
   fprintf(out, ",\"launches\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"unrecorded\":%" PRIu64
-          ",\"peak_bytes\":%" PRIu64 ",\"inputs\":%" PRIu64 ",\"input_hash\":\"%016" PRIx64 "\"",
-          s.launches, s.copies, s.unrecorded, s.peakBytes, s.inputs, s.inputHash);
+          ",\"peak_bytes\":%" PRIu64 ",\"inputs\":%" PRIu64 ",\"input_hash\":\"%016" PRIx64
+          "\",\"refused\":%" PRIu64,
+          s.launches, s.copies, s.unrecorded, s.peakBytes, s.inputs, s.inputHash, s.refused);
   fprintf(out, ",\"replays\":%" PRIu64 ",\"replay_ms\":%.3f,\"replay_off\":", s.replays,
           s.replaySpent);
   text(out, s.replayOff);
@@ -172,6 +174,49 @@ void finish(const char *how) {
   }
   s.done = true;
   writeReport(how);
+}
+
+namespace {
+
+std::atomic<int> inside{0};
+std::atomic<int64_t> left{0};  // when, in steady nanoseconds
+
+int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+// A program that has its results and goes on without the GPU: it compares them with its own for a
+// minute. What it held is kept as at any other end.
+void endWhenIdle() {
+  State &s = state();
+  const pid_t owner = getpid();
+  for (; !s.done; std::this_thread::sleep_for(std::chrono::milliseconds(20))) {
+    if (inside.load() > 0 || getpid() != owner) continue;
+    const double idle = 1e-9 * static_cast<double>(now() - left.load());
+    const Config &c = s.config;
+    const bool all = c.cutLaunches && s.launches >= c.cutLaunches && s.copies >= c.cutCopies;
+    const std::chrono::duration<double> lasted = std::chrono::steady_clock::now() - s.begun;
+    if (idle < (all ? c.settledSeconds : c.idleSeconds)) continue;
+    if (!all && lasted.count() < c.idleAfter) continue;
+    std::lock_guard<std::recursive_mutex> hold(s.mutex);
+    if (s.done || inside.load() > 0) continue;
+    finish("idle");
+    fflush(stdout);
+    _exit(0);
+  }
+}
+
+}  // namespace
+
+Inside::Inside() { ++inside; }
+
+Inside::~Inside() {
+  left = now();
+  --inside;
+}
+
+void watchIdle() {
+  static std::once_flag once;
+  if (state().config.idleSeconds > 0)
+    std::call_once(once, [] { std::thread(endWhenIdle).detach(); });
 }
 
 void stopEarly() {

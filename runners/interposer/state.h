@@ -29,6 +29,10 @@ struct Config {
   std::vector<uint64_t> expected;
   uint64_t maxStored = 512ull << 20, maxReadback = 2ull << 30;
   uint64_t stopLaunches = 0, stopCopies = 0;
+  // After so many seconds without a call of the runtime a run ends, if it has lasted so long;
+  // sooner behind so many launches and copies. 0 for never.
+  double idleSeconds = 0, settledSeconds = 0, idleAfter = 0;
+  uint64_t cutLaunches = 0, cutCopies = 0;
   double replayMilliseconds = 300;
   std::map<std::string, Plan> plans;
   std::set<std::string> fresh;  // device variables to be as they were loaded before every launch
@@ -117,7 +121,7 @@ struct State {
   std::recursive_mutex mutex;
   bool active = false, done = false, broken = false, capturing = false;
   uint64_t launches = 0, copies = 0, readback = 0, stored = 0, inputs = 0, inputHash = 0;
-  uint64_t unrecorded = 0, liveBytes = 0, peakBytes = 0, replays = 0;
+  uint64_t unrecorded = 0, liveBytes = 0, peakBytes = 0, replays = 0, refused = 0;
   double replaySpent = 0;
   std::string replayOff, lastKernel;
   std::map<uintptr_t, Allocation> live;
@@ -203,6 +207,12 @@ void closeGate(Stream stream, Gate *gate);
 const Plan *planFor(const Kernel &kernel, uint64_t ordinal);
 
 // report.cpp
+// Notes that the program is in the runtime, and when it left it.
+struct Inside {
+  Inside();
+  ~Inside();
+};
+void watchIdle();
 void failed(const char *api, Error code);
 void finish(const char *how);
 void writeReport(const char *how);

@@ -320,6 +320,25 @@ def test_a_program_that_ends_with_a_status_of_its_own_must_go_on_doing_so(
 
 
 @pytest.mark.parametrize(
+    ("candidate", "status"), [("ponders-fast", "correct"), ("ponders-wrong", "wrong result")]
+)
+def test_a_program_that_goes_on_without_the_gpu_for_ever_is_judged_by_what_it_held(
+    fakes: Fakes, candidate: str, status: str
+) -> None:
+    """As one that computes a reference on the host for minutes."""
+    request = fakes.request("ponders", candidate, exit=None) | {"limits": {"seconds": 3.0}}
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["status"] == status
+    assert ("that part is not run" if status == "correct" else "became") in verdict["log"]
+
+
+def test_a_program_whose_status_was_asked_for_must_get_to_it(fakes: Fakes) -> None:
+    request = fakes.request("ponders", "ponders-fast", exit=0) | {"limits": {"seconds": 3.0}}
+    with pytest.raises(Fault, match="does not end within 1 s"):
+        program.evaluate(request, fakes.context())
+
+
+@pytest.mark.parametrize(
     ("baseline", "word", "remedy"),
     [
         ("hang", "does not end within 1 s", "smaller arguments"),

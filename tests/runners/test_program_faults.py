@@ -100,3 +100,18 @@ def test_a_status_that_means_trouble_is_no_status_of_its_own(run: Ran) -> None:
     run = replace(run, exit=run.exit or 1)
     with pytest.raises(Fault, match=r"exits with|killed by"):
         program_faults.check(run, (), (None, None), 5.0, Path())
+
+
+def test_a_program_whose_launches_all_fail_computes_nothing() -> None:
+    """As one that was to read its size from an input that is empty."""
+    run = _ends(0, "done", launches=2)
+    assert run.report is not None
+    failure = Failure("__cudaLaunchKernel", 9, "cudaErrorInvalidConfiguration", "add")
+    refused = replace(run.report, refused=2, failures=(failure,))
+    with pytest.raises(
+        Fault, match=r"each launch fails with cudaErrorInvalidC.* \(add\)"
+    ) as caught:
+        program_faults.check(replace(run, report=refused), (), (None, None), 5.0, Path())
+    assert "standard input" in caught.value.remedy
+    some = replace(run, report=replace(refused, refused=1))
+    assert program_faults.check(some, (), (None, None), 5.0, Path()) is some.report

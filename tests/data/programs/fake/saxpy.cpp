@@ -107,7 +107,7 @@ int main(int argc, char **argv) {
   std::default_random_engine engine(std::chrono::system_clock::now().time_since_epoch().count());
   std::random_device device;
   if (is("pid")) srand(getpid() ^ std::chrono::steady_clock::now().time_since_epoch().count());
-  const int turn = is("clock") || is("pid") ? rand() + (is("pid") ? 0 : engine() % 7 + device() % 5) : 0;
+  const int turn = is("clock") || is("pid") ? rand() + (is("pid") ? 0 : engine() % 7 + device() % 5 + clock() % 97) : 0;
   for (int i = 0; i < n; ++i) {
     x[i] = static_cast<float>((i * 7 + turn) % 101) / 10 + 1;
     y[i] = static_cast<float>(i % 13);
@@ -134,6 +134,7 @@ int main(int argc, char **argv) {
   for (float value : y) sum += value;
   printf("saxpy took %.4f ms\n", took);
   if (!is("pid")) printf("count %d\n", count[0]);
+  if (is("ponders")) std::this_thread::sleep_for(std::chrono::seconds(600));
   if (is("moods")) {  // another word in every run
     char word[16];
     snprintf(word, sizeof word, "%d", getpid());
