@@ -398,7 +398,7 @@ class Expansion:
     def _begin(self, kernels: Sequence[Kernel]) -> None:
         evaluator = self.tools.evaluator
         if isinstance(evaluator, Expectant):
-            evaluator.expect(kernels, self.workload, Effort.SCREEN)
+            evaluator.expect(kernels, self.workload)
 
     def _width(self) -> int:
         width = self.tools.width

@@ -81,9 +81,7 @@ class Machines:
         found = self._inner.evaluate(kernels, workload, effort)
         return Later(found, self) if effort is Effort.SCREEN else found
 
-    def expect(
-        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
-    ) -> bool:
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
         self.begun += [kernel.digest for kernel in kernels]
         return True
 
