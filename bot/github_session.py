@@ -11,11 +11,13 @@ import email.utils
 import json
 import random
 import re
+import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urljoin, urlsplit
@@ -123,6 +125,7 @@ class GithubSession:
         self._patience = patience
         self._client = httpx.Client(
             timeout=patience.timeout,
+            verify=_trusted(),
             headers={
                 "Accept": "application/vnd.github+json",
                 "X-GitHub-Api-Version": VERSION,
@@ -513,13 +516,26 @@ def at(repository: str, *parts: str | int) -> str:
     return "/".join(["/repos", repository, *(quote(str(part), safe="") for part in parts)])
 
 
+@lru_cache(maxsize=1)
+def _trusted() -> ssl.SSLContext:
+    """Return what certificates are checked with; reading those takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
+@lru_cache(maxsize=2)
+def _private_key(text: str) -> RSAPrivateKey:
+    """Read a key, which is checked as it is read: that takes a tenth of a second."""
+    key = load_pem_private_key(text.encode(), password=None)
+    if not isinstance(key, RSAPrivateKey):
+        raise TypeError("not an RSA key")
+    return key
+
+
 def _signer(app: App) -> Callable[[float], str]:
     """Return what signs JWTs. Raise `ConfigError` for a key that is none."""
     text = app.key.replace("\\n", "\n")  # as it comes out of many an environment
     try:
-        key = load_pem_private_key(text.encode(), password=None)  # once: it takes a while
-        if not isinstance(key, RSAPrivateKey):
-            raise TypeError("not an RSA key")  # noqa: TRY301
+        key = _private_key(text)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise ConfigError(
             "the App's private key is not readable",
