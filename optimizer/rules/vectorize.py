@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -500,10 +500,9 @@ def _rewrite(
         for node in _dependent(fn, work):
             yield (*source.statement_span(node), "")
         yield from _renamed(fn, work, field(work.test, "condition"), first)
-    gone = counter.declarations if counter is not None else ()
+    gone = sorted(counter.declarations if counter else (), key=lambda node: node.start_byte)
     statements = [n for n in work.statements if all(n.id != g.id for g in gone)]
-    removed = sorted(source.statement_span(node) for node in gone)
-    gone = tuple(sorted(gone, key=lambda node: node.start_byte))
+    removed = [source.statement_span(node) for node in gone]
     yield from ((*at, "") for at in removed[1:])
     if counter is not None:
         lines = f"\n{source.indent(gone[0])}".join(counter.declared(first))
@@ -533,14 +532,18 @@ def _rewrite(
         "}",
         *_stores(source, fn, work, arrays, kept, width, names, step_text),
     ]
-    opening = "" if braced else "{\n" + margin
-    alone = not source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
-    if not alone:  # `if (i < n) y[i] = x[i];` on one line
-        opening = "{\n" + margin if not braced else "\n" + margin
-    yield (low, low, opening + f"\n{margin}".join(head) + f"\n{margin}{step_text}")
+    at, opening, closing = _around(source, low, (outer, margin), braced=braced)
+    yield (at, low, opening + f"\n{margin}".join(head) + f"\n{margin}{step_text}")
     for edit in _indents(source, low, high, step_text):
         if not any(a <= edit[0] < b for a, b in removed):
             yield edit
+    yield from _replaced(source, arrays, kept, lane)
+    yield (high, high, f"\n{margin}" + f"\n{margin}".join(tail) + closing)
+
+
+def _replaced(
+    source: Source, arrays: Sequence[Array], kept: Mapping[str, str], lane: str
+) -> Iterator[Replacement]:
     for array in arrays:
         for access in array.accesses:
             parent = access.node.parent
@@ -548,10 +551,20 @@ def _rewrite(
             if parent is not None and parent.type == "pointer_expression":
                 call = _ldg(source, parent)
             yield (*span(call or access.node), f"{kept[array.variable.name]}[{lane}]")
-    closing = "" if braced else f"\n{outer}}}"
-    if not alone and braced:
-        closing = f"\n{outer}"
-    yield (high, high, f"\n{margin}" + f"\n{margin}".join(tail) + closing)
+
+
+def _around(
+    source: Source, low: int, margins: tuple[str, str], *, braced: bool
+) -> tuple[int, str, str]:
+    """Return from where on to replace before statements, and what opens and closes their block."""
+    outer, margin = margins
+    alone = not source.text[source.text.rfind("\n", 0, low) + 1 : low].strip()
+    if braced:  # or `if (i < n) { y[i] = x[i]; }` on one line
+        return (low, "", "") if alone else (low, f"\n{margin}", f"\n{outer}")
+    header = len(source.text[:low].rstrip())
+    if alone and source.text[header - 1] == ")":
+        return header, f" {{\n{margin}", f"\n{outer}}}"
+    return low, f"{{\n{margin}", f"\n{outer}}}"
 
 
 def _grouped(text: str) -> str:

@@ -41,7 +41,8 @@ class _Shared:
 def vectorize_rows(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Give each lane of a row 2 to 16 neighbours of it at a time, moved by one wide access.
 
-    For `for (i = threadIdx.x; i < n; i += blockDim.x)` and the like by the lanes of a warp. Legal
+    For `for (i = threadIdx.x; i < n; i += blockDim.x)` and the like by the lanes of a warp, or by
+    the whole grid in a kernel whose threads meet later. Legal
     where a loop only makes sums that all its threads then join, or stores elements of its own:
     which thread has which element makes no difference then. Loops of a kernel that touch an array
     one of them writes are changed alike. Alignment is tested when the kernel runs.
@@ -76,15 +77,17 @@ def _rewrite(
     source: Source, fn: Function, found: Sequence[_Shared], width: int
 ) -> Iterator[Replacement]:
     name = source.fresh_name("kWidth", *(v.name for v in fn.variables.all))
-    first = next(n for n in fn.body.named_children if contains(n, found[0].loop.node))
+    declared = [one.loop.variable.declaration for one in found if one.loop.variable is not None]
+    begin = min(node.start_byte for node in declared)
+    first = next(n for n in fn.body.named_children if n.end_byte > begin)
     yield source.insert_before(first, f"constexpr int {name} = {width};")
     for one in found:
-        loop = one.loop
-        if loop.variable is None or loop.start is None or loop.bound is None:
+        loop, start = one.loop, _start(one.loop)
+        if loop.variable is None or start is None or loop.bound is None:
             continue
         statements = tuple(n for n in loop.body_statements() if n.type != "comment")
         declaration = loop.variable.declaration
-        work = Work(loop.variable, declaration, loop.start, loop.bound, statements, loop=loop)
+        work = Work(loop.variable, declaration, start, loop.bound, statements, loop=loop)
         yield from rewritten(source, fn, work, one.arrays, width)
 
 
@@ -109,8 +112,8 @@ def _changed(source: Source, fn: Function, threads: int) -> list[_Shared]:
             continue
         of = [a for a in fn.accesses if a.root == access.root]
         places = [next((o for o in found if contains(o.loop.node, a.node)), None) for a in of]
-        if not any(places):
-            continue
+        if all(p is None or a.kind == "atomic" for p, a in zip(places, of, strict=True)):
+            continue  # what any thread may add to does not ask who does
         if any(p is None for p in places) or len({p.key for p in places if p is not None}) > 1:
             return []
         indices = [
@@ -127,10 +130,8 @@ def _key(source: Source, fn: Function, loop: Loop, threads: int) -> tuple[str, s
     """Return where a loop that threads share starts and ends; None for other loops."""
     if loop.kind != "for" or not loop.counted or loop.relation != "<" or loop.leaves_early:
         return None
-    variable, start, bound, step = loop.variable, loop.start, loop.bound, loop.step_node
+    variable, start, bound, step = loop.variable, _start(loop), loop.bound, loop.step_node
     if variable is None or start is None or bound is None or loop.update is None:
-        return None
-    if not contains(loop.node, variable.declaration) or fn.variables.of(variable.name_node) is None:
         return None
     inside = [n for n in variable.declaration.named_children if n.type != "type_qualifier"]
     if len(inside) != 2 or not fn.uniform(bound) or list(walk(bound, "call_expression")):
@@ -139,12 +140,40 @@ def _key(source: Source, fn: Function, loop: Loop, threads: int) -> tuple[str, s
         return None
     if any(contains(loop.node, call.node) for call in (*fn.barriers, *fn.warp_calls)):
         return None
+    if _over_grid(fn, start, step):
+        # Of kernels whose threads do not meet `vectorize` takes care.
+        return ("grid", source.plain(bound)) if fn.barriers or fn.warp_calls else None
     lanes = _lanes(source, fn, start, threads)
     stride = source.plain(step) if step is not None else ""
     value = loop.step if loop.step is not None else source.value(stride)
     if lanes is None or (value != lanes and not (stride == "blockDim.x" and lanes == threads)):
         return None
     return source.plain(start), source.plain(bound)
+
+
+def _start(loop: Loop) -> Node | None:
+    """Return where a loop starts: in its header, or where its variable is declared for it alone."""
+    variable = loop.variable
+    if variable is None:
+        return None
+    if loop.start is not None:
+        return loop.start if contains(loop.node, variable.declaration) else None
+    if any(not contains(loop.node, u.node) for u in variable.uses if u.role != "declare"):
+        return None
+    changed = [u.node for u in variable.changes if not contains(variable.declaration, u.node)]
+    if loop.update is None or any(not contains(loop.update, node) for node in changed):
+        return None
+    return variable.init
+
+
+def _over_grid(fn: Function, start: Node, step: Node | None) -> bool:
+    """Return whether all threads of the grid share a loop."""
+    first, stride = fn.affine(start), fn.affine(step) if step is not None else None
+    return (
+        first is not None and stride is not None
+        and dict(first.terms) == {("threadIdx.x",): 1, ("blockDim.x", "blockIdx.x"): 1}
+        and dict(stride.terms) == {("blockDim.x", "gridDim.x"): 1}
+    )  # fmt: skip
 
 
 def _lanes(source: Source, fn: Function, start: Node, threads: int) -> int | None:
@@ -177,6 +206,8 @@ def _arrays(fn: Function, loop: Loop) -> tuple[Array, ...]:
     for name, accesses in groups.items():
         variable = fn.variables.named(name, loop.node)
         written = any(a.writes for a in accesses)
+        if written and all(a.kind == "atomic" and _alone(a) for a in accesses):
+            continue
         index = accesses[0].index
         fits = (
             variable is not None
@@ -208,6 +239,18 @@ def _arrays(fn: Function, loop: Loop) -> tuple[Array, ...]:
     return tuple(found) if len(found) <= _MOST_ARRAYS and not late else ()
 
 
+def _alone(access: Access) -> bool:
+    """Return whether nothing is made of what an atomic returns."""
+    statement = access.statement
+    inner = statement.named_children[0] if statement and statement.named_children else None
+    return (
+        statement is not None
+        and statement.type == "expression_statement"
+        and inner is not None
+        and inner.type == "call_expression"
+    )
+
+
 def _in_a_store(found: Sequence[Array], access: Access) -> bool:
     """Return whether an element is read for the very statement that stores."""
     stores = [a.statement for one in found for a in one.accesses if a.writes]
@@ -236,6 +279,8 @@ def _side_by_side(fn: Function, loop: Loop, access: Access) -> bool:
 def _sums_are_joined(source: Source, fn: Function, loop: Loop) -> bool:
     """Return whether all that a loop leaves behind are sums that its threads join at once."""
     for variable in outer_scalars(fn, loop):
+        if variable is loop.variable:
+            continue
         if not updates(source, fn, variable, loop.node):
             return False
         later = [

@@ -11,6 +11,7 @@ from optimizer.model import Edit, Kernel
 from optimizer.rules.vectorize_rows import vectorize_rows
 from optimizer.testing import RewriteRuleContract
 from tests.optimizer.rules import emulator
+from tests.optimizer.rules.host_threads import run
 
 BLOCKS = """\
 __device__ float joined(float v, float *part) {
@@ -138,3 +139,63 @@ def test_an_array_that_another_loop_touches_otherwise_stays_with_its_threads() -
         "y[row * cols + j] /= sum + 1", "y[row * cols + j] /= sum + y[row * cols]"
     )
     assert edits(shifted) == []
+
+
+GRID = """\
+__global__ void count(const unsigned char *x, int *bins, float *sum, const float *y, int n)
+{
+    __shared__ int own[16];
+    __shared__ float part[2];
+    if (threadIdx.x < 16) own[threadIdx.x] = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i < n; i += blockDim.x * gridDim.x) {
+        atomicAdd(&own[x[i]], 1);
+    }
+    float total = 0;
+    for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += blockDim.x * gridDim.x)
+        total += y[k];
+    for (int d = 16; d > 0; d /= 2)
+        total += __shfl_down_sync(0xffffffff, total, d);
+    if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = total;
+    __syncthreads();
+    if (threadIdx.x < 16) atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+    if (threadIdx.x == 0) atomicAdd(sum, part[0] + part[1]);
+}
+void go(const unsigned char *x, int *bins, float *sum, const float *y, int n) {
+    count<<<4, 64>>>(x, bins, sum, y, n);
+}
+"""
+
+
+def test_what_the_grid_counts_and_adds_up_is_loaded_wide(tmp_path: Path) -> None:
+    found = edits(GRID)
+    assert [e.title[:6] for e in found] == ["move 4", "move 2"], "of floats, the wider of both"
+    text = found[0].source
+    assert "int first = (blockIdx.x * blockDim.x + threadIdx.x) * kWidth;" in text
+    assert "atomicAdd(&own[x_next[j]], 1);" in text
+    assert "total += y_next[j];" in text
+    assert "kWidth) {\n" in text
+    main = """
+  for (int n : {1, 999, 1024}) for (int shift = 0; shift < 2; shift++) {
+    std::vector<unsigned char> x(n + 1); std::vector<float> y(n + 1); int bins[16] = {}; float sum = 0;
+    for (int i = 0; i <= n; i++) { x[i] = i * 7 % 16; y[i] = i % 5; }
+    launch(dim3(2), dim3(64), [&] { count(x.data() + shift, bins, &sum, y.data() + shift, n); });
+    for (int b : bins) printf("%d ", b);
+    printf("%g ", sum);
+  }"""
+    before, after = (run(t.partition("void go")[0], main, tmp_path) for t in (GRID, text))
+    assert before == after
+
+
+def test_an_atomic_whose_result_is_used_says_who_was_first() -> None:
+    first = GRID.replace("atomicAdd(&own[x[i]], 1);", "bins[16 + i] = atomicAdd(&own[x[i]], 1);")
+    assert all("x_next" not in e.source for e in edits(first))
+    assert (
+        edits(
+            GRID.replace("    __syncthreads();\n", "").replace(
+                "__shfl_down_sync(0xffffffff, total, d)", "d"
+            )
+        )
+        == []
+    )
