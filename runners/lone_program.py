@@ -15,6 +15,7 @@ from pathlib import Path
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
 from runners import build_advice, companions, header_digest, joined
+from runners.flags import repository
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
 _INCLUDE = companions.INCLUDE
@@ -117,15 +118,22 @@ def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, 
 def own_headers(text: str, file: Path, folders: Sequence[str] = ()) -> dict[str, str]:
     """Return the headers that a file includes from its own folder and below, by path, with texts.
 
-    And from other folders, relative to its own. Those that cannot be read are left out.
+    And from other folders, relative to its own. Those that cannot be read are left out, and so are
+    those outside of the repository or, without one, of the folder around: a stranger's file may
+    name any other file of this host.
     """
     found: dict[str, str] = {}
     places = [file.parent, *(file.parent / one for one in folders)]
+    around = repository(file.parent.resolve()) or file.parent.resolve().parent
     for path in sorted(header_digest.included(text, places)[0])[:MOST_HEADERS]:
+        if around not in Path(path).parents:
+            continue
         try:
-            found[path] = Path(path).read_text(encoding="utf-8", errors="replace")
+            with Path(path).open("rb") as header:
+                data = header.read(MOST_BYTES)
         except OSError:
             continue
+        found[path] = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
     return found
 
 

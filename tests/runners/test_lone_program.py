@@ -200,3 +200,18 @@ def test_a_main_that_is_a_try_block_is_one(tmp_path: Path) -> None:
     text = "int main(int argc, char** argv) try { return 0; } catch (...) { return 3; }\n"
     assert lone_program.workload(text, "main.cu", tmp_path) is not None
     assert lone_program.workload("void main_loop() {}\n// main() try\n", "a.cu", tmp_path) is None
+
+
+def test_headers_outside_of_the_repository_are_not_read(tmp_path: Path) -> None:
+    """A pull request's file may name any file of the host that reviews it."""
+    repository = tmp_path / "repository"
+    (repository / ".git").mkdir(parents=True)
+    (repository / "src").mkdir()
+    (tmp_path / "outside.h").write_text("#define TOKEN 42\n")
+    (repository / "inside.h").write_text("int inside();\n")
+    (repository / "src" / "link.h").symlink_to(tmp_path / "outside.h")
+    file = repository / "src" / "main.cu"
+    lines = ["../../outside.h", str(tmp_path / "outside.h"), "link.h", "../inside.h"]
+    file.write_text("".join(f'#include "{line}"\n' for line in lines))
+    found = lone_program.own_headers(file.read_text(), file, ["..", "../.."])
+    assert list(found) == [str((repository / "inside.h").resolve())]
