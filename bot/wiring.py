@@ -253,8 +253,10 @@ class Workshop:
         return self._local(say)
 
     def _local(self, say: Callable[[str], None]) -> Source:
-        with ThreadPoolExecutor(1) as beside:
+        sandbox = self._stack.enter_context(confined(self.settings))
+        with ThreadPoolExecutor(2) as beside:
             finding = beside.submit(find_toolchain, self.settings.nvcc or None)
+            probing = beside.submit(sandbox.describe)
             gpus = chosen(present(), self.settings.device)
             try:
                 toolchain = finding.result()
@@ -267,7 +269,7 @@ class Workshop:
                     gpus[0].capability,
                     calibrates=not known,
                 )
-                sandbox = self._stack.enter_context(confined(self.settings))
+                probing.result()
             except Fault as fault:
                 unwrap(fault)
         scratch = Path(
