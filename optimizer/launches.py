@@ -211,6 +211,15 @@ class Launches:
                 return self._dim3(variable, named), variable.name
         if listed is not None:
             return tuple(self.extent(c) for c in listed), ""
+        if node.type == "field_expression":
+            held = self._listed(self._member(self._syntax.plain(node), node))
+            if held is not None:
+                text, at = self._syntax.of(node), span(node)
+                values = [self.extent(c).value for c in held]
+                return tuple(
+                    Extent(f"{text}.{axis}", at, value)
+                    for axis, value in zip("xyz", values, strict=False)
+                ), ""
         return self._returned(node) or (self.extent(node),), ""
 
     def _returned(self, node: Node) -> tuple[Extent, ...] | None:
@@ -333,10 +342,48 @@ class Launches:
         constant = self._constants(name)
         return constant.value_span if constant is not None else None
 
+    def _member_value(self, name: str, node: Node, depth: int) -> int | None:
+        """Return the number in `cfg.threads` or in `block.x` of a dim3 local."""
+        base, _, member = name.partition(".")
+        variable = self._variables.named(base, node)
+        if depth > 8 or variable is None:
+            return None
+        if self._is_dim3(variable) and member in ("x", "y", "z"):
+            extents = self._dim3(variable, node) or ()
+            at = "xyz".index(member)
+            return extents[at].value if at < len(extents) else 1 if extents else None
+        given = self._member(name, node)
+        return self.value(self._syntax.of(given), given, depth + 1) if given is not None else None
+
+    def _member(self, name: str, node: Node) -> Node | None:
+        """Return what `cfg.threads` of a local struct is set to, where that happens just once."""
+        variable = self._variables.named(name.partition(".")[0], node)
+        if variable is None or variable.space != "local" or not variable.is_scalar:
+            return None
+        if variable.reference or variable.address_taken or variable.init is not None:
+            return None
+        found: list[Node] = []
+        for use in variable.uses:
+            outer = use.place.parent
+            if use.role == "update" and self._syntax.plain(use.place) == name:
+                if outer is None or operator(outer) != "=" or outer.end_byte > node.start_byte:
+                    return None
+                found.append(outer)
+            elif use.role in ("write", "address", "pass") or (
+                use.role == "update" and use.place.type != "field_expression"
+            ):
+                return None
+        block = found[0].parent.parent if len(found) == 1 and found[0].parent else None
+        if block is None or block.type != "compound_statement" or not contains(block, node):
+            return None
+        return field(found[0], "right")
+
     def value(self, text: str, node: Node, depth: int = 0) -> int | None:
         """Return the number an expression stands for, through settled locals and constants."""
 
         def look(name: str) -> int | None:
+            if "." in name:
+                return self._member_value(name, node, depth)
             variable = self._variables.named(name, node)
             if variable is not None:
                 if variable.space == "parameter" and variable.settled and variable.is_scalar:

@@ -330,8 +330,12 @@ class _Evaluator:
             while self._take("::") and not self.done:
                 token = self._tokens[self._at]
                 self._at += 1
+            name = token.text
+            if self._take("."):  # a member of a struct: its name as one
+                name = f"{name}.{self._peek()}"
+                self._at += 1
             if self._peek() not in ("(", "."):
-                value_or_none = self._lookup(token.text)
+                value_or_none = self._lookup(name)
         if value_or_none is None or abs(value_or_none) > _LIMIT:
             raise _Unknown
         return value_or_none

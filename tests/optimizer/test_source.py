@@ -663,3 +663,42 @@ def test_a_launch_macro_may_print_what_it_launches() -> None:
     assert [extent.value for extent in launch.block] == [128]
     assert not Source(macro.replace("PRINTED", "#block") + kernel + call).launches
     assert not Source(macro.replace("PRINTED", "k ## ernel") + kernel + call).launches
+
+
+MEMBERS = """\
+struct Config { int threads; int blocks; dim3 tile; };
+__global__ void k(float *x);
+void run(float *x) {
+  Config cfg, other;
+  cfg.threads = 128;
+  cfg.tile = dim3(16, 8);
+  other.threads = 64;
+  cfg.blocks = 8 * other.threads;
+  dim3 block(32, 4), grid(1024 / block.x, 64 / block.y);
+  k<<<cfg.blocks, cfg.threads>>>(x);
+  k<<<grid, cfg.tile>>>(x);
+}
+"""
+
+
+def test_geometry_in_members_of_a_struct_is_seen() -> None:
+    one, two = Source(MEMBERS).launches
+    assert [[e.value for e in part or ()] for part in (one.grid, one.block)] == [[512], [128]]
+    assert [[e.value for e in part or ()] for part in (two.grid, two.block)] == [[32, 16], [16, 8]]
+    assert [e.text for e in two.block or ()] == ["cfg.tile.x", "cfg.tile.y"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  cfg.threads = 128;", "  cfg.threads = 128; cfg.threads = 64;"),
+        ("  cfg.threads = 128;", "  if (x) { cfg.threads = 128; }"),
+        ("  cfg.threads = 128;", "  cfg.threads = 128; fill(&cfg);"),
+        ("  cfg.threads = 128;", "  cfg.threads = 128; cfg = other;"),
+        ("  cfg.threads = 128;", "  cfg.threads += 128;"),
+        ("Config cfg,", "Config &cfg = config(),"),
+    ],
+)
+def test_members_that_may_be_something_else_are_not_seen(old: str, new: str) -> None:
+    one, _ = Source(MEMBERS.replace(old, new)).launches
+    assert one.threads is None
