@@ -60,6 +60,8 @@ from runners.wire import verdict_from_dict
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FREE = {Status.REJECTED, Status.NOT_RECORDED}
+# What a row has for each candidate and each job of a GPU: kept in the file, not printed.
+LONG = ("candidates", "jobs")
 PARTS = ("compile", "oracle", "verify", "time")
 
 
@@ -159,6 +161,11 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
                 round(speedup(step.verdict.measurement) or 0.0, 3),
             ]
             for step, at in zip(found.steps, marks, strict=False)
+        ],
+        "jobs": [
+            [one.thread, *(round(at - marks[0], 3) for at in (one.joined, one.compiled, one.taken))]
+            + [round(one.ended - marks[0], 3)]
+            for one in sorted(lined, key=lambda one: one.taken)
         ],
     }
 
@@ -300,7 +307,7 @@ def measure(given: argparse.Namespace) -> int:
             row = {"gpus": given.gpus, "through": "dask" if given.scheduler else "local"}
             row.update(searched(name, shop, given))
             rows.append(row)
-            short = {key: value for key, value in row.items() if key != "candidates"}
+            short = {key: value for key, value in row.items() if key not in LONG}
             print(json.dumps(short), flush=True)
             if given.out:
                 given.out.write_text(
