@@ -152,7 +152,7 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
     """Return an `Execute` that runs programs in a sandbox.
 
     A program may write its scratch directory and read what its working directory links to: the
-    project, and for one's own code what lies beside it.
+    project, and for one's own code what lies beside it and what its arguments name in full.
     """
 
     def inside(
@@ -162,8 +162,11 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
         links = [entry.resolve() for entry in cwd.iterdir() if entry.is_symlink()]
         places |= {link.parent for link in links}
         if sandbox.trust == "own":
-            beside = [e.resolve().parent for e in cwd.parent.iterdir() if e.is_symlink()]
-            places |= {p for p in beside if p not in _PRIVATE and p != Path.home()}
+            above = [one for one in cwd.parents if one != scratch and scratch in one.parents]
+            found = (e.resolve() for one in above for e in one.iterdir() if e.is_symlink())
+            beside = {link.parent for link in found}
+            beside |= {Path(word) for word in command[1:] if word.startswith("/")}
+            places |= {p for p in beside if p not in _PRIVATE and p != Path.home() and p.exists()}
         places |= {Path(p) for p in env["LD_LIBRARY_PATH"].split(":") if p}
         done = sandbox.run(
             command,
@@ -234,7 +237,7 @@ class Runner:
             begun = time.monotonic()
             done = self.execute([str(program), *arguments], cwd, env, home, seconds)
             took = time.monotonic() - begun
-            return _read(done, took, report, _plain(program, cwd, self.root))
+            return _read(done, took, report, _plain(program, cwd, self.root, home))
         finally:
             shutil.rmtree(home, ignore_errors=True)
 
@@ -255,7 +258,7 @@ class Runner:
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _plain(program: Path, cwd: Path, root: Path) -> Callable[[bytes], str]:
+def _plain(program: Path, cwd: Path, root: Path, home: Path) -> Callable[[bytes], str]:
     """Return what makes text of output, with paths of ours as they are where the program is built.
 
     Programs print their own name, and where they are: that is another in every run.
@@ -264,7 +267,8 @@ def _plain(program: Path, cwd: Path, root: Path) -> Callable[[bytes], str]:
         str(program): f"./{program.name}",
         str(program.parent): ".",
         str(cwd): str(root),
-        str(cwd.parent.parent): str(root.parent),
+        str(cwd.parent): str(root.parent),
+        str(home): str(root.parent),
     }
 
     def text(printed: bytes) -> str:

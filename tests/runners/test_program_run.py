@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from runners.program_profile import plans
 from runners.program_report import KernelTimes, Report
-from runners.program_run import Plan, Probe, Runner, environment
+from runners.program_run import Plan, Probe, Runner, environment, sandboxed
+from runners.sandbox import Sandbox
 from runners.working_copy import MAX_FOLDER_FILES
 
 
@@ -29,6 +31,25 @@ def test_a_program_reads_its_project_and_what_lies_beside_it(tmp_path: Path) -> 
     code = "print(open('input.txt').read(), open('../data/more.txt').read())"
     ran = runner(tmp_path).run(Path(sys.executable), ["-c", code], Probe(), 20)
     assert ran.stdout.split() == ["7", "9"]
+
+
+@pytest.mark.parametrize("repository", [True, False])
+def test_a_program_reads_what_its_repository_holds_for_all(
+    tmp_path: Path, *, repository: bool
+) -> None:
+    """As `../../data` of a suite; unpacked without its repository, not as far up."""
+    run = runner(tmp_path)
+    deep = replace(run, root=tmp_path / "suite" / "app" / "gpu")
+    deep.root.mkdir(parents=True)
+    (tmp_path / "suite" / "near.txt").write_text("3")
+    if repository:
+        (tmp_path / ".git").mkdir()
+    code = (
+        "import os; print(open('../../near.txt').read());"
+        "print(os.path.exists('../../../data/more.txt'), os.getcwd())"
+    )
+    ran = deep.run(Path(sys.executable), ["-c", code], Probe(), 20)
+    assert ran.stdout.split() == ["3", str(repository), str(deep.root)]
 
 
 def test_what_a_program_writes_does_not_reach_the_project(tmp_path: Path) -> None:
@@ -128,3 +149,16 @@ def test_launches_of_a_loop_are_sampled_over_its_whole_length() -> None:
     plan = plans(report(k=(1000, 5000.0)))["k"]
     assert plan.first + plan.every * (plan.limit - 1) < 1000
     assert plan.every * plan.limit > 500
+
+
+def test_in_a_sandbox_a_program_reads_what_its_arguments_name(tmp_path: Path) -> None:
+    """A file with its whole path, of one's own program."""
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "in.txt").write_text("5")
+    with Sandbox("own") as sandbox:
+        inside = replace(runner(tmp_path), execute=sandboxed(sandbox, gpu=False))
+        inside.interposer.touch()
+        line = ["-c", "cat $0; cat ../../away/in.txt", str(away / "in.txt")]
+        ran = inside.run(Path("/bin/sh"), line, Probe(), 20)
+    assert ran.stdout == "5", ran.stderr
