@@ -383,7 +383,9 @@ class LocalDispatcher:
             except wire.ForgedResponse as forged:
                 seat.renew()  # whatever wrote that was not our worker alone
                 return _refused(candidate, forged)
-            seat.warm()
+            # Not beside the first candidate: processes that open a GPU hold up those that use it.
+            if job.kernel != job.baseline:
+                seat.warm()
             if job.effort is Effort.CONFIRM and self._profiler is not None and large(verdict):
                 request = self._asked("0", "profile", job, candidate, baseline)
                 verdict = counted_too(verdict, request, self._profiler, self._worker_command())

@@ -21,6 +21,7 @@ from runners import dispatch, interposer, seat
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.line import Compiled, Rank, first, rehearsable
+from runners.sandbox import Child
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
 BASE = Kernel("k", "base")
@@ -260,6 +261,24 @@ def test_a_worker_that_dies_is_the_candidates_crash_and_is_replaced(gpu: LocalDi
     assert crashed.status is Status.CRASHED
     assert "illegal memory access" in crashed.log
     assert process(after) != before
+
+
+def test_a_spare_worker_is_started_behind_the_first_candidate(
+    gpu: LocalDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, it would be in its way."""
+    started: list[int] = []
+    start = seat.Seat._start
+
+    def counted(self: seat.Seat) -> Child:
+        started.append(self.index)
+        return start(self)
+
+    monkeypatch.setattr(seat.Seat, "_start", counted)
+    list(gpu.dispatch([job(BASE.source, Effort.RACE)]))
+    assert len(started) == 1
+    list(gpu.dispatch([job("a")]))
+    assert len(started) == 2
 
 
 def test_a_death_that_does_not_repeat_is_not_the_candidates(gpu: LocalDispatcher) -> None:
