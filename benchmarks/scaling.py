@@ -163,8 +163,13 @@ def searched(name: str, shop: Workshop, given: argparse.Namespace) -> dict[str, 
             for step, at in zip(found.steps, marks, strict=False)
         ],
         "jobs": [
-            [one.thread, *(round(at - marks[0], 3) for at in (one.joined, one.compiled, one.taken))]
-            + [round(one.ended - marks[0], 3)]
+            [
+                one.thread,
+                *(
+                    round(at - marks[0], 3)
+                    for at in (one.joined, one.compiled, one.taken, one.ended)
+                ),
+            ]
             for one in sorted(lined, key=lambda one: one.taken)
         ],
     }
