@@ -53,34 +53,41 @@ def more_blocks(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """
     del findings
     source = Source(kernel.source)
-    for fn in source.kernels:
-        if fn.broken or fn.has_asm or fn.has_goto or fn.conditional or not alone(source, fn):
-            continue
-        block, grid = block_extents(kernel, source, fn), _blocks(kernel, source, fn)
-        if block is None or block[1:] != (1, 1) or grid is None:
-            continue
-        form = _form(source, fn, block[0], grid)
-        if form is None:
-            continue
-        threads = block[0] if block[0] > 1 else _THREADS
-        for enough in _ENOUGH:
-            blocks = enough // threads
-            if blocks < 2 * grid or threads < _WARP:
+    found = [f for fn in source.kernels if (f := _understood(kernel, source, fn)) is not None]
+    found.sort(key=lambda f: -f[1].gain)
+    for enough in _ENOUGH:
+        for fn, form, threads, grid in found:
+            own = threads if threads > 1 else _THREADS
+            blocks = enough // own
+            if blocks < 2 * grid or own < _WARP:
                 continue
-            geometry = _launched(kernel, source, fn, blocks, threads if block[0] == 1 else 0)
+            geometry = _launched(kernel, source, fn, blocks, own if threads == 1 else 0)
             if geometry is None:
-                break
+                continue
             lines = ", ".join(str(loop.line) for loop in form.loops)
             yield Edit(
                 f"launch `{fn.name}` with {blocks} blocks in place of {grid}",
                 source.replace(sorted([*form.edits, *geometry.edits])),
                 f"rule:{_NAME}",
-                f"{form.why} (line {lines}); {blocks} blocks of {threads} threads keep all"
+                f"{form.why} (line {lines}); {blocks} blocks of {own} threads keep all"
                 " multiprocessors busy, whatever the number of elements.",
                 _NAME,
                 form.gain,
                 geometry.launch,
             )
+
+
+def _understood(
+    kernel: Kernel, source: Source, fn: Function
+) -> tuple[Function, _Form, int, int] | None:
+    """Return a kernel whose grid may grow with how, its threads a block and its blocks."""
+    if fn.broken or fn.has_asm or fn.has_goto or fn.conditional or not alone(source, fn):
+        return None
+    block, grid = block_extents(kernel, source, fn), _blocks(kernel, source, fn)
+    if block is None or block[1:] != (1, 1) or grid is None:
+        return None
+    form = _form(source, fn, block[0], grid)
+    return (fn, form, block[0], grid) if form is not None else None
 
 
 def _blocks(kernel: Kernel, source: Source, fn: Function) -> int | None:
