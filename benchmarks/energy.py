@@ -3,14 +3,16 @@
     python benchmarks/energy.py --minutes 5 --out results
     python benchmarks/energy.py --matched gelu softmax --minutes 5 --out results
     python benchmarks/energy.py --itself reduction --out results
+    python benchmarks/energy.py --searched DIR/trajectory.jsonl --out results
 
 The winner of an example is the one its recording leads to; no GPU searches for it. Winner and
 original are then judged by a worker in its sandbox as under `--objective energy`, on the timed case
 that takes longest, and the counter is read in three to six pairs of arms of five seconds. With
 `--matched` other candidates of the recording that were as fast as the winner, to two per cent, are
 weighed against it, and the thriftiest is timed and read against it for certain. With `--itself` an
-original is read against itself. First NVML is asked outside the sandbox, and the counter is watched
-through rest, load and rest.
+original is read against itself. `--searched` adds what a search under `--objective energy` or
+`time-then-energy` weighed, from its trajectory, and needs no GPU. First NVML is asked outside the
+sandbox, and the counter is watched through rest, load and rest.
 
 `energy.json` holds every pair, `energy.md` what they amount to. A file that is there is added to.
 """
@@ -48,6 +50,7 @@ from optimizer.model import (
 )
 from optimizer.search import search
 from optimizer.significance import interval, speedup
+from optimizer.trajectory import read_trajectory
 from runners.interfaces import Job
 from runners.nvml import Nvml, Unmeasured
 from runners.workload import read_project
@@ -220,6 +223,78 @@ def matched(bench: Bench, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def searched(file: Path) -> dict[str, Any]:
+    """Return what a search for energy weighed and chose, from its trajectory."""
+    found = read_trajectory(file)
+    weighed = []
+    for step in found.steps[1:]:
+        energy = energy_of(step.verdict.measurement)
+        if energy is not None:
+            case = energy.cases[0]
+            weighed.append(
+                {
+                    "step": step.number,
+                    "edit": step.edit.title if step.edit else "",
+                    "screened": speedup(step.verdict.measurement),
+                    "case": case.name,
+                    "mj": statistics.median(case.candidate_mj),
+                    "saving": saving(energy),
+                }
+            )
+    confirmed = found.confirmation.measurement if found.confirmation else None
+    return {
+        "example": found.workload.name,
+        "objective": found.environment.objective,
+        "gpu": found.environment.gpu,
+        "driver": found.environment.driver,
+        "date": found.environment.date,
+        "command": found.environment.command.partition(" --out")[0],
+        "candidates": len(found.steps) - 1,
+        "stopped": found.stopped,
+        "winner": found.winner,
+        "notes": list(found.notes),
+        "weighed": weighed,
+        "confirmed": described(confirmed, Status.CORRECT) if confirmed else None,
+    }
+
+
+def _search_lines(one: Mapping[str, Any]) -> list[str]:
+    """Write one search for energy as Markdown."""
+    lines = [
+        "",
+        f"### `{one['objective']}`, {one['example']}",
+        "",
+        f"{one['gpu']}, driver {one['driver']}, {one['date']}; `{one['command']}`; "
+        f"{one['candidates']} candidates, ended by: {one['stopped']}. "
+        + (f"Offered: step {one['winner']}. " if one["winner"] else "Nothing offered. ")
+        + " ".join(f"{note[0].upper()}{note[1:]}." for note in one["notes"]),
+        "",
+        "| step | last edit | screened | weighed on | mJ a launch | energy |",
+        "| ---: | --- | ---: | --- | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row['step']} | {row['edit']} | {row['screened'] or 0:.3f}× | {row['case']} "
+        f"| {row['mj']:.4g} | {_change(row['saving'])} |"
+        for row in sorted(one["weighed"], key=lambda row: -row["saving"])
+    ]
+    seen = one["confirmed"] or {}
+    if seen.get("saving") and seen.get("speedup"):
+        fast, energy = seen["speedup"], seen["saving"]
+        lines += [
+            "",
+            (
+                f"Confirmed: {fast['estimate']:.3f}× ({fast['low']:.3f}–{fast['high']:.3f}), "
+                f"energy {_change(energy['estimate'])} ({_change(energy['high'])} to "
+                f"{_change(energy['low'])}), 99 % intervals, all timed cases."
+            ),
+        ]
+    return lines
+
+
+def _change(saved: float) -> str:
+    return f"{100 * (1 / saved - 1):+.1f} %"
+
+
 def trace(device: str, load: Callable[[], None]) -> dict[str, Any]:
     """Ask NVML in this process, outside any sandbox, and watch the counter through a load."""
     number = device.removeprefix("cuda:")
@@ -308,6 +383,9 @@ def shown(data: Mapping[str, Any]) -> str:
         lines += ["", f"## {kind.capitalize()}", "", head]
         lines.append("| --- | --- " + "| ---: " * 11 + "|")
         lines += [_row(row) for row in rows]
+    if data.get("searches"):
+        lines += ["", "## Searches for energy"]
+        lines += [line for one in data["searches"] for line in _search_lines(one)]
     return "\n".join([*lines, ""])
 
 
@@ -372,6 +450,7 @@ def main() -> int:
     parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="their winners; several")
     parser.add_argument("--matched", nargs="*", default=[], metavar="EXAMPLE")
     parser.add_argument("--itself", nargs="*", default=[], metavar="EXAMPLE")
+    parser.add_argument("--searched", nargs="*", default=[], type=Path, metavar="TRAJECTORY")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--no-trace", action="store_true")
@@ -384,6 +463,10 @@ def main() -> int:
     data: dict[str, Any] = {"provenance": [], "counter": {}, "rows": []}
     if file.is_file():
         data = json.loads(file.read_text(encoding="utf-8"))
+    if options.searched:
+        data.setdefault("searches", []).extend(searched(one) for one in options.searched)
+        write(options.out, data)
+        return 0
     if not options.no_trace and shutil.which("nvidia-smi"):
         with spin(options.device) as load:
             data["counter"] = trace(options.device, load)

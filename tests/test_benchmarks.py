@@ -215,3 +215,12 @@ def test_rates_count_what_is_so_and_what_is_not(aa: ModuleType) -> None:
     ]
     cells = power.rates(trials, 1.03)
     assert cells == ["50 %", "25 %", "50 %", "75 %", "50 %", "75 %", "50 %"]
+
+
+def test_the_energy_figures_that_are_kept_are_told_as_they_were_measured() -> None:
+    energy = loaded("energy")
+    for folder in (BENCHMARKS / "results").iterdir():
+        if (folder / "energy.json").is_file():
+            data = json.loads((folder / "energy.json").read_text())
+            assert (folder / "energy.md").read_text() == energy.shown(data)
+            assert not any("/tmp" in str(one.get("command")) for one in data.get("searches", ()))  # noqa: S108
