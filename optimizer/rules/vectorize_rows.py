@@ -140,6 +140,8 @@ def _key(source: Source, fn: Function, loop: Loop, threads: int) -> tuple[str, s
         return None
     if any(contains(loop.node, call.node) for call in (*fn.barriers, *fn.warp_calls)):
         return None
+    if any(a.space == "local" and contains(loop.node, a.node) for a in fn.accesses):
+        return None  # what a thread keeps of its elements is kept by their old numbers
     if _over_grid(fn, start, step):
         # Of kernels whose threads do not meet `vectorize` takes care.
         return ("grid", source.plain(bound)) if fn.barriers or fn.warp_calls else None

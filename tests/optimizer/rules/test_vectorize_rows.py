@@ -117,6 +117,7 @@ def test_rows_of_any_length_and_address_give_the_same(text: str, tmp_path: Path)
         ("sum += row[i];", "if (i % 3) sum += row[i];"),
         ("sum += row[i];", "sum = sum * 2 + row[i];"),
         ("<<<rows, 64>>>", "<<<rows, cols>>>"),
+        ("sum += row[i];", "float v[1]; v[i / 64] = row[i]; sum += v[0];"),
     ],
 )
 def test_what_depends_on_who_has_which_element_is_left_alone(old: str, new: str) -> None:
