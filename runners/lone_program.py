@@ -1,7 +1,7 @@
 """A file with `main()` that no project file describes: how it is built, read off its text.
 
-Its makefile is not asked: a library's header names the library, and a few words of the language
-name the flag without which nvcc refuses them.
+A library's header names the library, and a few words of the language name the flag without which
+nvcc refuses them. Its makefile is asked for names alone that the text uses and nobody defines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import build_advice, companions, header_digest, joined
+from runners import build_advice, companions, header_digest, joined, makefile_names
 from runners.flags import repository
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
@@ -93,7 +93,9 @@ def on_disk(text: str, file: Path, root: Path) -> Workload | None:
     if found is None:
         return None
     texts = [text, *own_headers(text, file).values()]
-    made = replace(build(texts), include=include_folders(texts, file, root))
+    made = build(texts)
+    flags = (*made.flags, *makefile_names.needed(file.parent, texts))
+    made = replace(made, flags=flags, include=include_folders(texts, file, root))
     return replace(found, build=made)
 
 
@@ -207,6 +209,9 @@ def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel
     owned = [_alone(at, others, lead) for at in range(len(others))]
     if not owned[0] and not found.joined and not found.apart:
         return kernel, workload
+    parts = zip(found.joined, others[1:], owned[1:], strict=True)
+    whole = {name: joined.join(part, inner) for name, part, inner in parts}
+    joint = joined.join(text, owned[0], whole)
     root = Path(workload.root)
     names = {name for one in owned for name in one}
     places = {(lead.parent / name).resolve().parent for name in names} - {lead.parent}
@@ -216,11 +221,10 @@ def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
     wanted = (f for f in build(more).flags if f not in workload.build.flags)
     flags = (*workload.build.flags, *(f for f in wanted if not f.startswith(("-O", "-std"))))
+    defined = makefile_names.needed(file.parent, [joint, *more[len(others) :]])
+    flags += tuple(one for one in defined if one not in flags)
     sources = tuple(os.path.relpath(path, root) for path in found.apart)
     build_ = replace(workload.build, include=include, flags=flags, sources=sources)
-    parts = zip(found.joined, others[1:], owned[1:], strict=True)
-    whole = {name: joined.join(part, inner) for name, part, inner in parts}
-    joint = joined.join(text, owned[0], whole)
     place = os.path.relpath(lead, root) if found.lead else kernel.path
     return replace(kernel, source=joint, path=place), replace(workload, build=build_)
 

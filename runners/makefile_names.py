@@ -1,0 +1,66 @@
+"""Names that a program's makefile defines and without which its text does not compile.
+
+`-DBLOCK=16` where the text uses `BLOCK` and defines it nowhere. Names that are only asked for, as
+in `#ifdef DEBUG`, choose among programs: those stay as they are without the makefile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
+MOST_BYTES = 1 << 18
+_DEFINES = re.compile(r"(?<![\w-])-D[ \t]*([A-Za-z_]\w*)(?:=((?:\$[({]\w+[)}]|[^\s\"')])+))?")
+_SETS = re.compile(
+    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*([\w.+-]+)[ \t]*(?:#.*)?$",
+    re.MULTILINE,
+)
+_REFERS = re.compile(r"\$[({]([A-Za-z_]\w*)[)}]")
+_VALUE = re.compile(r"[\w.+-]*")
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+# What stands before a name that a statement declares.
+_TYPE = (
+    r"(?:^|[;{}])[ \t]*(?!(?:return|else|case|goto|throw|do)\b)"
+    r"(?:[A-Za-z_][\w:]*(?:<[^;<>]*>)?[ \t*&]+)+"
+)
+_ASKS = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|undef|error|include)\b.*$", re.MULTILINE)
+
+
+def needed(folder: Path, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the `-D` flags that texts of a folder need, sorted; none without a makefile."""
+    defined = _defined(folder)
+    if not defined:
+        return ()
+    code = "\n".join(_ASKS.sub("", _COMMENT.sub(" ", text)) for text in texts)
+    found = []
+    for name, value in sorted(defined.items()):
+        declared = re.compile(
+            rf"#[ \t]*define[ \t]+{name}\b|{_TYPE}{name}[ \t]*(?:[=;\[{{]|\(\w)", re.MULTILINE
+        )
+        if re.search(rf"\b{name}\b", code) and not declared.search(code):
+            found.append(f"-D{name}={value}" if value else f"-D{name}")
+    return tuple(found)
+
+
+def _defined(folder: Path) -> dict[str, str]:
+    """Return what the folder's makefile defines, with values; those it computes are left out."""
+    for name in MAKEFILES:
+        try:
+            text = (folder / name).read_bytes()[:MOST_BYTES].decode(errors="replace")
+        except OSError:
+            continue
+        lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+        return _read(lines)
+    return {}
+
+
+def _read(lines: str) -> dict[str, str]:
+    sets = dict(_SETS.findall(lines))
+    found: dict[str, str] = {}
+    for name, value in _DEFINES.findall(lines):
+        whole = _REFERS.sub(lambda one: sets.get(one[1], "?"), value)
+        if _VALUE.fullmatch(whole):
+            found.setdefault(name, whole)
+    return found

@@ -1,0 +1,63 @@
+"""What a makefile defines is taken where a text does not compile without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from optimizer.model import Kernel
+from runners import flags, lone_program, makefile_names
+
+MAKEFILE = """\
+BS ?= 16
+# CFLAGS += -DOLD=3
+ifeq ($(DEBUG),yes)
+  CFLAGS += -DDEBUG
+endif
+CFLAGS := -O3 -Xcompiler -Wall -DBLOCK=$(BS) -DTYPE=float -D SIZE=1024 -DWHEN=$(shell date) \\
+  -DLOCAL=1 -DGIVEN=2
+main: main.cu
+\tnvcc $(CFLAGS) main.cu -o main
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("__global__ void k(TYPE* x) { x[BLOCK] = 1; }", ("-DBLOCK=16", "-DTYPE=float")),
+        ("int a[SIZE]; int b = OLD + WHEN;", ("-DSIZE=1024",)),
+        ('#ifdef DEBUG\nint a;\n#endif\n// DEBUG and BLOCK\nconst char* s = "BLOCK";', ()),
+        ("#ifndef BLOCK\n#define BLOCK 8\n#endif\nint a[BLOCK];", ()),
+        ("int LOCAL = 3; void GIVEN(int a) { LOCAL = a; }", ()),
+        ("int BLOCKS = 4;", ()),
+    ],
+)
+def test_only_names_that_the_text_uses_and_defines_nowhere_count(
+    tmp_path: Path, text: str, found: tuple[str, ...]
+) -> None:
+    """What is only asked for chooses another program."""
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    assert makefile_names.needed(tmp_path, [text]) == found
+    assert len(flags.allowed_flags(found, tmp_path)) == len(found)
+
+
+def test_a_program_is_built_with_what_its_makefile_defines(tmp_path: Path) -> None:
+    """Also where the name is in a source beside it."""
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    (tmp_path / "run.cu").write_text("int run() { return BLOCK; }\n")
+    file = tmp_path / "main.cu"
+    text = "int run();\n__global__ void k(TYPE* x) {}\nint main() { return run(); }\n"
+    work = lone_program.on_disk(text, file, tmp_path)
+    assert work is not None
+    assert "-DTYPE=float" in work.build.flags
+    kernel = Kernel("main", text, "main.cu")
+    _, work = lone_program.with_headers(kernel, work, file)
+    assert [one for one in work.build.flags if one.startswith("-D")] == [
+        "-DTYPE=float",
+        "-DBLOCK=16",
+    ]
+
+
+def test_without_a_makefile_nothing_is_defined(tmp_path: Path) -> None:
+    assert makefile_names.needed(tmp_path, ["int a[BLOCK];"]) == ()
