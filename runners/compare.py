@@ -40,6 +40,7 @@ class Budget:
     `noise[e]` is the original's rms error among results of binary exponent e + LOWEST. `capped`:
     the declared tolerance bounds it; `exact`: nothing but equality will do. `stretch` is so many
     times the earned error, as far as the tolerance, where few results tell what errors there are.
+    `ground` is an error that is none: of the rounding of typical results, in those near zero.
     """
 
     noise: Floats
@@ -51,11 +52,15 @@ class Budget:
     floor: bool = False
     exact: bool = False
     stretch: float = 1.0
+    ground: float = 0.0
 
     def bound(self, want: Floats) -> Floats:
         """Return the largest accepted error for each wanted value."""
         if self.exact:
             return np.zeros(len(want))
+        return np.maximum(self._line(want), self.ground)
+
+    def _line(self, want: Floats) -> Floats:
         with np.errstate(all="ignore"):
             size = np.abs(np.where(np.isfinite(want), want, 0.0))
             noise = self.noise[np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST]
@@ -81,6 +86,7 @@ class Budget:
             self.floor,
             self.exact,
             self.stretch,
+            self.ground * factor,
         )
 
 

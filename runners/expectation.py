@@ -33,6 +33,7 @@ def as_json(budget: Budget) -> Json:
         "floor": budget.floor,
         "exact": budget.exact,
         "stretch": budget.stretch,
+        "ground": budget.ground,
     }
 
 

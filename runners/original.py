@@ -596,6 +596,10 @@ class Original:
             exact=stable and not unordered and (strict or (integers and integral and same())),
             # Zeros add up without error in one order of steps and not in another, which is as good.
             stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
+            # What is one less another number errs by the rounding of these.
+            ground=min(share * self.work.atol, 4 * one.scalar.roundoff * _typical(size))
+            if one.scalar.roundoff <= FINE
+            else 0.0,
         )
         if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
             with np.errstate(all="ignore"):
@@ -604,6 +608,13 @@ class Original:
             budget = replace(budget, noise=noise, capped=False)
         part = data[0] if unordered or want is None else from_float(want, one.scalar)
         return part, as_json(budget)
+
+
+def _typical(size: Floats) -> float:
+    """Return the root mean square of magnitudes; zero where there are none or they overflow."""
+    with np.errstate(all="ignore"):
+        mean = float(np.mean(size * size)) if len(size) else 0.0
+    return math.sqrt(mean) if math.isfinite(mean) else 0.0
 
 
 def _raw(data: npt.NDArray[Any]) -> Storage:

@@ -218,3 +218,13 @@ def test_a_lucky_original_does_not_draw_the_line_below_the_tolerance() -> None:
     none = replace(wider, rtol=0.0)
     assert none.bound(want)[0] == pytest.approx(earned)
     assert replace(wider, exact=True).bound(want)[0] == 0
+
+
+def test_results_near_zero_may_err_by_the_rounding_of_typical_ones() -> None:
+    """One less almost one is as exact as that; equality stays equality."""
+    noise = np.full(2111, 1e-12)
+    budget = Budget(noise, 2.0**-24, 16.0, 1e-5, 1e-6, ground=1e-7)
+    assert budget.bound(np.array([1e-9]))[0] == pytest.approx(1e-7)
+    assert budget.bound(np.array([1.0]))[0] > 1e-6
+    assert budget.widened(2.0).bound(np.array([1e-9]))[0] == pytest.approx(2e-7)
+    assert replace(budget, exact=True).bound(np.array([1e-9]))[0] == 0
