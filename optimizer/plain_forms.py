@@ -22,6 +22,7 @@ from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, span, stripped, walk
 from optimizer.tokens import code_tokens
 from optimizer.variables import Use, Variable
+from optimizer.walked import walked
 
 Group = tuple[Replacement, ...]
 
@@ -72,6 +73,7 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
             yield from _looped(source, fn, variable)
     yield from _larger(source, fn)
     yield from one_block(source, fn)
+    yield from walked(source, fn)
     for each in both_bounds(source, fn):
         yield (each,)
     for each in braced(source, fn):
