@@ -273,15 +273,29 @@ class Variables:
         # With a cursor: what is kept of a function are its nodes, without lists of children.
         cursor = body.walk()
         depth, open_at = 0, [-1]  # how deep below the body, and where each scope was opened
+        nodes = self._nodes
         down = cursor.goto_first_child()
         while down:
             node = cursor.node
-            if node is not None and node.is_named and self._enter(node):
-                if node.type in _SCOPED:
-                    open_at.append(depth)
-                if cursor.goto_first_child():
-                    depth += 1
-                    continue
+            if node is not None and node.is_named:
+                kind = node.type
+                if kind == "identifier":
+                    self._identifier(node)
+                else:
+                    if kind in nodes:
+                        nodes[kind].append(node)
+                    else:
+                        nodes[kind] = [node]
+                    if kind in _SCOPED:
+                        self._scopes.append((node, {}))
+                        open_at.append(depth)
+                    if kind == "declaration":
+                        self._declare(node)
+                    elif kind in _DECLARING:
+                        self._declare_one(node, field(node, "declarator"), "local")
+                    if cursor.goto_first_child():
+                        depth += 1
+                        continue
             while True:
                 if open_at[-1] == depth:
                     open_at.pop()
@@ -292,21 +306,6 @@ class Variables:
                     return
                 cursor.goto_parent()
                 depth -= 1
-
-    def _enter(self, node: Node) -> bool:
-        """Note a node and what it declares; tell whether to look inside."""
-        kind = node.type
-        if kind == "identifier":
-            self._identifier(node)
-            return False
-        self._nodes.setdefault(kind, []).append(node)
-        if kind in _SCOPED:
-            self._scopes.append((node, {}))
-        if kind == "declaration":
-            self._declare(node)
-        elif kind in _DECLARING:
-            self._declare_one(node, field(node, "declarator"), "local")
-        return True
 
     def _declare(self, node: Node) -> None:
         low = node.start_byte
@@ -339,14 +338,8 @@ class Variables:
                 (c for c in at.named_children if c.start_byte <= name.start_byte < c.end_byte),
                 None,
             )
-        words: list[str] = []
-        listed = node.children_by_field_name("declarator")
-        stop = min((c.start_byte for c in listed), default=declarator.start_byte)
-        for child in node.children:
-            if child.start_byte >= stop:
-                break
-            words.append(squeezed(self._syntax.masked.text[child.start_byte : child.end_byte]))
-        text = " ".join(w for w in words if w)
+        first = field(node, "declarator") or declarator
+        text = squeezed(self._syntax.masked.text[node.start_byte : first.start_byte].strip())
         variable = Variable(
             self._syntax.of(name), text, depth, tuple(reversed(extents)), space, node, declarator,
             name, init, self._scopes[-1][0], reference, "const" in text.split(),
