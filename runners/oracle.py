@@ -56,15 +56,6 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             Combination(case, family, seed) for family in chosen if family != families.DECLARED
         ]
-    huge = 0
-    for size in families.sizes(work, 10 if full else 4, large=10 if full else 2):
-        # An answer of many millions of elements takes a second.
-        huge += weight(size.values) > LARGE
-        if weight(size.values) > LARGE and huge > (4 if full else 1):
-            continue
-        both = weight(size.values) <= (LARGE if full else 1 << 20)
-        kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
-        extra += [Combination(size.values, f, seed) for f in kinds]
     if not families.captured_work(work):
         # A scalar argument is a parameter, too: what ignores it is right for one value alone.
         # Limits show where values reach them.
@@ -82,6 +73,16 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     real = families.varied(work)
     if real:
         extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
+    # Last, since an original may break at some of these.
+    huge = 0
+    for size in families.sizes(work, 10 if full else 4, large=10 if full else 2):
+        # An answer of many millions of elements takes a second.
+        huge += weight(size.values) > LARGE
+        if weight(size.values) > LARGE and huge > (4 if full else 1):
+            continue
+        both = weight(size.values) <= (LARGE if full else 1 << 20)
+        kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
+        extra += [Combination(size.values, f, seed) for f in kinds]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments)
     if not real and (families.captured_work(work) or not seen):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
