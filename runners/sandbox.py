@@ -13,42 +13,35 @@ Stdlib only: the worker imports it, and isolates entry functions and programs fr
 
 from __future__ import annotations
 
-import collections
-import contextlib
-import ctypes
 import json
 import os
-import selectors
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from io import FileIO
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from runners import control_groups, gpu_nodes, syscall_filter
+from runners import control_groups, syscall_filter
 from runners.control_groups import ControlGroups
 from runners.fault import Fault
-from runners.launcher import FILTER_FD, HIDDEN, HIDDEN_FILES, KEPT_FROM_WRITING
+from runners.sandbox_process import Child, Finished, collect, write_all
+from runners.sandbox_request import Backend, Limits, Place, landlock_lacks, request
 from runners.syscall_filter import Profile
 
-Backend = Literal["bubblewrap", "namespaces", "landlock", "processes"]
+__all__ = [
+    "INNER_LIMITS", "Backend", "Child", "Finished", "Isolation", "Limits", "Sandbox", "Trust",
+    "clean_environment", "interpreter_paths", "write_all",
+]  # fmt: skip
+
 Trust = Literal["own", "stranger"]
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
-_SHOWN = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/sys",
-    "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-    "/etc/group", "/etc/passwd", "/etc/nsswitch.conf", "/etc/localtime",
-)  # fmt: skip
-_SHOWN_WITH_GPU = ("/run/nvidia-persistenced", "/etc/nvidia")
 _PASSED_ON = (
     "PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TZ", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
     "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
@@ -58,52 +51,9 @@ _NO_ISOLATION = (
     "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), "
     "use Linux 6.12 or newer with Landlock, or run as root in a container of its own"
 )
-_CHUNK = 1 << 16
-# Root is this user inside, and an ordinary one: the number means nothing outside.
-_INNER_USER = 1000
-_PROFILER_CAPABILITIES = (21, 38)  # CAP_SYS_ADMIN, CAP_PERFMON
-_SYS_LANDLOCK_CREATE, _LANDLOCK_SCOPES = 444, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one command may use.
-
-    `memory_bytes` bounds the address space of each process, except with a GPU, for whose memory
-    CUDA reserves address space; `resident_bytes` what all of them hold, by control group or by
-    looking. `disk_bytes` bounds what lies in the writable folders, `tmp_bytes` its own /tmp.
-    """
-
-    seconds: float = 60.0
-    output_bytes: int = 1 << 20
-    memory_bytes: int = 16 << 30
-    resident_bytes: int = 32 << 30
-    file_bytes: int = 4 << 30
-    disk_bytes: int = 16 << 30
-    tmp_bytes: int = 4 << 30
-    processes: int = 512
-
 
 # Of what a worker may use, what the host code within it may: the worker outlives its candidates.
 INNER_LIMITS = Limits(resident_bytes=24 << 30, disk_bytes=8 << 30, processes=256)
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """How a command ended. `code` is negative for a signal; output is cut at its limit.
-
-    `limit` names what it had too much of when that was the end of it: `memory`, `processes`,
-    `disk`, `files`, `output` or `time`.
-    """
-
-    code: int
-    stdout: bytes
-    stderr: bytes
-    seconds: float
-    timed_out: bool = False
-    cut: bool = False
-    peak_bytes: int = 0
-    limit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,80 +75,6 @@ class Isolation:
     def strong(self) -> bool:
         """Tell whether a stranger's code may run here."""
         return self.network and self.files and self.processes
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Everything about a command but its streams."""
-
-    argv: tuple[str, ...]
-    cwd: str
-    environment: Mapping[str, str]
-    readable: tuple[str, ...]
-    writable: tuple[str, ...]
-    limits: Limits
-    gpu: bool
-    privileges: bool
-    profile: Profile = "strict"
-
-
-class Child:
-    """A command that runs on: binary pipes to and from it, its last words on stderr, its end."""
-
-    def __init__(self, control: socket.socket, stdin: int, stdout: int, stderr: int) -> None:
-        self._control = control
-        self._report: dict[str, object] | None = None
-        self._lock = threading.Lock()
-        self._words: collections.deque[bytes] = collections.deque(maxlen=8)
-        self.stdin = FileIO(stdin, "w")
-        self.stdout = FileIO(stdout, "r")
-        self._listener = threading.Thread(target=self._listen, args=(stderr,), daemon=True)
-        self._listener.start()
-
-    def last_words(self) -> str:
-        """Return the end of what it wrote to stderr; all of it is there once it has ended."""
-        if self._report is not None:
-            self._listener.join(0.5)
-        return b"".join(self._words)[-8000:].decode(errors="replace")
-
-    def wait(self, seconds: float | None = None) -> int | None:
-        """Return its exit code (negative for a signal, -9 when killed), None if it runs on."""
-        with self._lock:
-            if self._report is None:
-                self._control.settimeout(seconds)
-                try:
-                    data = self._control.recv(65536)
-                except (TimeoutError, BlockingIOError):
-                    return None
-                except OSError:
-                    data = b""
-                self._report = json.loads(data) if data else {"killed": True}
-            _raise_setup(self._report)
-            return _code(self._report)
-
-    def kill(self) -> None:
-        """End it and everything it started, and close the pipes. May be called twice."""
-        with contextlib.suppress(OSError):
-            self._control.sendall(b"k")
-        with contextlib.suppress(Fault):
-            self.wait(10)
-        for stream in (self.stdin, self.stdout):
-            with contextlib.suppress(OSError):
-                stream.close()
-        self._control.close()
-        self._listener.join(1)
-
-    def _listen(self, stderr: int) -> None:
-        with FileIO(stderr, "r") as stream:
-            while part := stream.read(_CHUNK):
-                self._words.append(part)
-
-
-def write_all(child: Child, data: bytes) -> None:
-    """Write to a child's standard input, however small its pipe is."""
-    view = memoryview(data)
-    while view:
-        view = view[child.stdin.write(view) or 0 :]
 
 
 class Sandbox:
@@ -267,7 +143,7 @@ class Sandbox:
             for fd in (fed, out_end, err_end):
                 os.close(fd)
         with control:
-            return _collect(control, out, err, place.limits, begun)
+            return collect(control, out, err, place.limits, begun)
 
     def spawn(
         self,
@@ -332,12 +208,12 @@ class Sandbox:
         limits: Limits | None,
         gpu: bool,
         profile: Profile,
-    ) -> _Place:
+    ) -> Place:
         env = clean_environment() | dict(environment or {})
         program = shutil.which(str(argv[0]), path=env["PATH"])
         if program is None:
             raise Fault("NoDeviceError", f"there is no program {argv[0]} on this machine")
-        return _Place(
+        return Place(
             (program, *map(str, argv[1:])),
             str(cwd or "/"),
             env,
@@ -349,7 +225,7 @@ class Sandbox:
             profile,
         )
 
-    def _start(self, place: _Place, streams: tuple[int, int, int]) -> socket.socket:
+    def _start(self, place: Place, streams: tuple[int, int, int]) -> socket.socket:
         isolation = self.describe()
         if self.trust != "own" and not isolation.strong:
             reasons = "; ".join(f"{k}: {v}" for k, v in isolation.refused.items())
@@ -360,7 +236,7 @@ class Sandbox:
             backend = isolation.backend
             if place.profile == "worker" and backend == "bubblewrap" and self._nests():
                 backend = "namespaces"
-            return self._send(_spec(place, backend, self._groups), streams)
+            return self._send(request(place, backend, self._groups), streams)
 
     def _nests(self) -> bool:
         """Tell whether our own launcher works too, which leaves room for a sandbox inside.
@@ -442,21 +318,21 @@ class Sandbox:
             bounded = "pids" in self._groups.folders or self._inner or os.geteuid() != 0
             if not bounded:
                 return "needs a control group, to bound how many processes root starts"
-            if reason := _landlock_lacks():
+            if reason := landlock_lacks():
                 return reason
         env = clean_environment()
-        place = _Place(("/bin/true",), "/", env, (), (), Limits(10), gpu=False, privileges=False)
+        place = Place(("/bin/true",), "/", env, (), (), Limits(10), gpu=False, privileges=False)
         null = os.open(os.devnull, os.O_RDWR)
         out, out_end = os.pipe()
         err, err_end = os.pipe()
         try:
-            control = self._send(_spec(place, backend, self._groups), (null, out_end, err_end))
+            control = self._send(request(place, backend, self._groups), (null, out_end, err_end))
         finally:
             for fd in (null, out_end, err_end):
                 os.close(fd)
         with control:
             try:
-                ended = _collect(control, out, err, place.limits, time.monotonic())
+                ended = collect(control, out, err, place.limits, time.monotonic())
             except Fault as fault:
                 return fault.message
         return "" if ended.code == 0 else ended.stderr.decode(errors="replace").strip()[:300]
@@ -475,201 +351,3 @@ def interpreter_paths() -> tuple[Path, ...]:
     found = {Path(sys.prefix), Path(sys.base_prefix), exe.parent, exe.resolve().parent.parent}
     found |= {Path(entry) for entry in sys.path if entry.startswith("/")}
     return tuple(sorted(path for path in found if path.exists() and str(path) != "/"))
-
-
-def _landlock_lacks() -> str:
-    """Return what this kernel's Landlock cannot keep apart; empty when it can."""
-    version = ctypes.CDLL(None).syscall(_SYS_LANDLOCK_CREATE, None, 0, 1)
-    if version < 1:
-        return "the kernel has no Landlock"
-    if not syscall_filter.program("strict", network=False):
-        return "needs seccomp, to refuse sockets"
-    if version < _LANDLOCK_SCOPES:
-        return f"Landlock {version} does not keep signals apart (Linux 6.12 does)"
-    return ""
-
-
-def _spec(place: _Place, backend: Backend, groups: ControlGroups) -> dict[str, object]:
-    """Return what the launcher is asked for."""
-    limits = place.limits
-    rlimits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": limits.file_bytes}
-    if not place.gpu:  # CUDA reserves address space for the memory of all GPUs
-        rlimits["RLIMIT_AS"] = limits.memory_bytes
-    # It counts all of a user's processes, so it is of use only where a user namespace counts anew;
-    # root is exempt from it.
-    if os.geteuid() != 0 and backend in {"bubblewrap", "namespaces"}:
-        rlimits["RLIMIT_NPROC"] = limits.processes
-    if os.geteuid() != 0 and backend == "landlock" and "pids" not in groups.folders:
-        rlimits["RLIMIT_NPROC"] = limits.processes + _own_tasks()
-    binds = _binds((*_SHOWN, *place.readable, *_driver_folders(place)), place.writable)
-    seen = place.environment.get("CUDA_VISIBLE_DEVICES", "")
-    devices = gpu_nodes.nodes(seen) if place.gpu else []
-    argv, environment = list(place.argv), dict(place.environment)
-    own_tmp = f"{tempfile.gettempdir()}/optiml-tmp-{os.getpid()}-{os.urandom(8).hex()}"
-    if backend == "bubblewrap":
-        argv = _bubblewrap(place, binds, devices)
-    if backend == "landlock":
-        environment = {k: _moved(v, own_tmp) for k, v in environment.items()}
-    asked = groups.ask(min(limits.resident_bytes, _most_memory()), limits.processes)
-    watch: dict[str, object] = {}
-    if backend != "processes" or limits != Limits():
-        watch = {"disk_bytes": limits.disk_bytes, "folders": list(place.writable)}
-        if "memory" not in groups.folders:
-            watch["memory_bytes"] = limits.resident_bytes
-        if "pids" not in groups.folders:
-            watch["processes"] = limits.processes
-    network = backend != "landlock"
-    code = syscall_filter.program(place.profile, network=network) if backend != "processes" else b""
-    return {
-        "argv": argv,
-        "cwd": "/" if backend == "bubblewrap" else place.cwd,
-        "env": environment,
-        "namespaces": backend == "namespaces",
-        "landlock": backend == "landlock",
-        "tmp": own_tmp,
-        "user": backend == "namespaces" and not place.privileges,
-        "inner": _INNER_USER,
-        "nests": place.profile == "worker",
-        "capabilities": list(_PROFILER_CAPABILITIES) if place.privileges else [],
-        "filter": code.hex(),
-        "filter_for_bubblewrap": backend == "bubblewrap" and bool(code),
-        "groups": asked,
-        "watch": watch,
-        "binds": binds,
-        "devices": devices,
-        "tmp_bytes": limits.tmp_bytes,
-        "rlimits": rlimits,
-    }
-
-
-def _own_tasks() -> int:
-    """Return how many threads of this user run now: a limit without a namespace counts them too."""
-    count, user = 0, os.geteuid()
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if path.stat().st_uid == user:
-                count += len(list((path / "task").iterdir()))
-    return count
-
-
-def _moved(value: str, own_tmp: str) -> str:
-    """Return a variable's value with /tmp, which is shared here, replaced by the command's own."""
-    return own_tmp if value == "/tmp" else value  # noqa: S108 - it is the name we gave ourselves
-
-
-def _most_memory() -> int:
-    """Return nine tenths of this machine's memory: the rest keeps us alive."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 9 // 10
-
-
-def _driver_folders(place: _Place) -> tuple[str, ...]:
-    if not place.gpu:
-        return ()
-    libraries = place.environment.get("LD_LIBRARY_PATH", "").split(":")
-    return (*_SHOWN_WITH_GPU, *(path for path in libraries if path.startswith("/")))
-
-
-def _binds(readable: Iterable[str], writable: Iterable[str]) -> list[tuple[str, str, bool]]:
-    """Return (source, target, writable) with links resolved and what is shown anyway left out.
-
-    A path is shown under its real name, and under its own name too when that is a link outside
-    whatever is shown already. Links of the root directory (/bin) are made by the launcher.
-    """
-    binds: dict[str, tuple[str, bool]] = {}
-    for path in readable:
-        at = Path(path)
-        if not at.exists() or (path.count("/") == 1 and at.is_symlink()):
-            continue
-        real = os.path.realpath(path)
-        for target in (real, os.path.normpath(path)):
-            if not any(target == known or target.startswith(f"{known}/") for known in binds):
-                binds[target] = (real, False)
-    for path in writable:
-        real = os.path.realpath(path)
-        binds[real] = binds[os.path.normpath(path)] = (real, True)
-    return [(source, target, may_write) for target, (source, may_write) in binds.items()]
-
-
-def _bubblewrap(
-    place: _Place, binds: list[tuple[str, str, bool]], devices: Iterable[str]
-) -> list[str]:
-    argv = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--new-session"]
-    argv += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    argv += ["--cap-drop", "ALL"]
-    if place.privileges:
-        argv += [word for name in ("SYS_ADMIN", "PERFMON") for word in ("--cap-add", f"CAP_{name}")]
-    else:
-        inner = str(os.geteuid() or _INNER_USER)
-        argv += ["--unshare-user", "--uid", inner, "--gid", str(os.getegid() or _INNER_USER)]
-    if syscall_filter.program(place.profile):
-        argv += ["--seccomp", str(FILTER_FD)]
-    argv += ["--proc", "/proc", "--dev", "/dev"]
-    argv += ["--size", str(place.limits.tmp_bytes), "--tmpfs", "/tmp"]  # noqa: S108
-    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
-        link = Path("/", name)
-        if link.is_symlink():
-            argv += ["--symlink", str(link.readlink()), str(link)]
-    for source, target, writable in sorted(binds, key=lambda bind: bind[1].count("/")):
-        argv += ["--bind" if writable else "--ro-bind", source, target]
-    for path in devices:
-        argv += ["--dev-bind", path, path]
-    for path in HIDDEN:
-        if Path(path).is_dir():
-            argv += ["--tmpfs", path]
-    for path in filter(os.path.exists, HIDDEN_FILES):
-        argv += ["--ro-bind", "/dev/null", path]
-    for path in filter(os.path.exists, KEPT_FROM_WRITING):
-        argv += ["--ro-bind", path, path]
-    return [*argv, "--remount-ro", "/", "--chdir", place.cwd, "--", *place.argv]
-
-
-def _collect(control: socket.socket, out: int, err: int, limits: Limits, begun: float) -> Finished:
-    """Read both streams until the end, the limit, or a flood; then see how it ended."""
-    kept: dict[int, bytearray] = {out: bytearray(), err: bytearray()}
-    flood = 64 * limits.output_bytes
-    timed_out = cut = killed = False
-    limit = ""
-    with selectors.DefaultSelector() as selector:
-        for fd in kept:
-            selector.register(fd, selectors.EVENT_READ)
-        while selector.get_map():
-            left = begun + limits.seconds - time.monotonic()
-            timed_out = timed_out or (left <= 0 and not killed)
-            if (timed_out or flood <= 0) and not killed:
-                killed = True
-                limit = "time" if timed_out else "output"
-                with contextlib.suppress(OSError):
-                    control.sendall(b"k")
-            for key, _ in selector.select(5.0 if killed else max(left, 0.001)):
-                part = os.read(key.fd, _CHUNK)
-                if not part:
-                    selector.unregister(key.fd)
-                    os.close(key.fd)
-                    continue
-                flood -= len(part)
-                room = limits.output_bytes - len(kept[key.fd])
-                kept[key.fd] += part[:room]
-                cut = cut or len(part) > room
-    control.settimeout(max(begun + limits.seconds - time.monotonic(), 10.0))
-    try:
-        report = json.loads(control.recv(65536) or b'{"killed": true}')
-    except OSError:
-        report = {"killed": True}
-    _raise_setup(report)
-    done = Finished(_code(report), bytes(kept[out]), bytes(kept[err]), time.monotonic() - begun)
-    peak = int(report.get("peak_kib", 0)) << 10
-    limit = limit or str(report.get("limit") or "")
-    return replace(done, timed_out=timed_out, cut=cut, peak_bytes=peak, limit=limit)
-
-
-def _raise_setup(report: Mapping[str, object]) -> None:
-    if "error" in report:
-        raise Fault("RunnerError", f"the sandbox cannot start a command: {report['error']}")
-
-
-def _code(report: Mapping[str, object]) -> int:
-    """Return the exit code; bubblewrap and shells report signal N as 128 + N, we as -N."""
-    code = report.get("code", -9)
-    if not isinstance(code, int):
-        return -9
-    return 128 - code if 128 < code < 128 + 65 else code
