@@ -163,7 +163,9 @@ class DeviceStage:
         self._pair[which].begins()
         self._fresh(which, second_of_pair=second_of_pair)
         self._evict()
-        us, clock, dry, wall, late = self._region(self._bound[which])
+        # In no order that a launch could fetch the next one's data by.
+        order = self._rng.permutation(self._slabs)
+        us, clock, dry, wall, late = self._region([self._bound[which][int(n)] for n in order])
         self._judge(which, second_of_pair=second_of_pair)
         count = self._slabs
         each = max(1e-3, (us - self._empty) / count)

@@ -209,3 +209,27 @@ def test_launches_whose_outputs_come_in_any_order_are_checked_on_the_device() ->
         not np.array_equal(np.sort(s.got.view("f4")), np.sort(s.want.view("f4")))
         for s in suspects(late)
     )
+
+
+def test_argument_sets_come_in_no_order_of_their_addresses() -> None:
+    """What fetches the next set's data for the next launch fetches another's."""
+    gpu = HostGpu()
+    seen: list[int] = []
+
+    class Noting(Numpy):
+        def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+            run = super().bind(case, addresses)
+
+            def noted() -> None:
+                seen.append(addresses["x"])
+                run()
+
+            return noted
+
+    stage = _stage(gpu, Noting(gpu))
+    stage.resize(8)
+    _pairs(stage, 4)
+    turns = [seen[at : at + 8] for at in range(0, len(seen), 8)]
+    assert len(turns) == 4
+    assert all(len(set(turn)) == 8 for turn in turns)
+    assert len({tuple(turn) for turn in turns}) > 1
