@@ -40,6 +40,11 @@ _FLAGS = {
     "not supported here",
     "extended.lambda": "set `build: {flags: [--extended-lambda]}` in .optiml.yml",
     "expt-relaxed-constexpr": "set `build: {flags: [--expt-relaxed-constexpr]}` in .optiml.yml",
+    r'texture is not a template|identifier "cuda(?:Unb|B)indTexture': "CUDA 12 took texture "
+    "references out of the language: use texture objects (cudaCreateTextureObject), or put an "
+    "older nvcc first in PATH",
+    r'identifier "__(?:shfl\w*|ballot|any|all)" is undefined': "since Volta these want the mask of "
+    "lanes that take part, as __shfl_down_sync(0xffffffff, ...)",
 }
 
 
@@ -66,8 +71,9 @@ def advice(printed: str, root: Path, *, several: bool = False) -> str:
     if any(re.match(r"cu[A-Z]\w+$", name) for name in names):
         return f"the driver API is not linked to programs; {_CAPTURE}"
     return (
-        f"{names[0]} is in another file or library; a program is built from one file and libraries "
-        f"of the CUDA toolkit. Else {_CAPTURE}"
+        f"{names[0]} is in another file or library; a program is built of its file, sources in its "
+        "folder or beside its headers that define what it declares, each in one of them, and "
+        f"libraries of the CUDA toolkit. Else {_CAPTURE}"
     )
 
 

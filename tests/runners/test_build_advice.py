@@ -22,6 +22,9 @@ MISSING = "main.cu:7:10: fatal error: helper.h: No such file or directory\n"
         ("a.cu(8): error: kernel launch from __device__ requires separate compilation mode", "-rdc"),
         ("a.cu(3): error: The experimental flag '--expt-relaxed-constexpr' can be used",
          "--expt-relaxed-constexpr]"),
+        ("a.cu(3): error: texture is not a template", "use texture objects"),
+        ('a.cu(3): error: identifier "cudaBindTexture2D" is undefined', "use texture objects"),
+        ('a.cu(3): error: identifier "__shfl_down" is undefined', "__shfl_down_sync(0xffffffff"),
         ('a.cu(3): error: identifier "y" is undefined', ""),
     ],
 )  # fmt: skip
