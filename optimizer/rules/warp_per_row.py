@@ -501,7 +501,7 @@ def by_lanes(
         warp = f"({source.of(init)}) / {_WARP} * {columns}"
         yield (*span(init), f"{warp} + threadIdx.x % {columns}")
         first = f"int {lane} = threadIdx.x % {_WARP} / {columns};"
-    if columns > 1 or lanes < _WARP:
+    if plan.sums and (columns > 1 or lanes < _WARP):
         mask = source.fresh_name("peers", *taken)  # lanes of one row, which stay together
         peers = sum(1 << at for at in range(0, lanes, columns))
         words = f"{peers:#010x}u << threadIdx.x % {columns}"

@@ -82,6 +82,13 @@ def test_each_reduction_is_combined_by_its_own_operation(update: str, wanted: st
     assert wanted in text
 
 
+def test_rows_without_sums_name_no_peers() -> None:
+    body = "  for (int j = 0; j < cols; ++j) o[row * cols + j] = a[row * cols + j] * 2;\n"
+    found = edits(body)
+    assert len(found) == 3
+    assert not any("peers" in e.source for e in found)
+
+
 def test_an_extreme_and_its_place_are_joined_together() -> None:
     body = (
         "  float best = -1e30f;\n  int at = 0;\n"
