@@ -13,8 +13,12 @@ What a candidate may do
     `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types that
     hold nothing but data under names that the original has nowhere.
 
+    add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
+    assembly that only computes or moves (`optimizer.inline_ptx`), and the statement that lets a
+    kernel have the shared memory its launch asks for.
+
 What it may not
-    everything else, so: `#include`, `#if`, `#undef`, `#line`, pragmas other than unroll and
+    everything else, so: other `#include`, `#if`, `#undef`, `#line`, pragmas other than unroll and
     nv_diag, host functions, static objects, other types, assembly or attributes that the original
     lacks, macros that host text would meet, and lexical tricks (digraphs, trigraphs, continued
     lines, control characters, letters outside ASCII in names).
@@ -77,7 +81,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     """Return what a candidate changes beyond its boundary, a sentence each; empty when inside.
 
     With `allow_host` (`edit: host`) statements, functions and geometry of the host may change,
-    too; includes, pragmas, assembly, attributes and lexical tricks are refused all the same.
+    too; most includes, pragmas, assembly, attributes and lexical tricks are refused all the same.
     Never raises.
     """
     if original == candidate:
@@ -86,7 +90,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     before, after = Source(original), Source(candidate)
     old = _original(before)
     new = outline(after, old)
-    found.extend(_directives(old, new))
+    found.extend(_directives(old, new, allow_host))
     if old.inactive != new.inactive:
         found.append("changes text that #if turns off")
     found.extend(_guarded(before, after, old, new, allow_host))
@@ -456,11 +460,11 @@ def _static(piece: Piece, old: Outline) -> Iterator[str]:
             yield f"line {piece.line}: {piece.name} declares something extern"
 
 
-def _directives(old: Outline, new: Outline) -> Iterator[str]:
+def _directives(old: Outline, new: Outline, allow_host: bool) -> Iterator[str]:
     """Compare preprocessor lines, free pragmas aside, in order."""
     a = [d for d in old.directives if not _free(d)]
     kept = {d.tokens for d in a}
-    b = [d for d in new.directives if not _free(d) and not _device_header(d, kept)]
+    b = [d for d in new.directives if not _free(d) and not _device_header(d, kept, allow_host)]
     if [d.tokens for d in a] == [d.tokens for d in b]:
         return
     extra = Counter(d.tokens for d in b) - Counter(d.tokens for d in a)
@@ -474,9 +478,10 @@ def _directives(old: Outline, new: Outline) -> Iterator[str]:
         yield "moves preprocessor lines"
 
 
-def _device_header(d: Piece, kept: set[tuple[str, ...]]) -> bool:
+def _device_header(d: Piece, kept: set[tuple[str, ...]], allow_host: bool) -> bool:
     """Tell whether this line brings in a header for device code that the original had not."""
-    return d.name == "include" and d.tokens not in kept and is_device_header(d.tokens)
+    new = d.name == "include" and d.tokens not in kept
+    return new and is_device_header(d.tokens, hosted=allow_host)
 
 
 def _free(d: Piece) -> bool:

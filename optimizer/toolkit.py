@@ -15,25 +15,34 @@ _HEADER = re.compile(
     r"<(?:cuda_(?:fp16|bf16|fp8|fp6|fp4|pipeline|pipeline_primitives|awbarrier"
     r"|awbarrier_primitives)\.h|mma\.h|math_constants\.h|vector_(?:types|functions)\.h"
     r"|cooperative_groups(?:\.h|/(?:reduce|scan|memcpy_async)\.h)"
-    r"|cub/(?:cub|(?:block|warp|thread)/\w+)\.cuh"
+    r"|cub/(?:cub|(?:block|warp|thread|device|iterator)/\w+)\.cuh"
     r"|cuda/(?:std/)?(?:atomic|barrier|pipeline|ptx|array|bit|cmath|complex|cstdint|functional"
     r"|limits|type_traits|utility|warp)"
     r"|cfloat|climits|cmath|cstdint|float\.h|limits\.h|math\.h|stdint\.h)>"
+)
+# What host code that may change needs for the toolkit's own algorithms, and to hold data.
+_HOSTED = re.compile(
+    r"<(?:thrust/(?:\w+/)*\w+\.h|algorithm|array|cstring|initializer_list|iterator|limits|memory"
+    r"|numeric|tuple|type_traits|utility|vector)>"
 )
 # Namespaces whose names nothing of the host's is called by.
 _OPENED = frozenset({"nvcuda", "nvcuda::wmma", "nvcuda::experimental"})
 _NAMED = re.compile(r"(?:cooperative_groups|nvcuda(?:::\w+)?|cub|cuda(?:::(?:std|ptx))?)")
 
 
-def is_device_header(words: Sequence[str]) -> bool:
+def is_device_header(words: Sequence[str], *, hosted: bool = False) -> bool:
     """Tell whether the words of an `#include`, the directive's among them, name such a header.
+
+    With `hosted` for host code as well, which may then change.
 
     >>> is_device_header(["include", "<", "cooperative_groups", "/", "reduce", ".", "h", ">"])
     True
     >>> is_device_header(["include", "<", "thread", ">"])
     False
     """
-    return tuple(words[:1]) == ("include",) and _HEADER.fullmatch("".join(words[1:])) is not None
+    name = "".join(words[1:])
+    known = _HEADER.fullmatch(name) or (hosted and _HOSTED.fullmatch(name))
+    return tuple(words[:1]) == ("include",) and bool(known)
 
 
 def shortenings(words: Sequence[str], known: Collection[str]) -> Iterator[tuple[int, int]]:

@@ -420,3 +420,11 @@ def test_what_only_looks_like_it_is_caught(pairs: list[tuple[str, str]]) -> None
         assert old in text
         text = text.replace(old, new)
     assert violations(ROWS, text) != ()
+
+
+def test_host_code_that_may_change_may_use_the_toolkits_algorithms() -> None:
+    """Its headers, and those that hold data; none that reach the system."""
+    for header, inside in (("thrust/sort.h", True), ("vector", True), ("fstream", False)):
+        text = ROWS.replace(HEAD, f"{HEAD}#include <{header}>\n")
+        assert (violations(ROWS, text, allow_host=True) == ()) == inside
+        assert violations(ROWS, text) != ()
