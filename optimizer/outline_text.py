@@ -1,0 +1,165 @@
+"""A file of which spans are taken out or put as marks, its tokens, and what was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from functools import cached_property
+
+from optimizer.chevrons import apart, brackets, joined
+from optimizer.masking import ATTRIBUTES, pairs
+from optimizer.outline_words import CALLS, CLOSING, OPENING, called
+from optimizer.source import Source
+from optimizer.syntax import Span
+from optimizer.tokens import Token
+
+_SCOPE_HEADS = frozenset({"namespace", "extern", "class", "struct", "union", "inline"})
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something taken out: its tokens, and the line where it stands."""
+
+    name: str
+    tokens: tuple[str, ...]
+    line: int
+
+
+@dataclass(slots=True)
+class Outline:
+    """What is left of a file (`tokens`, and where each begins), and what was taken out."""
+
+    tokens: list[str] = dataclass_field(default_factory=list)
+    starts: list[int] = dataclass_field(default_factory=list)
+    device: list[Piece] = dataclass_field(default_factory=list)
+    kernels: dict[tuple[str, str], Piece] = dataclass_field(default_factory=dict)
+    variables: list[Piece] = dataclass_field(default_factory=list)
+    constants: list[Piece] = dataclass_field(default_factory=list)
+    macros: list[Piece] = dataclass_field(default_factory=list)
+    types: list[Piece] = dataclass_field(default_factory=list)
+    directives: list[Piece] = dataclass_field(default_factory=list)
+    geometry: list[Piece] = dataclass_field(default_factory=list)
+    inactive: list[str] = dataclass_field(default_factory=list)
+    launched: set[str] = dataclass_field(default_factory=set)
+    locals: set[tuple[str, str]] = dataclass_field(default_factory=set)
+
+
+class Marked:
+    """The tokens of a file and what is taken out of it; for a candidate's, with the original's.
+
+    `live` are the tokens that no `#if` turns off, `index` their numbers by position, `pairs` the
+    closing bracket of each opening one.
+    """
+
+    def __init__(self, source: Source, original: Outline | None) -> None:
+        self.source = source
+        self.text = source.text
+        self.original = original
+        self.dead = source.syntax.masked.inactive
+        code = [t for t in source.syntax.code if t.kind != "directive"]
+        self.code = joined(code, brackets(code)) if apart(self.text) else code
+        self.live = self._live() if self.dead else self.code
+        self.pairs = pairs(self.live)
+        self.index = {t.start: i for i, t in enumerate(self.live)}
+        self.marks: list[tuple[int, int, tuple[str, ...]]] = []
+        self.found = Outline()
+
+    def _live(self) -> list[Token]:
+        """Return the tokens that no `#if` turns off."""
+        dead = iter(self.dead)
+        low, high = next(dead, (len(self.text) + 1,) * 2)
+        found: list[Token] = []
+        for t in self.code:
+            while t.start >= high:
+                low, high = next(dead, (len(self.text) + 1,) * 2)
+            if not low <= t.start < high:
+                found.append(t)
+        return found
+
+    def piece(self, name: str, where: Span) -> Piece:
+        """Return what stands in a span, to be listed."""
+        texts = tuple(t.text for t in self.source.syntax.code_in(where))
+        return Piece(name, texts, self.source.line(where[0]))
+
+    def take(self, where: Span, *put: str) -> None:
+        """Take a span out and put marks in its place."""
+        self.marks.append((where[0], where[1], put))
+
+    def taken(self, at: int) -> bool:
+        """Tell whether what stands at a position is taken out already."""
+        return any(a <= at < b for a, b, _ in self.marks)
+
+    def computes(self, words: Sequence[str], own: Collection[str] = ()) -> bool:
+        """Return whether words call only what computes a value, and `own`, declared by them."""
+        return all(n in CALLS or n in own or self.source.pure_call(n) for n in called(words))
+
+    def sound(self, where: Span, body: Span) -> bool:
+        """Return whether tokens agree that this is one definition at namespace or class level."""
+        first = self.index.get(where[0])
+        brace = self.index.get(body[0])
+        if first is None or brace is None or self.live[brace].text != "{":
+            return False
+        close = self.pairs.get(brace)
+        if close is None or self.live[close].end != body[1]:
+            return False
+        if first > 0 and self.live[first - 1].text not in (";", "}", "{", ":", ")"):
+            return False
+        return self.at_scope(first)
+
+    def at_scope(self, at: int) -> bool:
+        """Return whether every bracket open before a token opens a namespace, class or linkage."""
+        opener = self._openers[at]
+        while opener >= 0:
+            if self.live[opener].text != "{" or not self._scope_head(opener):
+                return False
+            opener = self._openers[opener]
+        return True
+
+    @cached_property
+    def _openers(self) -> list[int]:
+        """Return for each token the index of the innermost bracket open before it, or -1."""
+        found: list[int] = []
+        stack = [-1]
+        for i, t in enumerate(self.live):
+            text = t.text
+            if text in CLOSING and len(stack) > 1:
+                stack.pop()
+            found.append(stack[-1])
+            if text in OPENING:
+                stack.append(i)
+        return found
+
+    def _scope_head(self, brace: int) -> bool:
+        i = brace - 1
+        while i >= 0 and self.live[i].text not in (";", "}", "{"):
+            i -= 1
+        head = [t.text for t in self.live[i + 1 : brace]]
+        if "(" in head and head[:1] != ["template"] and not set(head) & ATTRIBUTES:
+            return False
+        while head[:1] == ["template"]:
+            head = head[1:]
+            head = head[head.index(">") + 1 :] if ">" in head else []
+        return bool(head) and head[0] in _SCOPE_HEADS and ")" not in head[-1:]
+
+    def emit(self) -> None:
+        """Write down what is left: the tokens that nothing took, and the marks."""
+        marks = sorted(self.marks, key=lambda m: (m[0], -m[1]))
+        out = self.found
+        words, starts = out.tokens, out.starts
+        dead = {t.start for t in self.code} - self.index.keys() if self.dead else frozenset()
+        i, reach = 0, 0
+        following = marks[0][0] if marks else len(self.text) + 1
+        for _, start, _, text in self.code:
+            while following <= start:
+                if following >= reach:
+                    words.extend(marks[i][2])
+                    starts.extend([following] * len(marks[i][2]))
+                    reach = marks[i][1]
+                i += 1
+                following = marks[i][0] if i < len(marks) else len(self.text) + 1
+            if start in dead:
+                out.inactive.append(text)
+            elif start >= reach:
+                words.append(text)
+                starts.append(start)

@@ -1,0 +1,71 @@
+"""What tokens may say that only compute: the arithmetic of launch geometry and constants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+_SIGNS = frozenset({
+    "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!",
+    "?", ":", "::", ".", "&", "|", "^", "~", "<<", ">>", "[", "]", "{", "}", "->",
+})  # fmt: skip
+CALLS = frozenset({
+    "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
+    "size_t", "uint3", "long", "static_cast", "int64_t", "uint32_t", "log2", "sqrt",
+})  # fmt: skip
+NEVER = frozenset({
+    "new", "delete", "throw", "asm", "__asm__", "__asm", "operator", "goto", "return", "typeid",
+    "co_await", "decltype", "auto", "mutable", "__builtin_trap", "static", "extern",
+})  # fmt: skip
+OPENING = frozenset("{([")
+CLOSING = frozenset("})]")
+
+
+def arithmetic(words: Sequence[str], calls: frozenset[str], loose: bool = False) -> bool:
+    """Return whether tokens are an expression that can only compute.
+
+    Numbers, names, operators, and calls of `calls` (which may also hold signs that are allowed).
+    With `loose` any plain call is let through, to be compared with the original's later.
+    """
+    before = ""
+    own = declared(words)
+    for i, word in enumerate(words):
+        following = words[i + 1] if i + 1 < len(words) else ""
+        if word[0].isalpha() or word[0] == "_" or word[0] == "$":
+            if word in NEVER and word not in calls:
+                return False
+            known = word in calls or before == "dim3" or (before == "," and word in own)
+            if following == "(" and not known and not loose:
+                return False
+        elif not (word[0].isdigit() or (word[0] == "." and word[1:2].isdigit())):
+            if word not in _SIGNS and word not in calls and word != ";":
+                return False
+            if word == "[" and not (before[:1].isalpha() or before[:1] == "_" or before == "]"):
+                return False
+            if word == "{" and not (before[:1].isalpha() or before in ("=", ">")):
+                return False
+        before = word
+    return True
+
+
+def called(words: Sequence[str]) -> Counter[str]:
+    """Count the names in front of an opening parenthesis."""
+    return Counter(a for a, b in pairwise(words) if b == "(" and a.isidentifier())
+
+
+def declared(words: Sequence[str]) -> frozenset[str]:
+    """Return the names that `dim3 a(1), b(2);` declares, with their arguments in brackets.
+
+    >>> sorted(declared("dim3 a ( f ( 1 ) , 2 ) , b ( 2 ) ;".split()))
+    ['a', 'b']
+    """
+    found: set[str] = set()
+    depth = 0
+    if "dim3" not in words[:2]:
+        return frozenset()
+    for one, two in pairwise(words):
+        depth += (one in OPENING) - (one in CLOSING)
+        if depth == 0 and one in ("dim3", ",") and two.isidentifier():
+            found.add(two)
+    return frozenset(found)
