@@ -323,8 +323,12 @@ class Expansion:
         node.asked = True
         if node.dry:
             return
-        step = node.step
-        proposals = self.tools.policy.propose(step, step.findings, self.settings.limit)
+        step, policy, limit = node.step, self.tools.policy, self.settings.limit
+        if self._unprofiled is node and isinstance(policy, Foresighted):
+            # What is said for good, and asked of a model, is so when the counters are known.
+            proposals = policy.foresee(step, step.findings, limit)
+        else:
+            proposals = policy.propose(step, step.findings, limit)
         node.queue.extend(self._waiting(node, proposals))
 
     def _can_wait(self, node: Node) -> bool:
@@ -344,11 +348,13 @@ class Expansion:
         self._unprofiled = None
         self.profile(node)
         found = self.find(node)
-        if isinstance(policy, Foresighted) and not node.dry:
+        if not node.leaf:
             late = {waiting.digest for _, waiting in self._late}
             kept = [waiting for waiting in node.queue if waiting.digest in late]
-            anew = self._waiting(node, policy.foresee(node.step, found, self.settings.limit))
+            anew = self._waiting(node, policy.propose(node.step, found, self.settings.limit))
             node.queue = [*kept, *(waiting for waiting in anew if waiting.digest not in late)]
+            if node.queue:
+                self.tree.revive(node)  # it may have been done with what was seen without them
 
     def _waiting(self, node: Node, proposals: Sequence[Proposal]) -> list[Waiting]:
         """Return the proposals that lead to candidates not tried yet, each once."""

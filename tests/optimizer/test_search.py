@@ -435,22 +435,33 @@ def test_a_winner_found_just_in_time_is_explained_all_the_same(
 
 
 class Foreseen(Scripted):
-    """Weighs proposals by what was found: with counters the least is the best."""
+    """Weighs proposals by what was found: with counters the least is the best.
+
+    `seen` are proposed with counters alone.
+    """
+
+    seen = ""
 
     def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
-        found = super().propose(step, findings, limit)
-        return [replace(one, prior=0.1 if one.edit.title == "z" else 0.5) for one in found]
+        assert step.number or step.verdict.counters, "what is said for good waits for them"
+        return self.foresee(step, findings, limit)
 
     def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
-        found = self.propose(step, findings, limit)
-        return [replace(one, prior=0.9 if one.edit.title == "z" else 0.1) for one in found]
+        counted = bool(step.verdict.counters)
+        found = super().propose(step, findings, limit)
+        return [
+            replace(one, prior=0.9 if counted == (one.edit.title == "z") else 0.1)
+            for one in found
+            if counted or one.edit.title not in self.seen
+        ]
 
 
-def test_counters_of_a_whole_program_are_read_after_the_first_batch_and_weigh_what_waits() -> None:
-    """Its first candidates do not wait for ncu; those after them are chosen with its counters."""
+@pytest.mark.parametrize("kind", [Kind.KERNEL, Kind.PROGRAM])
+def test_counters_are_read_after_the_first_batch_and_weigh_what_waits(kind: Kind) -> None:
+    """The first candidates do not wait for ncu; those after them are chosen with its counters."""
     world = Foreseen(dict.fromkeys("abcdefz", 1.01))
     given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
-    workload = replace(landscape.workload(), kind=Kind.PROGRAM)
+    workload = replace(landscape.workload(), kind=kind)
     found = search(Kernel("k", ""), workload, given, Budget(30))
     efforts = [effort for _, effort in world.asked]
     assert efforts.index(Effort.PROFILE) == 1 + SearchSettings().batch
@@ -459,6 +470,15 @@ def test_counters_of_a_whole_program_are_read_after_the_first_batch_and_weigh_wh
     assert tried.index("z") == SearchSettings().batch
     assert sorted(tried) == [*"abcdefz"]
     assert found.baseline.verdict.counters == world.profile_counters
+
+
+def test_what_only_counters_show_is_tried_though_all_else_was_in_the_first_batch() -> None:
+    world = Foreseen(dict.fromkeys("abz", 1.01))
+    world.seen = "z"
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
+    found = search(Kernel("k", ""), landscape.workload(), given, Budget(30))
+    tried = [step.kernel.source for step in found.steps if step.parent == 0]
+    assert sorted(tried) == [*"abz"]
 
 
 def test_denied_counters_are_said_once_and_not_asked_for_again() -> None:
