@@ -115,16 +115,20 @@ def folder_of(name: str, root: Path) -> Path | None:
 
 
 def _around(top: Path) -> Iterator[Path]:
-    """Yield the project's folder and, where it is a part of a repository, that one's.
+    """Yield the project's folder and, where it is a part of a repository, those up to that one's.
 
-    Without a repository, as unpacked, those beside it that are named for what is shared.
+    Of two headers of one name the nearer one is meant. Without a repository, as unpacked, those
+    beside it that are named for what is shared.
     """
     yield top
     around = repository(top)
     if around is None:
         yield from (place for name in SHARED if (place := top.parent / name).is_dir())
     elif around != top:
-        yield around
+        for folder in top.parents:
+            yield folder
+            if folder == around:
+                break
 
 
 def _having(folder: Path, name: str) -> Path | None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
 from runners import build_advice, companions, header_digest, joined, makefile_names
-from runners.flags import repository
+from runners.fault import Fault
+from runners.flags import near, repository
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
 _INCLUDE = companions.INCLUDE
@@ -102,19 +103,31 @@ def on_disk(text: str, file: Path, root: Path) -> Workload | None:
 def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, ...]:
     """Return folders of headers that are not where the compiler looks, relative to `root`.
 
-    A header is looked for by its name in the project and in the repository around it, as in
-    `#include <helper_cuda.h>` with that in `Common`; the system's come with the compiler.
+    A header is looked for by its name where a makefile beside the file says, in the project and in
+    the repository around it, as in `#include <helper_cuda.h>` with that in `Common`; the system's
+    come with the compiler.
     """
     found: dict[str, None] = {}
+    given = [place for place in makefile_names.folders(file.parent) if _within(root, place)]
     for name in sorted({name for text in texts for name in _INCLUDE.findall(text)}):
         if not name.endswith(_SUFFIXES) or ".." in name:
             continue
         if any((folder / name).is_file() for folder in (file.parent, *_SYSTEM)):
             continue
-        place = build_advice.folder_of(name, root)
+        place = next((one for one in given if (one / name).is_file()), None)
+        place = place or build_advice.folder_of(name, root)
         if place is not None and place != file.parent:
             found[os.path.relpath(place, root.resolve())] = None
     return tuple(found)
+
+
+def _within(root: Path, place: Path) -> bool:
+    """Tell whether the compiler may be shown a folder."""
+    try:
+        near(root, os.path.relpath(place, root.resolve()))
+    except Fault:
+        return False
+    return True
 
 
 def own_headers(text: str, file: Path, folders: Sequence[str] = ()) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Names that a program's makefile defines and without which its text does not compile.
+"""What a program's makefile says: names that its text needs to compile, and folders of headers.
 
 `-DBLOCK=16` where the text uses `BLOCK` and defines it nowhere. Names that are only asked for, as
 in `#ifdef DEBUG`, choose among programs: those stay as they are without the makefile.
@@ -13,8 +13,9 @@ from pathlib import Path
 MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
 MOST_BYTES = 1 << 18
 _DEFINES = re.compile(r"(?<![\w-])-D[ \t]*([A-Za-z_]\w*)(?:=((?:\$[({]\w+[)}]|[^\s\"')])+))?")
+_SHOWS = re.compile(r"(?<![\w-])-I[ \t]*((?:\$[({]\w+[)}]|[^\s\"')])+)")
 _SETS = re.compile(
-    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*([\w.+-]+)[ \t]*(?:#.*)?$",
+    r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*([\w./+-]+)[ \t]*(?:#.*)?$",
     re.MULTILINE,
 )
 _REFERS = re.compile(r"\$[({]([A-Za-z_]\w*)[)}]")
@@ -30,7 +31,7 @@ _ASKS = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|undef|error|include)\
 
 def needed(folder: Path, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the `-D` flags that texts of a folder need, sorted; none without a makefile."""
-    defined = _defined(folder)
+    defined = _read(_lines(folder))
     if not defined:
         return ()
     code = "\n".join(_ASKS.sub("", _COMMENT.sub(" ", text)) for text in texts)
@@ -44,19 +45,28 @@ def needed(folder: Path, texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _defined(folder: Path) -> dict[str, str]:
-    """Return what the folder's makefile defines, with values; those it computes are left out."""
+def folders(folder: Path) -> tuple[Path, ...]:
+    """Return the folders of headers that a folder's makefile names, those that are there."""
+    lines = _lines(folder)
+    sets = dict(_SETS.findall(lines))
+    named = (_REFERS.sub(lambda one: sets.get(one[1], "?"), word) for word in _SHOWS.findall(lines))
+    places = (folder / word for word in named if not word.startswith("/"))
+    return tuple(dict.fromkeys(place.resolve() for place in places if place.is_dir()))
+
+
+def _lines(folder: Path) -> str:
+    """Return the first makefile of a folder without its comments; empty where there is none."""
     for name in MAKEFILES:
         try:
             text = (folder / name).read_bytes()[:MOST_BYTES].decode(errors="replace")
         except OSError:
             continue
-        lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-        return _read(lines)
-    return {}
+        return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return ""
 
 
 def _read(lines: str) -> dict[str, str]:
+    """Return what a makefile defines, with values; those it computes are left out."""
     sets = dict(_SETS.findall(lines))
     found: dict[str, str] = {}
     for name, value in _DEFINES.findall(lines):

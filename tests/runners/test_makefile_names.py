@@ -59,5 +59,22 @@ def test_a_program_is_built_with_what_its_makefile_defines(tmp_path: Path) -> No
     ]
 
 
+def test_of_headers_of_one_name_the_makefiles_is_meant_or_else_the_nearest(tmp_path: Path) -> None:
+    """Suites have a `reference.h` in many folders."""
+    (tmp_path / ".git").mkdir()
+    for name in ("suite/alpha", "suite/beta-omp", "suite/beta", "other"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "reference.h").touch()
+    file = tmp_path / "suite" / "beta" / "main.cu"
+    (file.parent / "reference.h").unlink()
+    text = '#include "reference.h"\nint main() { return 0; }\n'
+    nearest = lone_program.include_folders([text], file, file.parent)
+    assert nearest == ("../alpha",)
+    (file.parent / "Makefile").write_text("V = omp\nCFLAGS = -I../beta-$(V) -I/etc -I../nowhere\n")
+    assert lone_program.include_folders([text], file, file.parent) == ("../beta-omp",)
+    (file.parent / "Makefile").write_text("CFLAGS = -I../../../../..\n")
+    assert lone_program.include_folders([text], file, file.parent) == ("../alpha",)
+
+
 def test_without_a_makefile_nothing_is_defined(tmp_path: Path) -> None:
     assert makefile_names.needed(tmp_path, ["int a[BLOCK];"]) == ()
