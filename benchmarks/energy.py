@@ -156,14 +156,19 @@ def described(measured: Measurement | None, status: Status) -> dict[str, Any]:
     return found
 
 
+def nothing(name: str, kind: str, workload: Workload) -> dict[str, Any]:
+    """Return the row of an example whose recording leads to no winner."""
+    log = "the recording leads to no winner: record it anew"
+    row = {"example": name, "kind": kind, "status": "nothing held"}
+    return row | {"case": workload.cases[0].name, "log": log}
+
+
 def winner(bench: Bench, name: str) -> dict[str, Any]:
     """Read an example's winner against its original."""
     trajectory = recorded(name)
     workload = heaviest(trajectory)
     if trajectory.winner is None:
-        log = "the recording leads to no winner: record it anew"
-        row = {"example": name, "kind": "winner against original", "status": "nothing held"}
-        return row | {"case": workload.cases[0].name, "log": log}
+        return nothing(name, "winner against original", workload)
     kernel, before = trajectory.best.kernel, trajectory.baseline.kernel
     verdict = bench.against(kernel, before, workload, Effort.ENERGY)
     return {
@@ -194,6 +199,8 @@ def matched(bench: Bench, name: str) -> dict[str, Any]:
     """Weigh candidates as fast as the winner against it; read the thriftiest for certain."""
     trajectory = recorded(name)
     workload = heaviest(trajectory)
+    if trajectory.winner is None:
+        return nothing(name, "as fast as the winner, against it", workload)
     best = trajectory.best.kernel
     tried = []
     for step in as_fast(trajectory):
