@@ -18,6 +18,7 @@ _SETS = re.compile(
     r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*[:?]?=[ \t]*([\w./+-]+)[ \t]*(?:#.*)?$",
     re.MULTILINE,
 )
+_RUNS = re.compile(r"^run\w*[ \t]*:[^\n]*\n\t[^\n]*?\./[^\s]+[ \t]+([^\n]+)$", re.MULTILINE)
 _REFERS = re.compile(r"\$[({]([A-Za-z_]\w*)[)}]")
 _VALUE = re.compile(r"[\w.+-]*")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
@@ -52,6 +53,20 @@ def folders(folder: Path) -> tuple[Path, ...]:
     named = (_REFERS.sub(lambda one: sets.get(one[1], "?"), word) for word in _SHOWS.findall(lines))
     places = (folder / word for word in named if not word.startswith("/"))
     return tuple(dict.fromkeys(place.resolve() for place in places if place.is_dir()))
+
+
+def arguments(folder: Path) -> str:
+    """Return the arguments with which a folder's makefile runs its program; empty if it does not.
+
+    As `./main 4096 10` below `run:`; what a shell would have to read is left out.
+    """
+    lines = _lines(folder)
+    found = _RUNS.search(lines)
+    if found is None:
+        return ""
+    sets = dict(_SETS.findall(lines))
+    words = _REFERS.sub(lambda one: sets.get(one[1], "$"), found[1]).strip()
+    return "" if set(words) & set("$|;&<>`\\") else words
 
 
 def _lines(folder: Path) -> str:

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from runners import program_stdout
+from runners import makefile_names, program_stdout
 from runners.fault import Fault
 from runners.program_report import MAX_ENTRIES, Report
 from runners.program_run import Ran
@@ -43,6 +43,12 @@ def named(arguments: Sequence[str]) -> str:
     return "the program" + (f" with arguments {' '.join(arguments)}" if arguments else "")
 
 
+def _with_arguments(root: Path) -> str:
+    """Say how a program is given arguments, and with which its makefile runs it."""
+    words = makefile_names.arguments(root)
+    return _ARGUMENTS + (f"; its makefile runs it with `{words}`" if words else "")
+
+
 def check(
     run: Ran,
     arguments: Sequence[str],
@@ -66,7 +72,7 @@ def check(
         text = f"{name} launches no kernel: each launch fails" + (
             f" with {failure.name} ({failure.kernel})" if failure else ""
         )
-        remedy = f"{_ARGUMENTS}; what it reads from its standard input is empty here"
+        remedy = f"{_with_arguments(root)}; what it reads from its standard input is empty here"
         raise Fault("BaselineError", text, remedy)
     if run.exit != (expect[0] or 0) and not (expect[0] is None and _its_own(run)):
         raise _ended(run, arguments, root)
@@ -85,8 +91,8 @@ def check(
     if report.launches == 0 and "graph" not in report.notes:
         text = f"{name} launches no kernel" + (f": {failure.name}" if failure else "")
         remedy = (
-            f"{_ARGUMENTS}. Kernels of libraries (cuBLAS, cuFFT) and launches through the driver "
-            "API are not seen"
+            f"{_with_arguments(root)}. Kernels of libraries (cuBLAS, cuFFT) and launches through "
+            "the driver API are not seen"
         )
         raise Fault("BaselineError", text, remedy)
     return report
@@ -119,7 +125,7 @@ def _ended(run: Ran, arguments: Sequence[str], root: Path) -> Fault:
         text = f"{named(arguments)} is killed by signal {-run.exit} ({_signal(-run.exit)})"
         remedy = "mend it first; cuda-gdb or compute-sanitizer show where"
         if not arguments:
-            remedy = f"if it reads arguments, {_ARGUMENTS}; else {remedy}"
+            remedy = f"if it reads arguments, {_with_arguments(root)}; else {remedy}"
     else:
         text = f"{named(arguments)} exits with {run.exit}"
         status = f"if {run.exit} is its success, set `program: {{check: {{exit: {run.exit}}}}}`"
@@ -129,7 +135,7 @@ def _ended(run: Ran, arguments: Sequence[str], root: Path) -> Fault:
                 "an .optiml.yml into the folder that they are relative to"
             )
         elif _USAGE.search(said):
-            remedy = _ARGUMENTS
+            remedy = _with_arguments(root)
         elif _MEMORY.search(said):
             remedy = f"it needs more memory than is free: {_SMALLER}"
         elif _CUDA.search(said):
@@ -137,7 +143,9 @@ def _ended(run: Ran, arguments: Sequence[str], root: Path) -> Fault:
         elif _CHECK.search(said):
             remedy = f"its own check fails before anything is edited: mend it first; {status}"
         else:
-            remedy = f"{_ARGUMENTS}; {status} in .optiml.yml, which `optiml init FILE` begins"
+            remedy = (
+                f"{_with_arguments(root)}; {status} in .optiml.yml, which `optiml init FILE` begins"
+            )
     return Fault("BaselineError", f"{text}: {run.tail or 'it prints nothing'}", remedy)
 
 

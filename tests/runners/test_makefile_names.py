@@ -76,5 +76,23 @@ def test_of_headers_of_one_name_the_makefiles_is_meant_or_else_the_nearest(tmp_p
     assert lone_program.include_folders([text], file, file.parent) == ("../alpha",)
 
 
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("run: $(program)\n\t$(LAUNCHER) ./$(program) 4096 -n $(BS)\n", "4096 -n 16"),
+        ("run:\n\ttime ./main -s 256 ../../data/in.txt\n", "-s 256 ../../data/in.txt"),
+        ("run: main\n\t./main\n", ""),
+        ("run: main\n\t./main $(shell nproc) > out.txt\n", ""),
+        ("clean:\n\trm ./main all\n", ""),
+    ],
+)
+def test_the_arguments_that_a_makefile_runs_its_program_with(
+    tmp_path: Path, rule: str, words: str
+) -> None:
+    """They are what a program wants that is refused without any."""
+    (tmp_path / "Makefile").write_text(MAKEFILE + rule)
+    assert makefile_names.arguments(tmp_path) == words
+
+
 def test_without_a_makefile_nothing_is_defined(tmp_path: Path) -> None:
     assert makefile_names.needed(tmp_path, ["int a[BLOCK];"]) == ()

@@ -82,6 +82,14 @@ def test_a_program_whose_work_went_well_may_end_with_a_status_of_its_own(words: 
         program_faults.check(run, (), (0, None), 5.0, Path())
 
 
+def test_a_program_that_wants_arguments_is_told_those_of_its_makefile(tmp_path: Path) -> None:
+    """One line says what to do."""
+    (tmp_path / "Makefile").write_text("run: main\n\t./main 4096 10\n")
+    with pytest.raises(Fault) as caught:
+        program_faults.check(_ends(1, "usage: main SIZE"), (), (None, None), 5.0, tmp_path)
+    assert "its makefile runs it with `4096 10`" in caught.value.remedy
+
+
 @pytest.mark.parametrize(
     "run",
     [
