@@ -78,7 +78,7 @@ def of_file(
             f"leave --kernel out, or describe the kernel in {FILE}",
         )
     kernel, workload = lone_program.with_headers(*program, path) if headers else program
-    trouble = lone_program.nothing_to_edit(kernel, lone_program.own_headers(kernel.source, path))
+    trouble = lone_program.nothing_to_edit(kernel, lone_program.others(kernel, workload, path))
     if trouble is not None:
         raise ConfigError(*trouble)
     return Declared(((kernel, _with(workload, arguments, file)),))

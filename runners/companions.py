@@ -27,6 +27,7 @@ DECLARED = re.compile(
     r"(?:extern\s+)?(?:\"C\"\s+)?[A-Za-z_][\w:<>, \t*&]*[\s*&]([A-Za-z_]\w*)\s*\(",
     re.MULTILINE,
 )
+_HEADERS, _SOURCES = {"include", "inc", "headers"}, ("src", "source", "sources", "lib")
 _DEVICE = re.compile(r"\b__(?:global|device|constant|managed)__\b|<<<")
 # Types and variables that are a file's own: two files may each have one of that name.
 _TYPE = re.compile(
@@ -136,8 +137,10 @@ def below(folder: Path) -> list[Path]:
 
 
 def _folders(file: Path, headers: Mapping[str, str]) -> list[Path]:
-    """Return where sources may be: the file's own folder, and those of its headers."""
-    return list(dict.fromkeys([file.parent, *(Path(name).parent for name in headers)]))
+    """Return where sources may be: the file's folder, those of its headers, `src` by `include`."""
+    places = dict.fromkeys([file.parent, *(Path(name).parent for name in headers)])
+    beside = [one.parent / name for one in places if one.name in _HEADERS for name in _SOURCES]
+    return [*places, *(one for one in beside if one.is_dir() and one not in places)]
 
 
 def _sources(

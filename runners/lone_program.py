@@ -251,10 +251,19 @@ def _alone(at: int, texts: Sequence[str], file: Path) -> dict[str, str]:
     return {n: text for n, text in found.items() if (file.parent / n).resolve() not in theirs}
 
 
+def others(kernel: Kernel, workload: Workload, file: Path) -> dict[str, str]:
+    """Return the files that a program is built of and that are not edited, by path, with texts."""
+    found = own_headers(kernel.source, file)
+    for name in workload.build.sources:
+        path = Path(workload.root) / name
+        found[str(path)] = companions.exact(path) or ""
+    return found
+
+
 def nothing_to_edit(kernel: Kernel, headers: Mapping[str, str]) -> tuple[str, str] | None:
     """Say why a program's file holds nothing that an edit could make faster, and what to do.
 
-    None when it defines a `__global__` function. `headers` are those of `own_headers`.
+    None when it defines a `__global__` function. `headers` are what it is built of besides.
     """
     if Source(kernel.source).kernels:
         return None

@@ -154,3 +154,18 @@ def test_what_is_shared_beside_an_unpacked_program_is_found(sample: Path) -> Non
     _, work = program(sample / "main.cpp")
     assert work.build.include == ("../common",)
     assert work.build.sources == ("../common/check.cpp",)
+
+
+def test_kernels_of_another_folder_are_linked_and_named(sample: Path) -> None:
+    """As a library has its examples: `src` lies by `include`. What to do is said."""
+    top = sample.parent
+    for name in ("include", "src"):
+        (top / name).mkdir()
+    (sample / "run.h").rename(top / "include" / "run.h")
+    (sample / "run_kernels.cu").rename(top / "src" / "run_kernels.cu")
+    text = (sample / "main.cpp").read_text()
+    found = lone_program.beside(text, sample / "main.cpp")
+    assert found.apart == (top / "src" / "run_kernels.cu",)
+    with pytest.raises(ConfigError, match=r"the kernels are in run_kernels\.cu") as caught:
+        program(sample / "main.cpp")
+    assert "optiml capture" in str(caught.value.remedy)
