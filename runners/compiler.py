@@ -232,6 +232,16 @@ class Compiler:
         compile.
         """
         order = self._order(source, path, kind, sm, symbol, options, root)
+        found = self._altered(order, change)
+        if isinstance(found, Failure):
+            again = self._as_older(order, found)
+            found = self._altered(again, change) if again is not None else None
+        return None if isinstance(found, Failure) else found
+
+    def _altered(
+        self, order: _Order, change: Callable[[str], str | None]
+    ) -> Artifact | Failure | None:
+        source, kind = order.source, order.kind
         folder = self._scratch / "altered" / order.key
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -248,7 +258,9 @@ class Compiler:
         script = altering.first([str(word) for word in command], str(folder))
         done = self._run(["/bin/sh", "-c", script], folder, readable=shown)
         plan = folder / altering.PLAN
-        if done.code != 0 or plan.is_symlink() or not plan.is_file():
+        if done.code != 0:
+            return Failure((done.stderr + b"\n" + done.stdout).decode(errors="replace"))
+        if plan.is_symlink() or not plan.is_file():
             return None
         rest = altering.steps(plan.read_text(errors="replace"))
         ptx = None if rest is None else folder / Path(rest.ptx).name
@@ -334,12 +346,9 @@ class Compiler:
             return Failure(f"a source of {len(order.source)} characters is too large")
         instance = "<" in order.symbol and not order.name.endswith(PTX_SUFFIX)
         made = self._once(order, _anchor(order.symbol) if instance else "")
-        older = isinstance(made, Failure) and _OLDER.search(made.log) is not None
-        if older and "-include" not in order.options:
-            # Written for an older CUDA; so is every candidate made of it.
-            self._older.add((order.root, order.name))
-            options = (*order.options, "-include", str(_OLDER_CUDA))
-            return self._compile(replace(order, options=options))
+        older = self._as_older(order, made) if isinstance(made, Failure) else None
+        if older is not None:
+            return self._compile(older)
         if isinstance(made, Artifact) and not _linked(order) and _missing(order, made):
             # Nothing in the file uses the kernel, so an internal one was dropped: use it.
             again = self._once(
@@ -351,6 +360,16 @@ class Compiler:
             known = ", ".join(sorted(made.symbols)) or "none"
             return Failure(f"there is no {what} {order.symbol} in the compiled code, only: {known}")
         return made
+
+    def _as_older(self, order: _Order, failure: Failure) -> _Order | None:
+        """Return the order for a source written for an older CUDA; None if that is not its trouble.
+
+        What it is about is said by the compiler once: every candidate made of it is one, too.
+        """
+        if _OLDER.search(failure.log) is None or "-include" in order.options:
+            return None
+        self._older.add((order.root, order.name))
+        return replace(order, options=(*order.options, "-include", str(_OLDER_CUDA)))
 
     def _objects(self, order: _Order) -> list[Path] | Failure:
         """Return what is linked to a program besides its text; each is compiled once."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.compiler import Artifact, Compiler, Failure
+from runners.compiler import Compiler, Failure
 from runners.fault import Fault
 from runners.sandbox import Sandbox
 from runners.toolchain import find_toolchain
@@ -45,10 +45,20 @@ def compiler(tmp_path: Path) -> Iterator[Compiler]:
 
 @pytest.mark.skipif(not fitting(), reason="no nvcc that knows sm_90")
 def test_a_program_that_uses_what_was_taken_out_is_built(compiler: Compiler) -> None:
-    """Functions by their newer names, properties by asking for each."""
-    made = compiler.compile(OLDER, path="a.cu", kind="cubin", sm=90)
-    assert isinstance(made, Artifact), made
+    """Functions by their newer names, properties by asking for each; here with its PTX altered.
+
+    A worker that delays its warps has not seen it before.
+    """
+    seen: list[str] = []
+
+    def change(ptx: str) -> str:
+        seen.append(ptx)
+        return ptx
+
+    made = compiler.altered(OLDER, change, path="a.cu", kind="program", sm=90)
+    assert made is not None
     assert "k" in made.symbols
+    assert ".entry" in seen[0]
 
 
 @pytest.mark.skipif(not fitting(), reason="no nvcc that knows sm_90")
