@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from bot import console
+from bot import console, settings
 from bot.markdown import visible
 
 File = Annotated[Path, typer.Argument(help="The CUDA source.", show_default=False)]
@@ -47,6 +47,12 @@ Replay = Annotated[
 Record = Annotated[
     Path | None, typer.Option(help="Write verdicts down for --replay.", metavar="RECORDING")
 ]
+
+
+def flags_of(budget: str | None, out: Path | None = None, **others: object) -> dict[str, object]:
+    """Return options as `settings.load` takes them: the budget in minutes, the folder as text."""
+    minutes = None if budget is None else settings.minutes(budget)
+    return {"minutes": minutes, "out": None if out is None else str(out), **others}
 
 
 def complain(message: str, remedy: str = "") -> None:

@@ -28,6 +28,7 @@ from bot.cli_options import (
     Seed,
     command_line,
     console_of,
+    flags_of,
     print_json,
 )
 from bot.comment import Door
@@ -77,15 +78,15 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         optiml review --kernel softmax --kernel src/attention/
         optiml review --base release --budget 3m --markdown > comment.md
     """
-    flags = {
-        "policy": policy,
-        "objective": objective,
-        "minutes": None if budget is None else settings.minutes(budget),
-        "evaluations": evaluations,
-        "seed": seed,
-        "device": device,
-        "scheduler": scheduler,
-    }
+    flags = flags_of(
+        budget,
+        policy=policy,
+        objective=objective,
+        evaluations=evaluations,
+        seed=seed,
+        device=device,
+        scheduler=scheduler,
+    )
     shown = console_of(quiet=as_json or markdown)
     said: list[Report] = []
     given: list[Mapping[str, object]] = []

@@ -23,6 +23,7 @@ from bot.cli_options import (
     Seed,
     command_line,
     console_of,
+    flags_of,
     print_json,
 )
 from bot.progress import Progress
@@ -104,22 +105,20 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         if capture
         else projects.of_file(file or Path(), kernel, arguments or (), headers=True)
     )
-    chosen = settings.load(
-        {
-            "policy": policy,
-            "objective": objective,
-            "minutes": None if budget is None else settings.minutes(budget),
-            "evaluations": evaluations,
-            "seed": seed,
-            "device": device,
-            "scheduler": scheduler,
-            "strategy": strategy,
-            "out": None if out is None else str(out),
-            "model": model,
-            "answers": None if answers is None else str(answers),
-        },
-        declared.settings,
+    flags = flags_of(
+        budget,
+        out,
+        policy=policy,
+        objective=objective,
+        evaluations=evaluations,
+        seed=seed,
+        device=device,
+        scheduler=scheduler,
+        strategy=strategy,
+        model=model,
+        answers=None if answers is None else str(answers),
     )
+    chosen = settings.load(flags, declared.settings)
     shown = console_of(quiet=as_json)
     results = []
     with Workshop(
@@ -256,15 +255,15 @@ def synth_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the
     """
     from bot import synth_view
 
-    flags = {
-        "policy": policy,
-        "objective": objective,
-        "minutes": None if budget is None else settings.minutes(budget),
-        "evaluations": evaluations,
-        "seed": seed,
-        "device": device,
-        "out": None if out is None else str(out),
-    }
+    flags = flags_of(
+        budget,
+        out,
+        policy=policy,
+        objective=objective,
+        evaluations=evaluations,
+        seed=seed,
+        device=device,
+    )
     order = synth_view.Order(
         description,
         project,
@@ -307,12 +306,6 @@ def mcp_command(
     """
     from bot import mcp_door
 
-    flags = {
-        "policy": "rules",  # the agent is the model
-        "minutes": None if budget is None else settings.minutes(budget),
-        "evaluations": evaluations,
-        "seed": seed,
-        "device": device,
-        "out": None if out is None else str(out),
-    }
+    # The agent is the model.
+    flags = flags_of(budget, out, policy="rules", evaluations=evaluations, seed=seed, device=device)
     mcp_door.open_door(path, flags, replay, command_line())

@@ -8,7 +8,6 @@ import ctypes
 import datetime as dt
 import importlib
 import importlib.metadata
-import ipaddress
 import os
 import platform
 import signal
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bot.loopback import is_loopback
 from bot.settings import Settings
 from bot.wiring import Source, Workshop, chosen, present
 from optimizer.errors import ConfigError, NoDeviceError
@@ -118,20 +118,6 @@ def security_of(settings: Settings, address: str) -> Security | None:
         tls_client_cert=cert, tls_client_key=key, tls_worker_cert=cert, tls_worker_key=key,
         tls_scheduler_cert=cert, tls_scheduler_key=key,
     )  # fmt: skip
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether an address is this very host's own.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("10.0.0.1")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def work(settings: Settings, device: str, replay: Path | None, say: Callable[[str], None]) -> None:

@@ -7,7 +7,6 @@ that goes wrong with it stops a search.
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 import time
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from bot.loopback import is_loopback
 from bot.settings import Settings
 from optimizer.errors import ConfigError
 from optimizer.memory import MOST_LESSONS, Lesson, SearchMemory, remember, written
@@ -103,7 +103,7 @@ class UrlMemory:
             raise ConfigError(
                 "the memory's address holds a password", "put the token into OPTIML_MEMORY_TOKEN"
             )
-        local = parts.scheme == "http" and _is_loopback(parts.hostname or "")
+        local = parts.scheme == "http" and is_loopback(parts.hostname or "")
         if not parts.hostname or (parts.scheme != "https" and not local):
             raise ConfigError(
                 f"{self.where} is no address for a memory", "write it as https://HOST/PATH"
@@ -199,12 +199,3 @@ class UrlMemory:
 
 class _Change(Protocol):
     def __call__(self, old: str, /) -> list[Lesson]: ...
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

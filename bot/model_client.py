@@ -7,7 +7,6 @@ JSON schema, any JSON mode, the newer name of the limit on the answer's length.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import random
 import re
 import threading
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 
 import openai
 
+from bot.loopback import is_loopback
 from optimizer.dialogue import Answer, Message, Schema, Usage
 from optimizer.errors import ConfigError, ModelError, PromptTooLong
 
@@ -72,12 +72,7 @@ class Endpoint:
     @property
     def is_local(self) -> bool:
         """Tell whether the server is this machine's, so that nothing is paid for."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
 
 class ServerModel:

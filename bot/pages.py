@@ -17,7 +17,6 @@ from markupsafe import Markup
 from bot import orders
 from bot import report as html_report
 from bot.job import OVER, Job
-from bot.markdown import shown
 from bot.outcome import summarize
 from bot.review_job import Records
 from bot.terms import Terms
@@ -128,15 +127,7 @@ def _markdown() -> MarkdownIt:
 
 @cache
 def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=shown,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("job.html")
+    return html_report.environment().get_template("job.html")
 
 
 _NOTHING = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "

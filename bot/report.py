@@ -134,9 +134,9 @@ def render(trajectory: Trajectory) -> str:
     )
 
 
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """Return what our pages are made with: all is escaped, and what is missing is an error."""
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         finalize=shown,
@@ -144,7 +144,12 @@ def _template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
+
+
+@cache
+def _template() -> jinja2.Template:
+    made = environment()
+    made.filters.update(
         times=wording.times,
         micros=wording.micros,
         seconds=wording.seconds,
@@ -156,11 +161,11 @@ def _template() -> jinja2.Template:
         span=consumption.span,
         ticked=_ticked,
     )
-    environment.globals["count"] = wording.count
+    made.globals["count"] = wording.count
     # Our own style sheet, not a stranger's text.
     style = (_TEMPLATES / "report.css").read_text(encoding="utf-8")
-    environment.globals["style"] = Markup(style)  # noqa: S704
-    return environment.get_template("report.html")
+    made.globals["style"] = Markup(style)  # noqa: S704
+    return made.get_template("report.html")
 
 
 def _ticked(text: str) -> Markup:
