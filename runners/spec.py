@@ -252,8 +252,9 @@ def parse(data: Json) -> JobSpec:
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
     """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
 
-    Where the case says so they are others than declared: floats by a quarter less, and with `ALL`
-    those that are zero and the whole numbers that no variable decides, too.
+    Where the case says so floats are others than declared: by a quarter less, and with `ALL` those
+    that are zero, too. Whole numbers are sizes and counts, which a workload declares as variables
+    if they vary: code made for the one that is declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
@@ -264,19 +265,9 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
     kinds += kinds[-1:] * len(numbers)
     return tuple(
-        _moved(number, kind, many, fixed=not names(part))
-        for number, kind, part in zip(numbers, kinds, parts, strict=False)
+        number if kind != "f" else number * 0.75 if number else 0.5 * (many == ALL)
+        for number, kind in zip(numbers, kinds, strict=False)
     )
-
-
-def _moved(number: float, kind: str, many: int, *, fixed: bool) -> float:
-    """Return another number of that kind, or the same where it is not to be touched."""
-    if kind == "f":
-        return number * 0.75 if number else 0.5 * (many == ALL)
-    if kind == "b" or not fixed or many != ALL or number < 3:
-        return number
-    # Multiples of four stay that: vectors of four elements depend on it.
-    return number - (4 if number >= 16 and number % 4 == 0 else 1)
 
 
 def moves(work: Work) -> tuple[int, ...]:

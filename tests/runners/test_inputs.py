@@ -227,7 +227,7 @@ def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
 
 
 def test_scalars_are_moved_to_values_of_their_kind() -> None:
-    """Floats by a quarter; zeros and whole numbers of their own with all; what follows a size not."""
+    """Floats by a quarter, zeros with all; whole numbers not."""
 
     def scalar(kind: str, value: str) -> dict[str, str]:
         return {"name": "s", "type": kind, "value": value}
@@ -239,15 +239,11 @@ def test_scalars_are_moved_to_values_of_their_kind() -> None:
     assert moved("float", "2.0/n", spec.SOME) == (0.1875,)
     assert moved("float", "0", spec.SOME) == (0,)
     assert moved("float", "0", spec.ALL) == (0.5,)
-    assert moved("int", "9", spec.SOME) == (9,)
-    assert moved("int", "9", spec.ALL) == (8,)
-    assert moved("int", "512", spec.ALL) == (508,)
-    assert moved("int", "n", spec.ALL) == (8,)
-    assert moved("int", "1", spec.ALL) == (1,)
+    assert moved("int", "9", spec.ALL) == (9,)
     assert moved("float2", "{1, 0}", spec.ALL) == (0.75, 0.5)
     for value, found in (("2.5", (1,)), ("0", (2,)), ("n", (1,))):
         assert spec.moves(_work(_pointer(), scalar("float", value), n=50)) == found
-    assert spec.moves(_work(_pointer(), scalar("int", "n"), n=50)) == ()
+    assert spec.moves(_work(_pointer(), scalar("int", "3"), n=50)) == ()
 
 
 def test_each_size_is_tried_far_beyond_its_largest() -> None:
