@@ -15,7 +15,7 @@ from pathlib import Path
 
 from optimizer.source import Source
 
-MOST_FILES, MOST_BYTES = 40, 1 << 20
+MOST_FILES, MOST_READ, MOST_BYTES = 40, 400, 1 << 20
 MOST_FOLDERS = 200
 MAINS = (".cpp", ".cc", ".cxx", ".c")  # of host code alone
 COMPILED = frozenset({".cu", *MAINS})
@@ -143,11 +143,9 @@ def _folders(file: Path, headers: Mapping[str, str]) -> list[Path]:
     return [*places, *(one for one in beside if one.is_dir() and one not in places)]
 
 
-def _sources(
-    file: Path, folders: Iterable[Path], included: set[str]
-) -> dict[Path, tuple[str, Source]]:
-    """Return sources without `main()` that nothing includes, with their texts."""
-    found: dict[Path, tuple[str, Source]] = {}
+def _sources(file: Path, folders: Iterable[Path], included: set[str]) -> dict[Path, str]:
+    """Return the texts of sources that nothing includes; which are programs is not known yet."""
+    found: dict[Path, str] = {}
     for folder in folders:
         try:
             paths = sorted(folder.iterdir())
@@ -156,11 +154,11 @@ def _sources(
         for path in paths:
             if path == file or path.suffix not in COMPILED or path.name in included:
                 continue
-            if len(found) >= MOST_FILES:
+            if len(found) >= MOST_READ:
                 return found
             text = exact(path)
-            if text is not None and not (source := Source(text)).has_main:
-                found[path] = (text, source)
+            if text is not None:
+                found[path] = text
     return found
 
 
@@ -168,18 +166,26 @@ def _closure(
     here: list[str],
     defined: _Defined,
     found: dict[Path, tuple[str, Source]],
-    sources: Mapping[Path, tuple[str, Source]],
+    texts: Mapping[Path, str],
 ) -> bool:
     """Add the sources that define what is declared and nowhere defined, and what those need.
 
-    False where two of them define the same.
+    False where two of them define the same. Only texts with one of the names are parsed.
     """
+    parsed: dict[Path, Source] = {}
     more = True
     while more:
         more = False
         wanted = _declared(here) - defined.names
-        for path, (text, source) in sources.items():
-            if path in found or not wanted & external(source):
+        for path, text in texts.items():
+            if path in found or not any(name in text for name in wanted):
+                continue
+            if path not in parsed:
+                if len(parsed) >= MOST_FILES:
+                    continue
+                parsed[path] = Source(text)
+            source = parsed[path]
+            if source.has_main or not wanted & external(source):
                 continue
             if defined.twice(source):
                 return False
@@ -191,7 +197,10 @@ def _closure(
 
 
 def _declared(texts: Sequence[str]) -> set[str]:
-    return {name for one in texts for name in DECLARED.findall(one)}
+    """Return the functions that are declared and named once more: what nobody calls may miss."""
+    whole = "\n".join(texts)
+    names = {name for one in texts for name in DECLARED.findall(one)}
+    return {name for name in names if len(re.findall(rf"\b{name}\b", whole)) > 1}
 
 
 def _parted(main: Source, file: Path, found: Mapping[Path, tuple[str, Source]]) -> Companions:

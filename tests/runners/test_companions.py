@@ -83,7 +83,7 @@ def test_sources_beside_the_headers_of_another_folder_are_linked(sample: Path) -
     common.mkdir()
     (common / "clock.h").write_text('#ifdef __cplusplus\nextern "C"\n#endif\ndouble now(void);\n')
     (common / "clock.c").write_text('#include "clock.h"\ndouble now(void) { return 1; }\n')
-    (sample / "main.cpp").write_text('#include "clock.h"\n' + MAIN)
+    (sample / "main.cpp").write_text('#include "clock.h"\n' + MAIN + "double begun = now();\n")
     _, work = program(sample / "main.cpp")
     assert work.build.sources == ("../common/clock.c",)
     assert work.build.include == ("../common",)
@@ -94,6 +94,16 @@ def test_sources_in_folders_below_are_found(sample: Path) -> None:
     (sample / "run_kernels.cu").rename(sample / "src" / "run_kernels.cu")
     kernel, _ = program(sample / "main.cpp")
     assert "src/run_kernels.cu" in joined.split(kernel.source, kernel.path)
+
+
+def test_what_is_declared_and_never_called_brings_no_source(sample: Path) -> None:
+    """Another program of a folder below may have a function of that name."""
+    (sample / "main.cpp").write_text("double elapsed(int clock);\n" + MAIN)
+    (sample / "old").mkdir()
+    (sample / "old" / "elapsed.cpp").write_text("double elapsed(int clock) { return clock; }\n")
+    kernel, work = program(sample / "main.cpp")
+    assert "old/elapsed.cpp" not in joined.split(kernel.source, kernel.path)
+    assert work.build.sources == ()
 
 
 def test_overloads_in_two_files_are_two_functions(sample: Path) -> None:
@@ -124,7 +134,6 @@ def test_what_is_compiled_as_it_is_is_linked_and_compiled_once(
 ) -> None:
     """Also where it is in C and in a folder that the program is not in."""
     test_sources_beside_the_headers_of_another_folder_are_linked(sample)
-    (sample / "main.cpp").write_text((sample / "main.cpp").read_text() + "double t = now();\n")
     kernel, work = program(sample / "main.cpp")
     scratch = tmp_path / "scratch"
     with Sandbox() as sandbox:
@@ -150,7 +159,8 @@ def test_what_is_shared_beside_an_unpacked_program_is_found(sample: Path) -> Non
     (sample.parent / "common" / "check.h").write_text("void check(int);\n")
     (sample.parent / "common" / "check.cpp").write_text("void check(int) {}\n")
     (sample.parent / "elsewhere" / "other.h").write_text("void other(int);\n")
-    (sample / "main.cpp").write_text('#include "check.h"\n#include "other.h"\n' + MAIN)
+    calls = "int x = (check(1), 2);\n"
+    (sample / "main.cpp").write_text('#include "check.h"\n#include "other.h"\n' + MAIN + calls)
     _, work = program(sample / "main.cpp")
     assert work.build.include == ("../common",)
     assert work.build.sources == ("../common/check.cpp",)
