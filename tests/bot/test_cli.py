@@ -71,7 +71,8 @@ def test_an_objective_reads_energy_which_a_recording_keeps(
     objective: str,
 ) -> None:
     """Searched, told and replayed; a recording that was made for time alone has none to tell."""
-    given = ("run", str(softmax), "--objective", objective, "--json")
+    few = ("--evaluations", "16", "--json")
+    given = ("run", str(softmax), "--objective", objective, *few)
     assert cli(*given, "--record", "r.jsonl.gz") == 0
     first = json.loads(capsys.readouterr().out)["results"][0]
     assert first["energy"]["saving"]["low"] > 1.03
@@ -80,7 +81,7 @@ def test_an_objective_reads_energy_which_a_recording_keeps(
     assert cli(*given, "--replay", "r.jsonl.gz") == 0
     again = json.loads(capsys.readouterr().out)["results"][0]
     assert again["energy"]["saving"] == pytest.approx(first["energy"]["saving"], rel=1e-3)
-    assert cli("run", str(softmax), "--json", "--record", "time.jsonl.gz") == 0
+    assert cli("run", str(softmax), *few, "--record", "time.jsonl.gz") == 0
     plain = json.loads(capsys.readouterr().out)["results"][0]
     assert plain["energy"] is None
     assert cli(*given, "--replay", "time.jsonl.gz") == 0
@@ -92,7 +93,7 @@ def test_an_objective_reads_energy_which_a_recording_keeps(
 def test_json_has_a_version_and_nothing_else_is_printed(
     cli: Cli, softmax: Path, machine: scripted.Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli("run", str(softmax), "--json") == 0
+    assert cli("run", str(softmax), "--json", "--evaluations", "16") == 0
     data = json.loads(capsys.readouterr().out)
     assert data["version"] == 1
     (result,) = data["results"]
@@ -105,7 +106,7 @@ def test_apply_writes_the_winner_over_the_file(
     cli: Cli, softmax: Path, machine: scripted.Scripted
 ) -> None:
     softmax.chmod(0o640)
-    assert cli("run", str(softmax), "--apply") == 0
+    assert cli("run", str(softmax), "--apply", "--evaluations", "16") == 0
     found = read_trajectory(Path("optiml-out/softmax/trajectory.jsonl"))
     assert softmax.read_text() == found.best.kernel.source
     assert softmax.stat().st_mode & 0o777 == 0o640
