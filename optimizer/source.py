@@ -87,7 +87,7 @@ from threading import Lock
 
 from tree_sitter import Node
 
-from optimizer import spans
+from optimizer import declared, spans
 from optimizer.definitions import declarations_of, signatures
 from optimizer.directives import Macro
 from optimizer.functions import Function
@@ -348,22 +348,7 @@ class Source:
     @cached_property
     def aliases(self) -> dict[str, str]:
         """Return the types that typedef, using and macros name: `index_t` to `int`."""
-        found: dict[str, str] = {}
-        for macro in self.macros_in_force.values():
-            words = macro.body.split()
-            if macro.parameters is None and words and all(w in _TYPE_WORDS for w in words):
-                found[macro.name] = " ".join(words)
-        if "typedef" not in self.text and "using" not in self.text:
-            return found
-        for node in walk(self.syntax.root, "type_definition", "alias_declaration"):
-            if node.type == "alias_declaration":
-                name, kind = field(node, "name"), field(node, "type")
-            else:
-                name, kind = field(node, "declarator"), field(node, "type")
-            unnamed = kind is not None and field(kind, "body") is not None  # a struct defined here
-            if name is not None and name.type == "type_identifier" and not unnamed:
-                found.setdefault(self.of(name), self.plain(kind))
-        return found
+        return declared.aliases(self.syntax, self.macros_in_force.values())
 
     def resolved(self, kind: str) -> str:
         """Return the type behind typedefs and type macros of the file."""
@@ -377,32 +362,7 @@ class Source:
 
         Typedefs and type macros are resolved; arrays and bit fields are left out.
         """
-        found: dict[str, dict[str, str]] = {}
-        if "struct" not in self.text:
-            return found
-        for node in walk(self.syntax.root, "struct_specifier"):
-            body = field(node, "body")
-            if body is None:
-                continue
-            listed: dict[str, str] = {}
-            for declared in body.named_children:
-                if declared.type != "field_declaration":
-                    continue
-                kind = self.plain(field(declared, "type"))
-                kind = self.resolved(kind)
-                for name in declared.children_by_field_name("declarator"):
-                    stars = ""
-                    at: Node | None = name
-                    while at is not None and at.type == "pointer_declarator":
-                        stars, at = f"{stars}*", field(at, "declarator")
-                    if at is not None and at.type == "field_identifier":
-                        listed[self.of(at)] = kind + stars
-            names = {self.of(field(node, "name"))}
-            if node.parent is not None and node.parent.type == "type_definition":
-                names |= {self.of(n) for n in node.parent.children_by_field_name("declarator")}
-            for each in names - {""}:
-                found.setdefault(each, listed)
-        return found
+        return declared.members(self.syntax, self.resolved)
 
     def returned(self, name: str) -> str | None:
         """Return the arithmetic type that a function of the file returns, else None.
@@ -413,11 +373,11 @@ class Source:
             "" if f.templates else self.resolved(f.signature.returns)
             for f in self.functions
             if f.name == name
-            and (declared := field(f.node, "declarator")) is not None
-            and declared.type == "function_declarator"
+            and (named := field(f.node, "declarator")) is not None
+            and named.type == "function_declarator"
         }
         kind = kinds.pop() if len(kinds) == 1 else ""
-        return kind if kind in _TYPE_WORDS else None
+        return kind if kind in declared.TYPE_WORDS else None
 
     @cached_property
     def macros_in_force(self) -> dict[str, Macro]:
@@ -480,37 +440,7 @@ class Source:
     @cached_property
     def spaces(self) -> dict[str, str]:
         """Return the memory space of each module variable: constant, device or host."""
-        found: dict[str, str] = {}
-        stack: list[Node] = [self.syntax.root]
-        while stack:
-            node = stack.pop()
-            if node.type in ("function_definition", "class_specifier", "struct_specifier"):
-                continue
-            if node.type == "declaration":
-                found.update(self._spaces_of(node))
-                continue
-            stack.extend(reversed(node.named_children))
-        return found
-
-    def _spaces_of(self, node: Node) -> dict[str, str]:
-        previous = node.prev_sibling
-        low = previous.end_byte if previous is not None else 0
-        names = {a.name for a in self.syntax.masked.attributes_in(low, node.end_byte)}
-        space = "host"
-        if "__constant__" in names:
-            space = "constant"
-        elif names & {"__device__", "__managed__"}:
-            space = "device"
-        elif "__shared__" in names:
-            space = "shared"
-        found: dict[str, str] = {}
-        for d in node.children_by_field_name("declarator"):
-            if any(n.type == "function_declarator" for n in walk(d)):
-                continue
-            name = next((n for n in walk(d, "identifier")), None)
-            if name is not None:
-                found[self.of(name)] = space
-        return found
+        return declared.spaces(self.syntax)
 
     # -- includes and trouble --------------------------------------------------------------------
 
@@ -632,12 +562,6 @@ class Source:
         return name
 
 
-# What a macro that stands for a type is made of.
-_TYPE_WORDS = frozenset({
-    "float", "double", "int", "unsigned", "long", "short", "char", "signed", "size_t", "half",
-    "__half", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint8_t", "int8_t", "int16_t",
-    "uint16_t", "float2", "float3", "float4", "double2", "bool", "__nv_bfloat16",
-})  # fmt: skip
 _CHANGING = frozenset({
     "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
 })  # fmt: skip
