@@ -12,7 +12,7 @@ from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
 from optimizer.source import Source
 from runners import companions, lone_program
-from runners.workload import PROJECT_FILE, program_workload, read_project
+from runners.workload import PROJECT_FILE, program_workload, read_project, recoding
 
 FILE = PROJECT_FILE
 _SUFFIXES = (".cu", ".cuh")
@@ -146,7 +146,7 @@ def text_of(file: Path) -> str:
             return stream.read()
     except UnicodeDecodeError as error:
         message = f"{file} is not UTF-8 (byte {error.start})"
-        raise ConfigError(message, "convert it") from error
+        raise ConfigError(message, recoding(file)) from error
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror}") from error
 

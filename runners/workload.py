@@ -369,13 +369,19 @@ def _inside(root: Path, file: str, marked: Marked, at: Path_, what: str) -> Path
     return path
 
 
+def recoding(path: Path) -> str:
+    """Say how a source in another encoding becomes one that can be edited and written back."""
+    return f"`iconv -f latin1 -t utf-8 {path} -o UTF8.cu` makes one that is (-f gbk for Chinese)"
+
+
 def _read(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_SOURCE_BYTES:
             raise ConfigError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB")
         return path.read_bytes().decode()
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 (byte {error.start})", "convert it") from error
+        message = f"{path} is not UTF-8 (byte {error.start})"
+        raise ConfigError(message, recoding(path)) from error
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from error
 
