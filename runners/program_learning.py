@@ -9,7 +9,6 @@ candidate differs.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -188,22 +187,35 @@ class _Learning:
         if self.first.seconds >= self.seconds / 3:
             return found
 
-        @functools.cache
+        known: list[tuple[Expectation, ...]] = []
+
         def rounded(runner: Runner) -> tuple[Expectation, ...]:
-            other = self.building.result()
-            if other is None:
-                return found.expectations
-            run = runner.run(other, self.arguments, self.probe(last.poison), self.limit)
-            same = program_faults.same_work(self.first, run)
-            if not same or not program_faults.same_words(self.first, run, besides):
-                return found.expectations
-            loose = self.referred("", run)
-            return tuple(
-                program_compare.loosen(e, last.held[i], loose.held[i])
-                for i, e in enumerate(found.expectations)
-            )
+            if not known:  # once, whichever request's runner it is
+                known.append(self.loosened(runner, found, last, besides))
+            return known[0]
 
         return replace(found, rounded=rounded)
+
+    def loosened(
+        self,
+        runner: Runner,
+        found: Profile,
+        last: Reference,
+        besides: frozenset[int] | None,
+    ) -> tuple[Expectation, ...]:
+        """Run what rounds otherwise, and allow what that changes."""
+        other = self.building.result()
+        if other is None:
+            return found.expectations
+        run = runner.run(other, self.arguments, self.probe(last.poison), self.limit)
+        same = program_faults.same_work(self.first, run)
+        if not same or not program_faults.same_words(self.first, run, besides):
+            return found.expectations
+        loose = self.referred("", run)
+        return tuple(
+            program_compare.loosen(e, last.held[i], loose.held[i])
+            for i, e in enumerate(found.expectations)
+        )
 
     def rehearsed(self, found: Profile) -> Ran:
         """Run the original while its launches are repeated."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runners import cubin, energy, program, program_energy
+from runners import cubin, energy, interposer, program, program_energy
 from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
 from runners.program_report import Report
@@ -193,8 +193,11 @@ def test_another_rounding_of_the_original_is_run_when_a_candidate_differs(
     request = fakes.request("ok", candidate)
     request["job"]["baseline"] = {"source": "theirs"}
     request["job"]["workload"]["tolerance"] = {"rtol": 1e-12, "atol": 0.0}
-    for _ in range(2):
+    request["interposer"] = str(interposer.library(context["scratch"] / "interposer"))
+    for turn in range(2):  # each request has a folder of its own
+        context["scratch"] = fakes.folder / "scratch" / str(turn)
         assert program.evaluate(request, context)["status"] == status
+        shutil.rmtree(context["scratch"])
     assert started.count("saxpy-rounding") == asked
 
 
