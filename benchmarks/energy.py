@@ -400,11 +400,14 @@ def _row(row: Mapping[str, Any]) -> str:
     name = f"{row['example']} | {row['case']}"
     energy, seen = row.get("energy"), row.get("saving")
     if not energy or not energy["cases"] or not seen:
-        why = (energy or {}).get("unavailable") or row.get("log") or row["status"]
+        why = "not measured: " + str(
+            (energy or {}).get("unavailable") or row.get("log") or row["status"]
+        )
         weighed = row.get("weighed")
         if isinstance(weighed, list):
-            why = f"none took 1 % less; weighed (energy, speed): {weighed}"
-        return f"| {name} | not measured: {why} " + "|  " * 10 + "|"
+            shares = ", ".join(f"{100 * (1 / g - 1):+.1f} % at {f:.3f}×" for g, f in weighed if g)
+            why = f"none weighed 1 % less: {shares}"
+        return f"| {name} | {why} " + "|  " * 10 + "|"
     case, fast = energy["cases"][0], row["speedup"]
     before, after = (statistics.median(case[f"{s}_mj"]) for s in ("baseline", "candidate"))
     watts = [
