@@ -397,9 +397,9 @@ class Source:
         seen: set[str] = set()
         found: list[str] = []
         while pending:
-            for token in pending.pop():
-                name = token.text
-                if token.kind != "word" or name in seen:
+            words = {text: None for kind, _, _, text in pending.pop() if kind == "word"}
+            for name in words:
+                if name in seen or not (name in table or name in self._functions_by_name):
                     continue
                 seen.add(name)
                 found += table.get(name, ())
