@@ -59,6 +59,7 @@ class ScriptedModel:
         self.headers: list[dict[str, str]] = []
         self.most_at_once = self._now = 0
         self._lock = threading.Lock()
+        self.over = threading.Event()  # nobody waits for an answer any more
 
     def reply(self, asked: Asked) -> Reply:
         with self._lock:
@@ -92,7 +93,7 @@ class ScriptedModel:
             self.headers.append(dict(request.headers))
             with self.counted():
                 found = self.reply(asked)
-                time.sleep(found.delay)
+                self.over.wait(found.delay)
                 return _response(found, asked, self.name)
 
         return app
@@ -133,6 +134,7 @@ def _response(found: Reply, asked: Asked, name: str) -> Response:
 @contextmanager
 def serving(model: ScriptedModel) -> Iterator[str]:
     """Serve on a loopback port while the block runs; the base URL is given."""
+    model.over.clear()
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
@@ -151,6 +153,7 @@ def serving(model: ScriptedModel) -> Iterator[str]:
         try:
             yield f"http://127.0.0.1:{port}/v1"
         finally:
+            model.over.set()
             server.should_exit = server.force_exit = True
             thread.join(5)
 

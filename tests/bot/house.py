@@ -54,7 +54,7 @@ class Bot:
     def comment(self, body: str, author: str = "maintainer", guid: str = ""):  # type: ignore[no-untyped-def]  # noqa: ANN201
         return self.send("issue_comment", comment_payload(body, author), guid)
 
-    def settled(self, seconds: float = 20.0) -> list[Job]:
+    def settled(self, seconds: float = 60.0) -> list[Job]:
         """Wait until there is nothing left to do; return all jobs."""
         until(lambda: not any(job.state in {"waiting", "running"} for job in self.jobs()), seconds)
         return self.jobs()
@@ -108,7 +108,7 @@ def bot(
         house.close()
 
 
-def until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"

@@ -203,7 +203,7 @@ TROUBLED: dict[str, Reply] = {
     "too many requests": Reply(status=429, error="slow down", headers={"retry-after": "0"}),
     "server errors": Reply(status=500, error="oops"),
     "a dropped connection": Reply(drop=True),
-    "a time-out": Reply(delay=1.5),
+    "a time-out": Reply(delay=60),
 }
 
 
@@ -220,7 +220,9 @@ def test_a_server_in_trouble_is_asked_again_and_given_up_without_harm(
         seen.add(said(asked))
         return TROUBLED[name] if first or for_good else helpful(asked)
 
-    found, _ = with_model(troubled, tmp_path, model_seconds=0.8)
+    # Where an answer comes, however busy this machine is, it comes in time.
+    patience = 30.0 if name != "a time-out" else 0.3 if for_good else 1.5
+    found, _ = with_model(troubled, tmp_path, model_seconds=patience)
     rules = searched(settings("", tmp_path, policy="rules"), tmp_path / "rules")
     assert (speedup_of(found.best) or 0) >= (speedup_of(rules.best) or 0) * 0.98
     if for_good:

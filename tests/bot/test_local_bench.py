@@ -97,7 +97,9 @@ def test_a_hostile_head_is_cloned_reviewed_and_its_results_fetched(
     seen = until(again, handle, lambda progress: progress.state.over)
     log = (tmp_path / "jobs" / handle / "log.txt").read_text()
     assert seen.state is BenchState.DONE, log
-    assert 3 < seen.steps < 20, "most of the eight that were ordered, and some to confirm"
+    # Most of the eight that were ordered, some to confirm, and what the recording has not got; far
+    # from the eighty of an order that says nothing.
+    assert 3 < seen.steps < 60
     (result,) = one.fetch(handle, order)
     assert result.trajectory is not None
     assert result.trajectory.environment.recorded
@@ -135,7 +137,7 @@ def test_cancelling_ends_the_review_and_all_it_started(
     bench().cancel(handle)
     assert one.poll(handle) == Progress(BenchState.CANCELLED)
     assert not (tmp_path / "jobs" / handle / "checkout").exists()
-    for _ in range(100):
+    for _ in range(1500):  # half a minute at most
         if not processes.runs(child):
             break
         time.sleep(0.02)

@@ -130,7 +130,8 @@ def test_from_a_pull_request_to_a_commit_of_exactly_what_was_measured(
         (check,) = world.fake.state.checks.values()
         assert (check.status, check.conclusion) == ("completed", "success")
         assert comment.body
-        assert took < 5  # seconds from the end of the GPU job to its comment and closed check
+        # Seconds from the end of the GPU job to its comment and closed check: below one when idle.
+        assert took < 20
         calls = [f"{one.method} {one.path}" for one in world.fake.calls[before:]]
         asked = [one for one in calls if not UNCOUNTED.match(one)]
         assert len(asked) <= MOST_CALLS, "\n".join(asked)
