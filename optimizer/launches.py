@@ -255,6 +255,8 @@ class Launches:
         listed: list[Node] | None
         given = self._assigned(variable, at)
         first = given if given is not None else variable.init
+        if given is None and variable.space == "parameter":
+            return None  # what callers give
         if first is None:
             listed = []
         elif (returned := self._returned(first)) is not None:

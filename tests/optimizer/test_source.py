@@ -648,6 +648,17 @@ def test_a_cast_to_a_named_type_is_no_call() -> None:
     assert f.type_of(f.divisions[0]) == "float"
 
 
+@pytest.mark.parametrize("parameter", ["dim3 block", "const dim3& block", "dim3 block = 64"])
+def test_a_block_that_callers_give_is_not_known(parameter: str) -> None:
+    """A dim3 without a value is one thread where it is a local, and anything as a parameter."""
+    kernel = "__global__ void k(float* x) { x[threadIdx.x] = 1; }\n"
+    (launch,) = Source(f"{kernel}void run({parameter}) {{ k<<<4, block>>>(nullptr); }}").launches
+    assert launch.block is None
+    (launch,) = Source(kernel + "void run() { dim3 block; k<<<4, block>>>(nullptr); }").launches
+    assert launch.block is not None
+    assert [extent.value for extent in launch.block] == [1]
+
+
 def test_a_launch_macro_may_print_what_it_launches() -> None:
     """A number of the launch that is printed, too, is no argument alone: it stays unknown."""
     macro = (
