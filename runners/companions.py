@@ -154,6 +154,8 @@ def _sources(file: Path, folders: Iterable[Path], included: set[str]) -> dict[Pa
         for path in paths:
             if path == file or path.suffix not in COMPILED or path.name in included:
                 continue
+            if path.is_symlink():
+                continue  # a stranger's may lead anywhere
             if len(found) >= MOST_READ:
                 return found
             text = exact(path)

@@ -106,6 +106,15 @@ def test_what_is_declared_and_never_called_brings_no_source(sample: Path) -> Non
     assert work.build.sources == ()
 
 
+def test_a_link_is_no_source(sample: Path) -> None:
+    """What it leads to may be any file of this host."""
+    away = sample.parent / "gold.txt"
+    (sample / "run_gold.cpp").rename(away)
+    (sample / "run_gold.cpp").symlink_to(away)
+    kernel, _ = program(sample / "main.cpp")
+    assert "run_gold.cpp" not in joined.split(kernel.source, kernel.path)
+
+
 def test_overloads_in_two_files_are_two_functions(sample: Path) -> None:
     (sample / "main.cpp").write_text(MAIN + "void show(int a);\nvoid show(float a);\n")
     (sample / "a.cpp").write_text("void show(int a) {}\n")
