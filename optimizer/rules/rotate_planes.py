@@ -158,7 +158,9 @@ def _ahead(first: Access, other: Access, stride: Polynomial) -> int | None:
     if first.index is None or other.index is None:
         return None
     apart = other.index - first.index
-    return next((n for n in range(-_FARTHEST, _FARTHEST + 1) if apart.same(stride.scaled(n))), None)
+    term, factor = next(((m, f) for m, f in stride.terms.items() if f), ((), 1))
+    ahead = apart.terms.get(term, 0) // factor
+    return ahead if abs(ahead) <= _FARTHEST and apart.same(stride.scaled(ahead)) else None
 
 
 def _rotating(
