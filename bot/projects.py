@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -67,9 +68,8 @@ def of_file(
         where = f"{project} does not mention {file}" if project else f"no {FILE} describes {file}"
         remedy = f"`optiml init {file}` writes a first {FILE} from what it finds"
         if users := lone_program.users(path):
-            remedy = (
-                f"`optiml run {file.parent / users[0].name}` runs the program it is part of; or "
-            )
+            whole = os.path.normpath(file.parent / os.path.relpath(users[0], path.parent))
+            remedy = f"`optiml run {whole}` runs the program it is part of; or "
             remedy += f"`optiml init {file}` writes a first {FILE}"
         raise ConfigError(f"{where}, and it has no main()", remedy)
     if name is not None:

@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Self
 
-from runners import companions, lone_program
+from optimizer.source import Source
+from runners import companions, lone_program, makefile_names
 
 MOST_NAMES = 20_000
 MOST_TEXTS = 200  # of one side; each may be a request to GitHub
 _HEADERS = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
-_SOURCES = _HEADERS | companions.COMPILED
+_COMPILED = companions.COMPILED
+_SOURCES = _HEADERS | _COMPILED
 
 
 class Replica:
@@ -63,14 +65,15 @@ class Replica:
             self._placed.add(name)
             self._touch(root / name)
         self._fill(path)
+        for name in makefile_names.MAKEFILES:
+            self._fill((folder / name).as_posix())
         self._fill_headers(root / path)
         included = {PurePosixPath(name).parent for name in self._filled} - {folder}
-        beside = [name for name in near if PurePosixPath(name).suffix in companions.COMPILED]
+        beside = [name for name in near if PurePosixPath(name).suffix in _COMPILED]
         beside += [
             name
             for name in far - near
-            if PurePosixPath(name).suffix in companions.COMPILED
-            and PurePosixPath(name).parent in included
+            if PurePosixPath(name).suffix in _COMPILED and PurePosixPath(name).parent in included
         ]
         # Those of the folder first, which is where most programs have them.
         ranked = sorted(beside, key=lambda name: (PurePosixPath(name).parent != folder, name))
@@ -81,8 +84,17 @@ class Replica:
         return root / path
 
     def users(self, path: str) -> tuple[str, ...]:
-        """Return the programs in a source's folder that it is a part of."""
-        found = lone_program.users(self.program(path))
+        """Return the programs that a source is a part of, in its folder and those above."""
+        file = self.program(path)
+        for folder in lone_program.folders_up(file.parent):
+            place = folder.relative_to(self.root)
+            for name in sorted(self._names):
+                one = PurePosixPath(name)
+                if one.parent == PurePosixPath(place.as_posix()) and one.suffix in _COMPILED:
+                    self._fill(name)
+                    if Source(_text(self.root / name)).has_main:
+                        self.program(name)
+        found = lone_program.users(file)
         return tuple(one.relative_to(self.root).as_posix() for one in found)
 
     def _fill_headers(self, file: Path) -> None:

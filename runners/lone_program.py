@@ -19,6 +19,7 @@ from runners.fault import Fault
 from runners.flags import near, repository
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
+MOST_LEVELS = 4  # of folders in which the program of a source is looked for
 _INCLUDE = companions.INCLUDE
 # The header of a library of the CUDA toolkit, and what links it; all are in `runners.flags`.
 _LIBRARIES = {
@@ -190,17 +191,25 @@ def beside(text: str, file: Path) -> companions.Companions:
 
 
 def users(file: Path) -> tuple[Path, ...]:
-    """Return programs in a file's folder whose text it would stand in."""
+    """Return programs that a file is a part of, in its folder and those above in its repository."""
     found = []
-    here = sorted(p for p in file.parent.iterdir() if p.suffix in companions.COMPILED)
-    for path in here[:MOST_HEADERS]:
-        text = None if path == file else companions.exact(path)
-        if text is None or not Source(text).has_main:
-            continue
-        headers = {(file.parent / name).resolve() for name in joinable(text, path)}
-        if file in headers or file in _files(beside(text, path), path):
-            found.append(path)
+    for folder in folders_up(file.parent):
+        here = sorted(p for p in folder.iterdir() if p.suffix in companions.COMPILED)
+        for path in here[:MOST_HEADERS]:
+            text = None if path == file else companions.exact(path)
+            if text is None or not Source(text).has_main:
+                continue
+            headers = {(path.parent / name).resolve() for name in joinable(text, path)}
+            if file in headers or file in _files(beside(text, path), path):
+                found.append(path)
     return tuple(found)
+
+
+def folders_up(folder: Path) -> tuple[Path, ...]:
+    """Return a folder and those above it, nearest first, as far as its repository goes."""
+    top = repository(folder)
+    near = (folder, *folder.parents)[:MOST_LEVELS]
+    return tuple(one for one in near if one == folder or (top and one.is_relative_to(top)))
 
 
 def _files(found: companions.Companions, file: Path) -> set[Path]:

@@ -88,6 +88,17 @@ CASES = {
          + 'extern "C" void go() { k<<<1, 32>>>(nullptr); }\n'},
         "is built with app/kernels.cu",
     ),
+    "a source in a folder below, with a makefile": (
+        {
+            "app/main.cu": "void go();\nint main() { go(); }\n",
+            "app/Makefile": "all:\n\tnvcc -DWIDTH=32 -o main main.cu src/kernels.cu\n",
+            "app/src/kernels.cu": KERNEL.format(name="k", value="1.0")
+            + "void go() { k<<<1, WIDTH>>>(nullptr); }\n",
+        },
+        {"app/src/kernels.cu": faster(KERNEL.format(name="k", value="1.0"))
+         + "void go() { k<<<1, WIDTH>>>(nullptr); }\n"},
+        "is built with app/src/kernels.cu",
+    ),
     "a header of a described program": (
         {".optiml.yml": YAML, "app/main.cu": WITH_HEADER, "app/deep/kernels.cuh": HEADER},
         {"app/deep/kernels.cuh": faster(HEADER)},
@@ -138,6 +149,7 @@ def test_command_line_checkout_and_github_see_one_program(
     assert told.workload is not None
     assert dataclasses.replace(told.workload, root=workload.root) == workload
     assert "+= 2.0 * " in kernel.source
+    assert ("-DWIDTH=32" in workload.build.flags) == (case.endswith("makefile"))
     assert (seen.hunks, seen.beside) == (told.hunks, told.beside)
     assert {path for path in (*seen.beside, path) if seen.lines_of(path)} == set(after)
     assert seen.before is not None

@@ -111,6 +111,12 @@ def test_a_part_of_a_program_points_to_the_program(folder: Path) -> None:
     with pytest.raises(ConfigError, match="no main") as caught:
         projects.of_file(folder / "k.cu")
     assert f"`optiml run {folder / 'app.cu'}`" in caught.value.remedy
+    (folder / "deep").mkdir()
+    (folder / "deep/p.cuh").write_text(PROGRAM.splitlines()[0] + "\n")
+    (folder / "app.cu").write_text('#include "deep/p.cuh"\nint main() { k<<<1, 1>>>(0); }\n')
+    with pytest.raises(ConfigError, match="no main") as caught:
+        projects.of_file(folder / "deep/p.cuh")
+    assert f"`optiml run {folder / 'app.cu'}`" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
