@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, takewhile
 from pathlib import Path, PurePosixPath
 from typing import Self
 
@@ -18,9 +20,8 @@ from runners import companions, lone_program, makefile_names
 
 MOST_NAMES = 20_000
 MOST_TEXTS = 200  # of one side; each may be a request to GitHub
-_HEADERS = frozenset({".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc"})
-_COMPILED = companions.COMPILED
-_SOURCES = _HEADERS | _COMPILED
+_COMPILED = tuple(sorted(companions.COMPILED))
+_SOURCES = (*_COMPILED, ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc")
 
 
 class Replica:
@@ -34,7 +35,9 @@ class Replica:
     ) -> None:
         self._paths, self._read = paths, read
         self._made: tempfile.TemporaryDirectory[str] | None = None
+        self._sorted: list[str] = []
         self._names: frozenset[str] = frozenset()
+        self._sources: dict[str, list[str]] = {}  # by folder, sorted: what is compiled
         self._placed: set[str] = set()
         self._filled: set[str] = set()
 
@@ -50,36 +53,34 @@ class Replica:
         """Return the folder that stands for the repository's; it is made when first asked for."""
         if self._made is None:
             self._made = tempfile.TemporaryDirectory(prefix="optiml-side-")
-            self._names = frozenset(filter(_is_plain, self._paths()))
+            self._sorted = sorted(set(filter(_is_plain, self._paths())))
+            self._names = frozenset(self._sorted)
+            for name in self._sorted:
+                if name.endswith(_COMPILED):
+                    self._sources.setdefault(_folder(name), []).append(name)
             # Where a search for headers above a project ends.
             (Path(self._made.name) / ".git").mkdir()
+            self._place([name for name in self._sorted if name.endswith(_SOURCES)])
         return Path(self._made.name).resolve()
 
     def program(self, path: str) -> Path:
         """Lay out a source with all that it may be built of, and return where it is."""
-        root = self.root
-        folder = PurePosixPath(path).parent
-        near = {name for name in self._names if PurePosixPath(name).is_relative_to(folder)}
-        far = {name for name in self._names if PurePosixPath(name).suffix in _SOURCES}
-        for name in sorted((near | far) - self._placed)[:MOST_NAMES]:
-            self._placed.add(name)
-            self._touch(root / name)
+        root, folder = self.root, _folder(path)
+        below = "" if folder == "." else f"{folder}/"
+        first = bisect_left(self._sorted, below)
+        self._place(takewhile(lambda name: name.startswith(below), self._sorted[first:]))
         self._fill(path)
         for name in makefile_names.MAKEFILES:
-            self._fill((folder / name).as_posix())
+            self._fill((PurePosixPath(folder) / name).as_posix())
         self._fill_headers(root / path)
-        included = {PurePosixPath(name).parent for name in self._filled} - {folder}
-        beside = [name for name in near if PurePosixPath(name).suffix in _COMPILED]
-        beside += [
-            name
-            for name in far - near
-            if PurePosixPath(name).suffix in _COMPILED and PurePosixPath(name).parent in included
-        ]
         # Those of the folder first, which is where most programs have them.
-        ranked = sorted(beside, key=lambda name: (PurePosixPath(name).parent != folder, name))
-        for name in ranked[: companions.MOST_FILES]:
+        included = {_folder(name) for name in self._filled}
+        others = sorted(one for one in self._sources if one.startswith(below) or one in included)
+        beside = [name for one in (folder, *others) for name in self._sources.get(one, ())]
+        beside = list(dict.fromkeys(beside))[: companions.MOST_FILES]
+        for name in beside:
             self._fill(name)
-        for name in ranked[: companions.MOST_FILES]:
+        for name in beside:
             self._fill_headers(root / name)
         return root / path
 
@@ -87,15 +88,19 @@ class Replica:
         """Return the programs that a source is a part of, in its folder and those above."""
         file = self.program(path)
         for folder in lone_program.folders_up(file.parent):
-            place = folder.relative_to(self.root)
-            for name in sorted(self._names):
-                one = PurePosixPath(name)
-                if one.parent == PurePosixPath(place.as_posix()) and one.suffix in _COMPILED:
-                    self._fill(name)
-                    if Source(_text(self.root / name)).has_main:
-                        self.program(name)
+            here = self._sources.get(folder.relative_to(self.root).as_posix(), [])
+            for name in here[: lone_program.MOST_HEADERS]:
+                self._fill(name)
+                if Source(_text(self.root / name)).has_main:
+                    self.program(name)
         found = lone_program.users(file)
         return tuple(one.relative_to(self.root).as_posix() for one in found)
+
+    def _place(self, names: Iterable[str]) -> None:
+        """Put files there by name, as many as there is room for."""
+        for name in islice((one for one in names if one not in self._placed), MOST_NAMES):
+            self._placed.add(name)
+            self._touch(self.root / name)
 
     def _fill_headers(self, file: Path) -> None:
         text = _text(file)
@@ -127,6 +132,10 @@ class Replica:
         except OSError:
             return False  # a name that this system does not take: no program is built with it
         return True
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0] or "."
 
 
 def _is_plain(path: str) -> bool:
