@@ -6,7 +6,6 @@ import json
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,21 +22,18 @@ needs_browser = pytest.mark.skipif(not browser.BROWSER, reason="no Chromium is i
 @contextmanager
 def listening(bot: house.Bot) -> Iterator[str]:
     """Serve the app on a socket, for those who speak HTTP only."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    config = uvicorn.Config(
-        create_app(bot.house.entrance), port=port, log_level="warning", lifespan="off"
-    )
+    config = uvicorn.Config(create_app(bot.house.entrance), log_level="warning", lifespan="off")
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    house.until(lambda: server.started)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with socket.socket() as ours:
+        ours.bind(("127.0.0.1", 0))
+        thread = threading.Thread(target=server.run, args=([ours],), daemon=True)
+        thread.start()
+        house.until(lambda: server.started)
+        try:
+            yield f"http://127.0.0.1:{ours.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
 
 
 def seen(address: str, folder: Path) -> tuple[str, str]:
@@ -56,7 +52,7 @@ def test_a_browser_shows_the_job_and_its_report_without_complaint(tmp_path: Path
     with house.bot(tmp_path) as bot, listening(bot) as address:
         bot.pull()
         (job,) = bot.settled()
-        time.sleep(0.1)
+        house.until(lambda: f"{job.id}/report/0" in bot.client.get(f"/jobs/{job.id}").text)
         page, complaints = seen(f"{address}/jobs/{job.id}", tmp_path)
         assert "owner/project" in page
         assert f"{job.id}/report/0" in page
