@@ -32,7 +32,8 @@ class ProgramBurning:
         self, runner: Runner, paths: tuple[Path, Path], original: Profile, seed: int
     ) -> None:
         self._runner, self._paths, self._original = runner, paths, original
-        self._probe = Probe(original.main_poison, seed)
+        poison = original.main_poison
+        self._probe = Probe(poison, seed, idle=original.idle, cut=original.cut)
 
     def burn(self, which: int, seconds: float, *, second_of_pair: bool) -> Sequence[Mark]:
         """Run one process after the other; return when each had ended."""
