@@ -224,6 +224,22 @@ def test_a_baseline_without_any_figures_still_gives_a_report() -> None:
     Page(report.render(Trajectory(found.workload, Environment(), (bare,))))
 
 
+def test_counters_that_the_time_did_not_suffice_for_are_not_blamed_on_the_profiler() -> None:
+    found = synthetic.trajectory()
+
+    def bare(one: Step) -> Step:
+        return dataclasses.replace(one, verdict=dataclasses.replace(one.verdict, counters={}))
+
+    unread = dataclasses.replace(
+        found, steps=(found.steps[0], *map(bare, found.steps[1:])), confirmation=None
+    )
+    late = Page(report.render(dataclasses.replace(unread, stopped="minutes"))).text
+    assert "read of the original alone: the time was over before those of the best were" in late
+    assert "the profiler may be missing" not in late
+    none = dataclasses.replace(unread, steps=tuple(map(bare, unread.steps)))
+    assert "the profiler may be missing or denied" in Page(report.render(none)).text
+
+
 def test_the_tree_draws_the_winning_path_and_folds_the_rest() -> None:
     found = synthetic.trajectory(1000)
     rows = tree.layout(found, most=100)
