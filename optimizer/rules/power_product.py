@@ -24,43 +24,54 @@ def power_product(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
 
     `pow` of a run-time exponent costs some forty instructions and a slow path. Legal where the
     exponent is a constant multiple of one half and the base has no side effects; the results
-    differ by rounding only.
+    differ by rounding only. `pow(x, 2)` of a float is a double: first so, then in floats.
     """
     del findings
     source = Source(kernel.source)
-    edits: list[Replacement] = []
-    lines: list[int] = []
+    exact = _edits(source, narrow=False)
+    if exact:
+        yield _edit(source, exact, "write powers as products")
+    narrow = _edits(source, narrow=True)
+    if narrow != exact:
+        yield _edit(source, narrow, "write powers of floats as products of floats")
+
+
+def _edits(source: Source, *, narrow: bool) -> dict[Replacement, int]:
+    """Return what is put where, with the lines; `narrow`: floats to a whole power stay floats."""
+    edits: dict[Replacement, int] = {}
     for fn in (*source.kernels, *source.device_functions):
         if fn.broken or "__host__" in fn.qualifiers:
             continue
         inner_end = -1
         for call in sorted(fn.calls_of("pow", "powf"), key=lambda c: span(c.node)):
-            text = _product(source, fn, call)
+            text = _product(source, fn, call, narrow=narrow)
             if text is not None and call.node.start_byte >= inner_end:
                 inner_end = call.node.end_byte
-                edits.append((*span(call.node), text))
-                lines.append(call.line)
-    if edits:
-        yield Edit(
-            "write powers as products",
-            source.replace(sorted(edits)),
-            f"rule:{_NAME}",
-            "Line "
-            + ", ".join(str(n) for n in dict.fromkeys(lines))
-            + ": the exponent is a small constant, a product costs a few instructions.",
-            _NAME,
-            1.5,
-        )
+                edits[*span(call.node), text] = call.line
+    return edits
 
 
-def _product(source: Source, fn: Function, call: Call) -> str | None:
+def _edit(source: Source, edits: dict[Replacement, int], title: str) -> Edit:
+    return Edit(
+        title,
+        source.replace(sorted(edits)),
+        f"rule:{_NAME}",
+        "Line "
+        + ", ".join(str(n) for n in dict.fromkeys(edits.values()))
+        + ": the exponent is a small constant, a product costs a few instructions.",
+        _NAME,
+        1.5,
+    )
+
+
+def _product(source: Source, fn: Function, call: Call, *, narrow: bool) -> str | None:
     if len(call.arguments) != 2 or source.function(call.name):
         return None
     base, exponent = call.arguments
     halves = _halves(source, exponent)
     if halves is None or halves == 0 or abs(halves) > 2 * _LARGEST or not fn.is_pure(base):
         return None
-    kind = _kind(fn, call)
+    kind = _kind(fn, call, narrow=narrow)
     if kind is None or (kind == "cast" and halves < 0):
         return None
     text = source.of(base)
@@ -81,13 +92,16 @@ def _product(source: Source, fn: Function, call: Call) -> str | None:
     return f"({product})"
 
 
-def _kind(fn: Function, call: Call) -> str | None:
-    """Return the type the product is computed in: float, double, cast (to double) or None."""
+def _kind(fn: Function, call: Call, *, narrow: bool) -> str | None:
+    """Return the type the product is computed in: float, double, cast (to double) or None.
+
+    `pow` of a float and an int is a double, since C++11.
+    """
     base, exponent = (fn.type_of(a) for a in call.arguments)
     if call.name == "powf":
         return "float" if base in ("float", None) else None
     if base == "float":
-        return "float" if exponent in ("float", "int") else "cast"
+        return "float" if exponent == "float" or (narrow and exponent == "int") else "cast"
     if base == "double":
         return "double"
     return "cast" if base == "int" else None

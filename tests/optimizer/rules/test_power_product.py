@@ -44,6 +44,15 @@ def test_other_exponents_and_bases_with_effects_are_left_alone(body: str) -> Non
     assert edits(body) == []
 
 
+def test_a_float_to_a_whole_power_is_a_double_first() -> None:
+    """A sum of squares that is compared with 1 counts others when it is rounded."""
+    assert edits("if (pow(e, 2) + pow(a[i], 2) <= 1) o[i] = 1;") == [
+        "if (((double)e * (double)e) + ((double)a[i] * (double)a[i]) <= 1) o[i] = 1;",
+        "if ((e * e) + (a[i] * a[i]) <= 1) o[i] = 1;",
+    ]
+    assert edits("o[i] = pow(e, -2);") == ["o[i] = (1.0f / (e * e));"]
+
+
 def test_a_pow_of_the_file_itself_is_not_the_librarys() -> None:
     text = (
         "__device__ float powf(float a, float b) { return a; }\n" + HEAD + "o[i] = powf(e, 2.f); }"
