@@ -15,7 +15,7 @@ def render(trajectory: Trajectory, limit: int = 30) -> str:
     """Return Mermaid text of at most `limit` nodes: the winning path, then the best of the rest.
 
     A node that is left out is counted in a dashed note below its parent. What a replay's recording
-    has not got says nothing and is only counted.
+    has not got says nothing, and is left to the words beside the chart.
     """
     shown = _chosen(trajectory, limit)
     path = {step.number for step in trajectory.path(trajectory.best.number)}
@@ -27,7 +27,7 @@ def render(trajectory: Trajectory, limit: int = 30) -> str:
             if step.parent is not None:
                 arrow = "==>" if step.number in path else "-->"
                 lines.append(f"  s{step.parent} {arrow} s{step.number}")
-        else:
+        elif step.verdict.status is not Status.NOT_RECORDED:
             parent = _visible_parent(step, trajectory, shown)
             hidden[parent] = hidden.get(parent, 0) + 1
     for parent, number in hidden.items():
