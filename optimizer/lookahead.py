@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -136,14 +137,13 @@ class Lookahead:
 
         One leaves it, the oldest, before each that is chosen.
         """
-        tree, drawn = self._tree, set[str]()
+        drawn = set[str]()
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
         for node, kind in under:
             siblings[node.step.number][kind] += 1
         judged: Counter[int] = Counter()
-        expected: list[Node] = []
         spent: set[int] = set()
-        try:
+        with self._expecting() as expect:
             for oldest, kind in under[:count]:
                 judged[oldest.step.number] += 1
                 siblings[oldest.step.number][kind] -= 1
@@ -154,12 +154,19 @@ class Lookahead:
                 siblings[node.step.number][waiting.proposal.edit.kind] += 1
                 drawn.add(waiting.digest)
                 if not self.tuning:
-                    tree.expect(node, 1)
-                    expected.append(node)
+                    expect(node)
                 yield node, waiting
-        finally:
-            for node in expected:
-                tree.expect(node, -1)
+
+    @contextmanager
+    def _expecting(self) -> Iterator[Callable[[Node], None]]:
+        """Give what counts a candidate as under evaluation below a node; all is taken back."""
+        with ExitStack() as taken_back:
+
+            def expect(node: Node) -> None:
+                self._tree.expect(node, 1)
+                taken_back.callback(self._tree.expect, node, -1)
+
+            yield expect
 
     def _one(
         self,
@@ -202,11 +209,10 @@ class Lookahead:
             asked = (node for node in leaders(tree) if node.asked)
             yield from ((node, one) for node in asked for one in self._waiting(node))
         drawn = {waiting.digest for _, waiting in first}
-        expected: list[Node] = []
         spent: set[int] = set()
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
         least = min(left, FORESEEN * self._width(), MOST_FORESEEN)
-        try:
+        with self._expecting() as expect:
             while len(drawn) < least:
                 at = len(drawn) % tree.settings.batch
                 if at == 0:
@@ -221,12 +227,8 @@ class Lookahead:
                     continue
                 taken[waiting.proposal.edit.kind] += 1
                 drawn.add(waiting.digest)
-                tree.expect(node, 1)
-                expected.append(node)
+                expect(node)
                 yield node, waiting
-        finally:
-            for node in expected:
-                tree.expect(node, -1)
 
     def _next(self, at: int, spent: Container[int]) -> Node | None:
         """Return the candidate that the next edit would be made of; `at` is its place in a batch.
