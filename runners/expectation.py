@@ -63,7 +63,7 @@ def check_reference(
     """Raise when the original is further from its own reference than its tolerance explains."""
     first, one, mask, lenient = terms
     goal = np.asarray(want) if budget is None else np.asarray(want, np.float64)
-    scale = 0.0 if budget is None else _typical(goal)
+    scale = 0.0 if budget is None else typical(goal)
     for start in range(0, len(first), STRETCH):
         part = slice(start, start + STRETCH)
         if budget is None:
@@ -83,11 +83,11 @@ def check_reference(
             )
 
 
-def _typical(goal: Floats) -> float:
-    """Return the root mean square of what is finite."""
+def typical(data: Floats) -> float:
+    """Return the root mean square of what is finite; zero of nothing."""
     squares, count = 0.0, 0
-    for start in range(0, len(goal), STRETCH):
-        part = goal[start : start + STRETCH]
+    for start in range(0, len(data), STRETCH):
+        part = data[start : start + STRETCH]
         finite = part[np.isfinite(part)]
         with np.errstate(all="ignore"):
             squares += float((finite * finite).sum())

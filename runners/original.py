@@ -29,6 +29,7 @@ from runners.expectation import (
     differing,
     natural,
     stability,
+    typical,
 )
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
@@ -597,7 +598,7 @@ class Original:
             # Zeros add up without error in one order of steps and not in another, which is as good.
             stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
             # What is one less another number errs by the rounding of these.
-            ground=min(share * self.work.atol, 4 * one.scalar.roundoff * _typical(size))
+            ground=min(share * self.work.atol, 4 * one.scalar.roundoff * typical(size))
             if one.scalar.roundoff <= FINE
             else 0.0,
         )
@@ -608,13 +609,6 @@ class Original:
             budget = replace(budget, noise=noise, capped=False)
         part = data[0] if unordered or want is None else from_float(want, one.scalar)
         return part, as_json(budget)
-
-
-def _typical(size: Floats) -> float:
-    """Return the root mean square of magnitudes; zero where there are none or they overflow."""
-    with np.errstate(all="ignore"):
-        mean = float(np.mean(size * size)) if len(size) else 0.0
-    return math.sqrt(mean) if math.isfinite(mean) else 0.0
 
 
 def _raw(data: npt.NDArray[Any]) -> Storage:
