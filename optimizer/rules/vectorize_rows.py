@@ -14,8 +14,10 @@ from optimizer.geometry import block_extents
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import updates
-from optimizer.rules.vectorize import SIZES, Array, Work, rewritten
 from optimizer.rules.warp_per_row import outer_scalars
+from optimizer.rules.wide_arrays import SIZES, Array
+from optimizer.rules.wide_text import loop_edits
+from optimizer.rules.wide_work import Work
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, field, stripped, walk
@@ -88,7 +90,7 @@ def _rewrite(
         statements = tuple(n for n in loop.body_statements() if n.type != "comment")
         declaration = loop.variable.declaration
         work = Work(loop.variable, declaration, start, loop.bound, statements, loop=loop)
-        yield from rewritten(source, fn, work, one.arrays, width)
+        yield from loop_edits(source, fn, work, one.arrays, width)
 
 
 # -- legality ------------------------------------------------------------------------------------
