@@ -16,7 +16,7 @@ from optimizer.functions import Function
 from optimizer.geometry import Change, block_extents, by_workload, regrid, times
 from optimizer.knobs import MOST_THREADS, alternatives, pinned
 from optimizer.model import Kernel
-from optimizer.rules.coarsen import alone, fewer
+from optimizer.rules.outputs import alone, fewer
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, walk

@@ -10,9 +10,9 @@ from tree_sitter import Node
 from optimizer.functions import Function, Guard, ThreadId
 from optimizer.geometry import Geometry, regrid
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.coarsen import alone, fewer, fresh_each_time
 from optimizer.rules.digits import Digit, digits
 from optimizer.rules.odometer import INTEGERS, extent_text, plain
+from optimizer.rules.outputs import alone, fewer, fresh_each_time
 from optimizer.rules.vectorize import neighbours
 from optimizer.source import Source
 from optimizer.spans import Replacement

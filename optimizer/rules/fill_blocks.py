@@ -10,7 +10,7 @@ from tree_sitter import Node
 from optimizer.functions import Function
 from optimizer.geometry import Change, Geometry, block_extents, regrid
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.coarsen import alone, fewer
+from optimizer.rules.outputs import alone, fewer
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, field, operator, span, stripped, walk

@@ -11,8 +11,8 @@ from optimizer.geometry import block_extents, is_flat
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial, atom, number
-from optimizer.rules.coarsen import alone
 from optimizer.rules.more_blocks import independent
+from optimizer.rules.outputs import alone
 from optimizer.rules.warp_per_row import counts_only
 from optimizer.source import Source
 from optimizer.spans import Replacement

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from optimizer.functions import Function
 from optimizer.geometry import Geometry, reblock, regrid
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.coarsen import fewer
 from optimizer.rules.jam_plan import Plan, planned
 from optimizer.rules.jam_text import rewritten
+from optimizer.rules.outputs import fewer
 from optimizer.source import Source
 
 _NAME = "jam"

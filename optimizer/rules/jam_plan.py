@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from optimizer.functions import Function, Guard, ThreadId
 from optimizer.loops import Loop
-from optimizer.rules.coarsen import alone, exact
+from optimizer.rules.outputs import alone, exact
 from optimizer.source import Source
 from optimizer.syntax import contains, span, walk
 from optimizer.variables import Variable

@@ -11,7 +11,7 @@ from optimizer.functions import Function
 from optimizer.geometry import regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules import halo
-from optimizer.rules.coarsen import alone, exact, fewer
+from optimizer.rules.outputs import alone, exact, fewer
 from optimizer.rules.rotate_planes import rotations
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace

@@ -13,7 +13,7 @@ from optimizer.geometry import Change, Geometry, block_extents, by_workload, reg
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial
-from optimizer.rules.coarsen import alone
+from optimizer.rules.outputs import alone
 from optimizer.rules.reduction import updates
 from optimizer.rules.split_loop import own_element
 from optimizer.rules.warp_per_row import counts_only

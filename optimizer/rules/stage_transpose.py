@@ -13,9 +13,9 @@ from optimizer.functions import Function, Guard
 from optimizer.geometry import Geometry, block_extents, is_flat, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial
-from optimizer.rules.coarsen import fewer
 from optimizer.rules.digits import Digit, quotient
 from optimizer.rules.digits import digits as digits_of
+from optimizer.rules.outputs import fewer
 from optimizer.source import Source
 from optimizer.spans import replace as replaced
 from optimizer.syntax import contains, field, operator, walk

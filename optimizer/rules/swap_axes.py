@@ -8,7 +8,7 @@ from optimizer.accesses import Access
 from optimizer.functions import Function
 from optimizer.geometry import transposed
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.coarsen import alone
+from optimizer.rules.outputs import alone
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import span, walk
