@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 
 from bot import difference
 from optimizer.model import Kernel
@@ -26,10 +28,17 @@ def apart(before: Kernel, after: Kernel) -> Texts | None:
     return {name: (old[name], new[name]) for name in old if old[name] != new[name]}
 
 
-def patch(before: Kernel, after: Kernel) -> str:
-    """Return a patch that `git apply` takes; empty when nothing differs."""
-    texts = changed_files(before, after).items()
-    return "".join(difference.unified(old, new, path) for path, (old, new) in texts)
+def patch(before: Kernel, after: Kernel, root: str = ".") -> str:
+    """Return a patch that `git apply` takes; empty when nothing differs.
+
+    Where a file lies beside the project's folder `root`, as `../include/k.cuh` does, paths are as
+    seen from the folder around both.
+    """
+    texts = changed_files(before, after)
+    above = max((PurePosixPath(path).parts.count("..") for path in texts), default=0)
+    way = PurePosixPath(*PurePosixPath(root).parts[-above:] if above else ())
+    seen = {posixpath.normpath((way / path).as_posix()): one for path, one in texts.items()}
+    return "".join(difference.unified(old, new, path) for path, (old, new) in seen.items())
 
 
 def counts(before: Kernel, after: Kernel) -> tuple[int, int]:

@@ -162,9 +162,9 @@ class _Looking:
         alone, old = kernel, sides.before(kernel.path)
         kernel, work = _whole(self._head, (alone, workload), folder)
         parts = joined.split(kernel.source, kernel.path)
-        shown = {path: sides.hunks(path) for path in parts}
+        shown = {path: () if path.startswith("../") else sides.hunks(path) for path in parts}
         lines = shown.pop(kernel.path)
-        if any(parts[path] != sides.head(path) for path in shown):
+        if any(path.startswith("../") or parts[path] != sides.head(path) for path in shown):
             return Change(kernel, None, hunks=lines, reason=reason)  # marks that are not ours
         linked = (posixpath.normpath(posixpath.join(folder, one)) for one in work.build.sources)
         if old is None or any(sides.head(path) != sides.before(path) for path in linked):

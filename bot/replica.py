@@ -104,10 +104,11 @@ class Replica:
 
     def _fill_headers(self, file: Path) -> None:
         text = _text(file)
+        folders = lone_program.include_folders([text], file, file.parent)
         known = -1
         while len(self._filled) > known:  # a header whose text has come may include others
             known = len(self._filled)
-            for one in lone_program.own_headers(text, file):
+            for one in lone_program.own_headers(text, file, folders):
                 place = Path(os.path.realpath(one))
                 if place.is_relative_to(self.root):
                     self._fill(place.relative_to(self.root).as_posix())

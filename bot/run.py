@@ -20,6 +20,7 @@ from optimizer.model import Kernel, Step, Trajectory, Workload
 from optimizer.search import search
 from optimizer.tools import Event
 from optimizer.trajectory import Footer, Header, TrajectoryLog, write_trajectory
+from runners.flags import repository
 
 TRAJECTORY = "trajectory.jsonl"
 REPORT = "report.html"
@@ -117,7 +118,8 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
                 taken = {file.name for file in files.values()} | {REPORT}
                 files[source] = folder / (place.replace("/", "-") if name in taken else name)
                 _write(files[source], new)
-            patch = changed_files.patch(found.baseline.kernel, found.best.kernel)
+            root = found.workload.root
+            patch = changed_files.patch(found.baseline.kernel, found.best.kernel, root)
             _write(files["patch"], patch)
         files["report"] = folder / REPORT
         _write(files["report"], report.render(found))
@@ -133,18 +135,23 @@ def write_files(found: Trajectory, folder: Path) -> dict[str, Path]:
 def apply(found: Trajectory, file: Path) -> None:
     """Write the winning source over the file it was made from, and headers that it changes.
 
-    Raise `ConfigError` when the file has changed since the run began.
+    Raise `ConfigError` when a file has changed since the run began, or is not of the project.
     """
     if not found.winner:
         return
     path, changed = _changed(found)
     # Its kernels' file is edited where the file that was named is linked to it as it is.
     own = file if Path(path).name == file.name else file.with_name(Path(path).name)
+    folder = Path(path).parent
     places = {
-        own if name == path else file.parent / Path(name).relative_to(Path(path).parent): texts
+        own if name == path else file.parent / os.path.relpath(name, folder): texts
         for name, texts in changed.items()
     }
+    top = file.parent.resolve()
+    around = repository(top) or top.parent
     for place, (old, _) in places.items():
+        if around not in place.resolve().parents:
+            raise ConfigError(f"{place} is outside of {around} and was left alone")
         with place.open(encoding="utf-8", newline="") as stream:
             now = stream.read()
         if now != old:

@@ -183,7 +183,7 @@ class Workshop:
                 workload.accept,
                 self._memory(),
                 self._notes,
-                header_macros(kernel, Path(workload.root)),
+                header_macros(kernel, Path(workload.root), workload.build.include),
             ),
             evaluator=DispatchedEvaluator(
                 self._source.dispatcher, kernel, device, self.settings.seed, boundary

@@ -77,6 +77,7 @@ A finding's `subject` is a kernel name: `src.function(finding.subject)`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
@@ -450,23 +451,33 @@ class Source:
         found = (d.rest for d in self.syntax.masked.directives if d.word == "include" and d.active)
         return tuple(r[1 : r.index('"', 1)] for r in found if r.startswith('"') and '"' in r[1:])
 
-    def resolve_includes(self, path: str, root: Path) -> dict[str, str]:
+    @property
+    def angled_includes(self) -> tuple[str, ...]:
+        """Return the files included with angle brackets, in order."""
+        found = (d.rest for d in self.syntax.masked.directives if d.word == "include" and d.active)
+        return tuple(r[1 : r.index(">")] for r in found if r.startswith("<") and ">" in r)
+
+    def resolve_includes(
+        self, path: str, root: Path, folders: Sequence[str] = ()
+    ) -> dict[str, str]:
         """Return the texts of quoted includes, by path relative to `root`, transitively.
 
-        `path` is this file's, relative to `root`. Files outside `root`, missing or unreadable
-        ones are left out.
+        `path` is this file's, relative to `root`, and so are `folders`, in which headers are looked
+        for, too. Files outside of these, missing or unreadable ones are left out.
         """
         found: dict[str, str] = {}
         pending = [(PurePosixPath(path), self)]
         top = root.resolve()
+        more = [(root / one).resolve() for one in folders]
         while pending and len(found) < _MANY:
             at, source = pending.pop()
             for name in source.includes:
-                for base in (at.parent, PurePosixPath()):
+                for base in (at.parent, PurePosixPath(), *map(PurePosixPath, folders)):
                     file = (root / base / name).resolve()
-                    if not file.is_relative_to(top) or not file.is_file():
+                    inside = any(file.is_relative_to(one) for one in (top, *more))
+                    if not inside or not file.is_file():
                         continue
-                    key = file.relative_to(top).as_posix()
+                    key = PurePosixPath(os.path.relpath(file, top)).as_posix()
                     if key not in found and file.stat().st_size < _BIG:
                         found[key] = file.read_text(encoding="utf-8", errors="replace")
                         pending.append((PurePosixPath(key), Source(found[key])))

@@ -353,19 +353,19 @@ def _starts(lines: list[str]) -> list[int]:
     return found
 
 
-def header_macros(kernel: Kernel, root: Path) -> dict[str, Macro]:
+def header_macros(kernel: Kernel, root: Path, folders: Sequence[str] = ()) -> dict[str, Macro]:
     """Return what local headers of a kernel's file define, names of two meanings left out.
 
     Macros, and as such constants and names of arithmetic types.
 
-    The path of the kernel is relative to `root`, beyond which nothing is read; a header that cannot
-    be read defines nothing.
+    The path of the kernel is relative to `root`, beyond which nothing is read but `folders`, those
+    of headers that the compiler is shown; a header that cannot be read defines nothing.
     """
     source = Source(kernel.source)
     if not source.includes:
         return {}
     try:
-        texts = source.resolve_includes(kernel.path, root)
+        texts = source.resolve_includes(kernel.path, root, folders)
     except OSError:
         return {}
     found: dict[str, Macro] = {}

@@ -2,53 +2,91 @@
 
 So that kernels in `kernels.cuh` can be edited as if they stood in the file that includes it; other
 files that are compiled beside it stand at its end. A comment marks where each begins, with the line
-that included it, and where it ends. Stdlib only.
+that included it, and where it ends; where it is in another folder, the mark says which. Stdlib
+only.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import PurePosixPath
 
 _MARK = "// joined by optiml: "
+_HEADERS = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu")
 _END, _CUT = "end", "end without line feed"
 _BESIDE = re.compile(r"compiled beside (the cut )?\"([^\"\n]+)\"\n")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*\"([^\"\n]+)\"")
+_INCLUDE = re.compile(r"[ \t]*#[ \t]*include[ \t]*[\"<]([^\">\n]+)[\">]")
+_FROM = re.compile(r"from \"([^\"\n]+)\" (?=[ \t]*#)")
+_AGAIN = "again "
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([\"<])([^\">\n]+)[\">]", re.MULTILINE)
 
 
 def included(text: str) -> tuple[str, ...]:
-    r"""Return the names that a text includes in quotes, once.
+    r"""Return the names that a text includes once.
 
     >>> included('#include "a.h"\n#ifdef X\n#include "b.h"\n#else\n#include "a.h"\n#endif\n')
     ('b.h',)
     """
     lines = (line for line in _LINE.findall(text) if line.endswith("\n"))
     found = [name[1] for line in lines if (name := _INCLUDE.match(line)) is not None]
-    return tuple(name for name in found if found.count(name) == 1 and _below(name))
+    return tuple(name for name in found if found.count(name) == 1 and _is_plain(name))
+
+
+def has_marks(text: str) -> bool:
+    """Tell whether a text has lines that would be taken for marks."""
+    return _MARK in text
 
 
 def _below(name: str) -> bool:
     """Tell whether a name stays in its folder: marks may be in a text that a stranger wrote."""
+    return _is_plain(name) and ".." not in PurePosixPath(name).parts
+
+
+def _is_plain(name: str) -> bool:
+    """Tell whether a name is that of a source of a project, wherever that lies."""
     place = PurePosixPath(name)
-    return not place.is_absolute() and ".." not in place.parts and ".git" not in place.parts
+    return not place.is_absolute() and ".git" not in place.parts
 
 
-def join(text: str, headers: Mapping[str, str], beside: Mapping[str, str] | None = None) -> str:
+def _is_header(name: str) -> bool:
+    """Tell whether a name of another folder may be that of a header."""
+    return _is_plain(name) and PurePosixPath(name).suffix in _HEADERS
+
+
+def join(
+    text: str,
+    headers: Mapping[str, str],
+    beside: Mapping[str, str] | None = None,
+    *,
+    places: Mapping[str, str] | None = None,
+    again: Collection[str] = (),
+) -> str:
     """Put headers, texts by the names they are included under, in place of their includes.
 
-    `beside` are texts by their names that are put behind all.
+    `beside` are texts by their names that are put behind all. `places` are the headers' paths as
+    seen from the program's folder, where these are not the names. Includes of the names `again` are
+    hidden: those headers stand before them.
     """
-    wanted = set(included(text)) & headers.keys()
+    places = places or {}
+    known = places.keys() | set(again)
+    names = {n for n in headers if _below(n) or _is_header(places.get(n, ""))}
+    wanted = set(included(text)) & (names | set(again))
     parts: list[str] = []
     for line in _LINE.findall(text):
         name = _INCLUDE.match(line)
-        if name is None or name[1] not in wanted:
+        if name is None or name[1] not in wanted or ("<" in name[0] and name[1] not in known):
             parts.append(line)
             continue
         wanted.discard(name[1])
-        parts += [_MARK, line, *_marked(headers[name[1]])]
+        if name[1] not in headers:
+            parts += [_MARK, _AGAIN, line]
+            continue
+        place = places.get(name[1], name[1])
+        origin = "" if place == name[1] and _below(place) else f'from "{place}" '
+        parts += [_MARK, origin, line, *_marked(headers[name[1]])]
     for other, inner in (beside or {}).items():
         cut = "" if not parts or parts[-1].endswith("\n") else "the cut "
         parts += ["\n" if cut else "", _MARK, f'compiled beside {cut}"{other}"\n', *_marked(inner)]
@@ -78,6 +116,11 @@ def split(text: str, path: str) -> dict[str, str]:
             here.append(line)
             continue
         rest = line[len(_MARK) :]
+        if rest.startswith(_AGAIN):
+            here.append(rest[len(_AGAIN) :])
+            continue
+        origin = _FROM.match(rest)
+        rest = rest[origin.end() :] if origin is not None else rest
         name, other = _INCLUDE.match(rest), _BESIDE.match(rest)
         if name is not None or other is not None:
             if name is not None:
@@ -85,8 +128,10 @@ def split(text: str, path: str) -> dict[str, str]:
             elif other is not None and other[1] and here:
                 here[-1] = here[-1].removesuffix("\n")
             inner = name[1] if name is not None else other[2] if other is not None else ""
-            open_.append((PurePosixPath(path).parent / inner).as_posix())
-            if open_[-1] in parts or not _below(inner):
+            fits = _is_header(origin[1]) if origin is not None else _below(inner)
+            inner = origin[1] if origin is not None else inner
+            open_.append(posixpath.normpath((PurePosixPath(path).parent / inner).as_posix()))
+            if open_[-1] in parts or not fits:
                 return {path: text}
             parts[open_[-1]] = []
         elif rest.strip() in {_END, _CUT} and len(open_) > 1:

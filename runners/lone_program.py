@@ -14,11 +14,12 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import build_advice, companions, header_digest, joined, makefile_names
+from runners import build_advice, companions, header_digest, header_tree, joined, makefile_names
 from runners.fault import Fault
 from runners.flags import near, repository
 
 MOST_HEADERS, MOST_BYTES = 40, 1 << 20
+MOST_STEPS = 3  # from folder to folder that headers are followed
 MOST_LEVELS = 4  # of folders in which the program of a source is looked for
 _INCLUDE = companions.INCLUDE
 # The header of a library of the CUDA toolkit, and what links it; all are in `runners.flags`.
@@ -55,7 +56,7 @@ _WORDS = (
 )  # fmt: skip
 
 _ELSEWHERE = (
-    "kernels are edited in the file that is named, in headers of its folder that only it includes, "
+    "kernels are edited in the file that is named, in headers of its repository that it includes, "
     "and in sources beside it that define what it declares. For others build the program as you "
     "do, take its launches down with `optiml capture -- ./PROGRAM ARGUMENTS`, then "
     "`optiml run --capture optiml-capture`"
@@ -95,9 +96,17 @@ def on_disk(text: str, file: Path, root: Path) -> Workload | None:
     if found is None:
         return None
     texts = [text, *own_headers(text, file).values()]
+    folders = include_folders(texts, file, root)
+    for _ in range(MOST_STEPS):
+        # Headers of other folders include others: those are looked for in their turn.
+        places = [os.path.relpath(root / one, file.parent) for one in folders]
+        texts = [text, *own_headers(text, file, places).values()]
+        known, folders = folders, include_folders(texts, file, root)
+        if known == folders:
+            break
     made = build(texts)
     flags = (*made.flags, *makefile_names.needed(file.parent, texts))
-    made = replace(made, flags=flags, include=include_folders(texts, file, root))
+    made = replace(made, flags=flags, include=folders)
     return replace(found, build=made)
 
 
@@ -156,23 +165,33 @@ def own_headers(text: str, file: Path, folders: Sequence[str] = ()) -> dict[str,
 def joinable(text: str, file: Path) -> dict[str, str]:
     """Return the headers with kernels that may stand in a program's text, by name, with texts.
 
-    Those that it includes itself and nothing else does, from its own folder or below.
+    Those that it includes itself. Others may stand in these (`runners.header_tree`).
     """
-    others = own_headers(text, file)
-    included = {
-        (Path(path).parent / name).resolve()
-        for path, inner in others.items()
-        for name in _INCLUDE.findall(inner)
+    own, found = _tree(text, file)
+    return {
+        one.name: found.standing[one.path].text
+        for one in own.includes
+        if one.path in found.standing
     }
-    found: dict[str, str] = {}
-    for name in set(joined.included(text)) & set(Source(text).includes):
-        path = (file.parent / name).resolve()
-        if path in included or not path.is_relative_to(file.parent) or str(path) not in others:
-            continue
-        exact = companions.exact(path)
-        if exact is not None and Source(exact).kernels:
-            found[name] = exact
-    return found
+
+
+def _standing(text: str, file: Path) -> set[Path]:
+    """Return the headers that stand in a program's text."""
+    return set(_tree(text, file)[1].standing)
+
+
+def _tree(text: str, file: Path) -> tuple[header_tree.Text, header_tree.Tree]:
+    places = _places(file, [text])
+    own = header_tree.read(places.home / file.name, text, places)
+    return own, header_tree.tree([own], places, lambda place: _within(places.home, place))
+
+
+def _places(file: Path, texts: Sequence[str], more: Sequence[Path] = ()) -> header_tree.Places:
+    """Return where the headers of a program's texts are looked for."""
+    home = file.parent.resolve()
+    folders = (home / one for one in include_folders(texts, file, file.parent))
+    every = tuple(dict.fromkeys(one.resolve() for one in (*more, *folders)))
+    return header_tree.Places(home, every, repository(home) or home.parent)
 
 
 def compiled_beside(text: str, file: Path) -> dict[str, str]:
@@ -199,8 +218,7 @@ def users(file: Path) -> tuple[Path, ...]:
             text = None if path == file else companions.exact(path)
             if text is None or not Source(text).has_main:
                 continue
-            headers = {(path.parent / name).resolve() for name in joinable(text, path)}
-            if file in headers or file in _files(beside(text, path), path):
+            if file in _standing(text, path) or file in _files(beside(text, path), path):
                 found.append(path)
     return tuple(found)
 
@@ -226,18 +244,19 @@ def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel
     """
     found = beside(kernel.source, file)
     lead, text = found.lead or (file, kernel.source)
-    others = [text, *found.joined.values()]
-    # A header that two of them include would be there twice.
-    owned = [_alone(at, others, lead) for at in range(len(others))]
-    if not owned[0] and not found.joined and not found.apart:
-        return kernel, workload
-    parts = zip(found.joined, others[1:], owned[1:], strict=True)
-    whole = {name: joined.join(part, inner) for name, part, inner in parts}
-    joint = joined.join(text, owned[0], whole)
     root = Path(workload.root)
-    names = {name for one in owned for name in one}
-    places = {(lead.parent / name).resolve().parent for name in names} - {lead.parent}
-    folders = [os.path.relpath(place, root) for place in sorted(places)]
+    others = [text, *found.joined.values()]
+    shown = [root / one for one in workload.build.include]
+    places = _places(lead, others, shown)
+    names = [lead.name, *found.joined]
+    parts = zip(names, others, strict=True)
+    files = [header_tree.read(places.home / name, one, places) for name, one in parts]
+    stands = header_tree.tree(files, places, lambda place: _within(root, place))
+    if not stands.standing and not found.joined and not found.apart:
+        return kernel, workload
+    own, *rest = [stands.written(one, places.home) for one in files]
+    joint = joined.join(own, {}, dict(zip(found.joined, rest, strict=True)))
+    folders = [os.path.relpath(place, root.resolve()) for place in stands.folders]
     more = [*others, *(one for path in found.apart if (one := companions.exact(path)))]
     folders += include_folders(more[1:], lead, root)
     include = tuple(dict.fromkeys([*workload.build.include, *folders]))
@@ -249,15 +268,6 @@ def with_headers(kernel: Kernel, workload: Workload, file: Path) -> tuple[Kernel
     build_ = replace(workload.build, include=include, flags=flags, sources=sources)
     place = os.path.relpath(lead, root) if found.lead else kernel.path
     return replace(kernel, source=joint, path=place), replace(workload, build=build_)
-
-
-def _alone(at: int, texts: Sequence[str], file: Path) -> dict[str, str]:
-    """Return the joinable headers of one of a program's texts that none of the others includes."""
-    rest = [text for number, text in enumerate(texts) if number != at]
-    theirs = {(file.parent / name).resolve() for one in rest for name in _INCLUDE.findall(one)}
-    theirs |= {Path(path) for one in rest for path in own_headers(one, file)}
-    found = joinable(texts[at], file)
-    return {n: text for n, text in found.items() if (file.parent / n).resolve() not in theirs}
 
 
 def others(kernel: Kernel, workload: Workload, file: Path) -> dict[str, str]:

@@ -136,24 +136,27 @@ int main() {
 """
 
 
+@pytest.mark.parametrize(("header", "from_"), [("src/rows.cuh", "src"), ("include/rows.cuh", ".")])
 def test_kernels_in_a_programs_own_headers_are_edited_where_they_are(
-    cli: Cli, machine: scripted.Scripted
+    cli: Cli, machine: scripted.Scripted, header: str, from_: str
 ) -> None:
     """Patch and --apply are about the files that there are."""
-    folder = Path.cwd() / "src"
-    folder.mkdir()
-    (folder / "main.cu").write_text(PROGRAM)
-    (folder / "rows.cuh").write_text(HEADER)
+    folder = Path.cwd() / "project"
+    for name in ("src/main.cu", header):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    name = os.path.relpath(folder / header, folder / "src")
+    (folder / "src/main.cu").write_text(PROGRAM.replace("rows.cuh", name))
+    (folder / header).write_text(HEADER)
     shutil.copytree(folder, Path.cwd() / "copy")
     out = Path("optiml-out/main")
-    assert cli("run", "src/main.cu", "--apply", "--evaluations", "16", "--seed", "3") == 0
-    changed = (folder / "rows.cuh").read_text()
+    assert cli("run", "project/src/main.cu", "--apply", "--evaluations", "16", "--seed", "3") == 0
+    changed = (folder / header).read_text()
     assert changed != HEADER
-    assert "joined by optiml" not in changed + (folder / "main.cu").read_text()
+    assert "joined by optiml" not in changed + (folder / "src/main.cu").read_text()
     assert (out / "rows.cuh").read_text() == changed
     patch = (out / "main.patch").resolve()
-    subprocess.run(["git", "apply", str(patch)], cwd=Path.cwd() / "copy", check=True)
-    for name in ("main.cu", "rows.cuh"):
+    subprocess.run(["git", "apply", str(patch)], cwd=Path.cwd() / "copy" / from_, check=True)
+    for name in ("src/main.cu", header):
         assert (Path.cwd() / "copy" / name).read_text() == (folder / name).read_text()
 
 

@@ -51,6 +51,23 @@ CASES = {
         {"app/deep/kernels.cuh": faster(HEADER)},
         "includes app/deep/kernels.cuh",
     ),
+    "a header of another folder": (
+        {
+            "app/main.cu": WITH_HEADER.replace("deep/", "../include/"),
+            "include/kernels.cuh": HEADER,
+        },
+        {"include/kernels.cuh": faster(HEADER)},
+        "includes include/kernels.cuh",
+    ),
+    "a header of another folder, through one that is found by its name": (
+        {
+            "app/main.cu": WITH_HEADER.replace("deep/kernels.cuh", "all.h"),
+            "include/all.h": '#pragma once\n#include "deep/kernels.cuh"\n',
+            "include/deep/kernels.cuh": HEADER,
+        },
+        {"include/deep/kernels.cuh": faster(HEADER)},
+        "includes include/deep/kernels.cuh",
+    ),
     "a source beside it": (
         {
             "app/main.cu": WITH_BESIDE,
@@ -143,6 +160,7 @@ def test_command_line_checkout_and_github_see_one_program(
     assert seen.reason == told.reason == reason
     assert seen.kernel == told.kernel
     path = kernel.path if kernel.path.startswith("app/") else f"app/{kernel.path}"
+    assert joined.split(kernel.source, path).keys() >= {path, *after}
     assert seen.kernel.path == path
     assert seen.kernel.source == kernel.source
     assert seen.workload == workload
@@ -186,20 +204,31 @@ def searched(change: Change, *, blurred: bool = False) -> Reviewed:
     return Reviewed(change, dataclasses.replace(found, workload=change.workload, steps=steps))
 
 
-def test_a_winner_in_a_header_is_suggested_on_the_headers_lines(world: World) -> None:
-    one = opened(world, "a header")
+@pytest.mark.parametrize(
+    ("case", "path"),
+    [
+        ("a header", "app/deep/kernels.cuh"),
+        ("a header of another folder", "include/kernels.cuh"),
+    ],
+)
+def test_a_winner_in_a_header_is_suggested_on_the_headers_lines(
+    world: World, case: str, path: str
+) -> None:
+    one = opened(world, case)
     forge = world.hub().forge(NAME, one.number)
     result = searched(*forge.changed_kernels(pull_of(one)))
     assert result.trajectory is not None
     forge.publish(pull_of(one), Report(None, (), (result,)))
     (written,) = world.fake.comments(one)
-    assert "on the changed lines of `app/deep/kernels.cuh`" in written.body
+    assert f"on the changed lines of `{path}`" in written.body
     clicked = commit_suggestions(world.fake, one)
-    path = "app/deep/kernels.cuh"
     best = result.trajectory.best.kernel
     measured = joined.split(best.source, best.path)[path]
     assert world.repository.store.file(clicked, path).decode() == measured
-    assert world.repository.store.file(clicked, "app/main.cu").decode() == WITH_HEADER
+    assert (
+        world.repository.store.file(clicked, "app/main.cu").decode()
+        == CASES[case][0]["app/main.cu"]
+    )
 
 
 @pytest.mark.parametrize("squash", [True, False])

@@ -130,9 +130,19 @@ def test_a_program_of_several_files_is_built_and_edited_as_one(several: Path) ->
     assert lone_program.nothing_to_edit(kernel, {}) is None
 
 
-def test_a_header_that_two_of_a_programs_files_include_stays_a_header(several: Path) -> None:
-    """Its text would be there twice."""
-    (several / "k.cuh").write_text("#pragma once\n__global__ void both(float* x) { x[0] = 2; }\n")
+@pytest.mark.parametrize(
+    ("begins", "ends", "stands"),
+    [
+        ("#pragma once\n", "", True),
+        ("/* k */\n#ifndef K_H\n#define K_H\n", "#endif\n", True),
+        ("", "", False),
+    ],
+)
+def test_a_header_that_two_of_a_programs_files_include_stands_there_once(
+    several: Path, begins: str, ends: str, stands: bool
+) -> None:
+    """Where it is included first, if the other include changes nothing."""
+    (several / "k.cuh").write_text(begins + "__global__ void both(float* x) { x[0] = 2; }\n" + ends)
     for name in ("main.cu", "run.cu"):
         (several / name).write_text('#include "k.cuh"\n' + (several / name).read_text())
     file = several / "main.cu"
@@ -141,7 +151,9 @@ def test_a_header_that_two_of_a_programs_files_include_stays_a_header(several: P
     kernel, work = lone_program.with_headers(
         Kernel("main", file.read_text(), "main.cu"), work, file
     )
-    assert joined.split(kernel.source, "main.cu").keys() == {"main.cu", "run.cu", "scale.cpp"}
+    names = ["main.cu", "run.cu", "scale.cpp", *["k.cuh"][:stands]]
+    assert joined.split(kernel.source, "main.cu") == {n: (several / n).read_text() for n in names}
+    assert kernel.source.count("void both(") == stands
 
 
 def test_kernels_in_a_header_of_a_file_beside_are_edited_there(several: Path) -> None:
