@@ -9,7 +9,9 @@ from optimizer.geometry import block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import Update, identity, joins
-from optimizer.rules.warp_per_row import RowPlan, plan_rows, start_of, starts_neutral
+from optimizer.rules.row_plan import RowPlan, plan_rows
+from optimizer.rules.row_text import starts_neutral
+from optimizer.rules.strided_loops import start_of
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import span

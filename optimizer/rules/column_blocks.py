@@ -13,7 +13,9 @@ from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.opening import CLOSE, OPEN, names_apart, without_marks
 from optimizer.rules.reduction import Update, combine, identity
-from optimizer.rules.warp_per_row import RowPlan, plan_rows, start_of, starts_neutral
+from optimizer.rules.row_plan import RowPlan, plan_rows
+from optimizer.rules.row_text import starts_neutral
+from optimizer.rules.strided_loops import start_of
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, span, walk

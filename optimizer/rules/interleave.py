@@ -13,7 +13,7 @@ from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial, atom, number
 from optimizer.rules.more_blocks import independent
 from optimizer.rules.outputs import alone
-from optimizer.rules.warp_per_row import counts_only
+from optimizer.rules.strided_loops import counts_only
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, span, stripped

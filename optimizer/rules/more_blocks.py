@@ -16,7 +16,7 @@ from optimizer.polynomials import Polynomial
 from optimizer.rules.outputs import alone
 from optimizer.rules.reduction import updates
 from optimizer.rules.split_loop import own_element
-from optimizer.rules.warp_per_row import counts_only
+from optimizer.rules.strided_loops import counts_only
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, span, walk

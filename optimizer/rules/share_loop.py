@@ -16,9 +16,10 @@ from optimizer.rules.block_per_row import by_block, by_threads
 from optimizer.rules.in_locals import in_locals
 from optimizer.rules.opening import CLOSE, OPEN, without_marks
 from optimizer.rules.reduction import Update, together, updates
+from optimizer.rules.row_plan import joint
 from optimizer.rules.serial import First, Likeness, first_thread
 from optimizer.rules.split_loop import own_element
-from optimizer.rules.warp_per_row import joint, outer_scalars, splits
+from optimizer.rules.strided_loops import outer_scalars, splits
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, span, walk

@@ -14,7 +14,9 @@ from optimizer.geometry import Change, block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial, atom, number
-from optimizer.rules.warp_per_row import by_lanes, counts_only, plan_rows
+from optimizer.rules.row_plan import plan_rows
+from optimizer.rules.row_text import by_lanes
+from optimizer.rules.strided_loops import counts_only
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, span, walk

@@ -14,7 +14,7 @@ from optimizer.geometry import block_extents
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.reduction import updates
-from optimizer.rules.warp_per_row import outer_scalars
+from optimizer.rules.strided_loops import outer_scalars
 from optimizer.rules.wide_arrays import SIZES, Array
 from optimizer.rules.wide_text import loop_edits
 from optimizer.rules.wide_work import Work
