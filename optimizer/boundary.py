@@ -27,52 +27,24 @@ What it may not
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from optimizer import inline_ptx
+from optimizer.guarded_words import beyond_original
+from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.source import Source
-from optimizer.tokens import Token, code_tokens, tokens
+from optimizer.tokens import balanced
 from optimizer.toolkit import is_device_header
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
-_GUARDED = (
-    "__host__", "__managed__", "__attribute__", "__declspec", "_Pragma", "__pragma", "asm",
-    "__asm__", "__asm", "virtual", "__cluster_dims__", "__block_size__", "friend", "import",
-    "module", "export", "constructor", "thread_local", "__thread", "typeid", "operator",
-    "gnu", "__gnu__", "clang", "ifunc", "init_array",
-)  # fmt: skip
-# Attributes in double brackets that only tell the compiler what it may assume.
-_HARMLESS = frozenset({
-    "maybe_unused", "nodiscard", "likely", "unlikely", "fallthrough", "noreturn", "assume",
-})  # fmt: skip
 _GEOMETRY_CALLS = frozenset({
     "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
     "size_t", "static_cast",
 })  # fmt: skip
 _DECLARING = frozenset({"=", "auto", "const", "constexpr"})
-_SHOUTED = frozenset({
-    "INFINITY", "NAN", "NULL", "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN",
-    "DBL_EPSILON", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CUDART_INF_F", "CUDART_NAN_F",
-    "M_PI", "M_PI_F", "CUDART_PI_F", "CHAR_BIT", "ULLONG_MAX", "SHRT_MAX", "HUGE_VALF",
-    "HUGE_VAL", "SHRT_MIN", "USHRT_MAX", "SCHAR_MAX", "SCHAR_MIN", "UCHAR_MAX", "CHAR_MAX",
-    "CHAR_MIN", "LONG_MAX", "LONG_MIN", "ULONG_MAX", "LLONG_MIN", "SIZE_MAX", "FLT_DIG", "DBL_DIG",
-    "FLT_MANT_DIG", "DBL_MANT_DIG", "FLT_TRUE_MIN", "DBL_TRUE_MIN", "M_E", "M_LOG2E", "M_LOG10E",
-    "M_LN2", "M_LN10", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2",
-    "M_SQRT1_2",
-})  # fmt: skip
-# Numbers of CUDA's own headers and of the C standard's.
-_NUMBERS = re.compile(r"CUDART_[A-Z0-9_]+|U?INT(?:_FAST|_LEAST|)(?:8|16|32|64)_(?:MAX|MIN)")
-_DIGRAPH = re.compile(r"<%|%>|<:|:>|%:")
-_TRIGRAPH = re.compile(r"\?\?[=/'()!<>-]")
-_CONTINUED = re.compile(r"(\S?)[ \t]*\\[ \t]*\r?\n\s*(\S?)")
-_FOREIGN = re.compile(r"[^\x00-\x7f]")
-_UNUSUAL = re.compile(r"\r(?!\n)|[^\r\n\t -~]")
-_CONTROLLING = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co"})
 _MOST = 12
 
 
@@ -86,14 +58,14 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     """
     if original == candidate:
         return ()
-    found = [*_tricks(original, candidate)]
+    found = [*tricks(original, candidate)]
     before, after = Source(original), Source(candidate)
     old = _original(before)
     new = outline(after, old)
     found.extend(_directives(old, new, allow_host))
     if old.inactive != new.inactive:
         found.append("changes text that #if turns off")
-    found.extend(_guarded(before, after, old, new, allow_host))
+    found.extend(beyond_original(before, after, old, new, allow_host))
     if not allow_host:
         found.extend(_host(after, old, new))
         found.extend(_named(before, after, old, new))
@@ -106,9 +78,6 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
 def _original(source: Source) -> Outline:
     """Return the outline of an original, which many candidates are compared with."""
     return outline(source)
-
-
-# -- the host's text --
 
 
 def _host(after: Source, old: Outline, new: Outline) -> Iterator[str]:
@@ -214,7 +183,7 @@ def _macro(
         if any(d.word == "include" and (added or '"' in d.rest) for d in later):
             yield f"line {line}: defines {name} before an #include, which may meet it"
     for p in new.macros:
-        if p.name == name and not _balanced(p.tokens):
+        if p.name == name and not balanced(p.tokens):
             yield f"line {line}: macro {name} opens or closes brackets it does not pair"
 
 
@@ -224,20 +193,6 @@ _KEYWORDS = frozenset({
     "unsigned", "long", "short", "auto", "main", "extern", "switch", "case", "break", "continue",
     "true", "false", "defined", "inline", "signed", "volatile", "new", "delete", "this", "public",
 })  # fmt: skip
-
-
-def _balanced(words: Sequence[str]) -> bool:
-    pairs = {")": "(", "]": "[", "}": "{"}
-    stack: list[str] = []
-    for word in words:
-        if word in ("(", "[", "{"):
-            stack.append(word)
-        elif word in pairs and (not stack or stack.pop() != pairs[word]):
-            return False
-    return not stack
-
-
-# -- launch geometry --
 
 
 def _geometry(before: Source, old: Outline, new: Outline) -> Iterator[str]:
@@ -283,181 +238,6 @@ def _template_call(words: Sequence[str]) -> bool:
     return any(
         a in (">", ">>") and b == "(" and "static_cast" not in words for a, b in pairwise(words)
     )
-
-
-# -- words that need a reason --
-
-
-def _guarded(
-    before: Source, after: Source, old: Outline, new: Outline, allow_host: bool
-) -> Iterator[str]:
-    """Refuse more of the words that reach beyond device code than the original had."""
-    was, now = _counts(before), _counts(after)
-    for word in _GUARDED:
-        if word == "operator" and allow_host:
-            continue
-        more = _arithmetic(new) - _arithmetic(old) if word == "operator" else 0
-        if word in inline_ptx.WORDS:
-            more = sum(1 for s in (_plain_assembly(new) - _plain_assembly(old)).elements()
-                       if s.startswith(f"{word} "))  # fmt: skip
-        if now[word] > was[word] + max(0, more):
-            yield f"uses {word} where the original does not"
-    for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:
-        yield f"uses attribute [[{name}]] where the original does not"
-    added = _assembly(after) - _assembly(before)
-    if any(not statement.startswith(tuple(_plain_assembly(new))) for statement in added):
-        yield "changes inline assembly"
-    if not allow_host:
-        yield from _device(before, after, old, new)
-        for p in old.macros:
-            if not _balanced(p.tokens) and now[p.name] != was[p.name]:
-                yield f"uses macro {p.name}, which opens or closes brackets, otherwise than before"
-
-
-def _arithmetic(listed: Outline) -> int:
-    """Count operators that device code defines for types: a host that met one would not compile."""
-    return sum(
-        one == "operator" and two in _ARITHMETIC
-        for piece in listed.device
-        for one, two in pairwise(piece.tokens[: piece.tokens.index("(") + 1])
-    )
-
-
-_ARITHMETIC = frozenset({"+", "-", "*", "/", "+=", "-=", "*=", "/=", "(", "<", ">", "=="})
-
-
-def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
-    """Look at words inside device code."""
-    for piece in (*new.device, *new.kernels.values()):
-        yield from _static(piece, old)
-    known, defined = before.words, None
-    for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
-        for word in piece.tokens:
-            if not word.isupper() or len(word) < 2 or word in known or word in _SHOUTED:
-                continue
-            if _NUMBERS.fullmatch(word):
-                continue
-            defined = _defined(after) if defined is None else defined
-            if word.isidentifier() and word not in defined:
-                yield f"line {piece.line}: uses {word}, a macro of unknown meaning"
-
-
-def _defined(source: Source) -> set[str]:
-    names = {m.name for m in source.macros} | {c.name for c in source.constants}
-    for m in source.macros:
-        names.update(m.parameters or ())
-    for f in source.functions:
-        names.add(f.name)
-        names.update(t.name for t in f.templates)
-        if f.is_kernel or "__device__" in f.qualifiers:
-            names.update(v.name for v in f.variables.all)
-    return names | set(source.spaces) | set(_aliases(source))
-
-
-def _aliases(source: Source) -> Iterator[str]:
-    """Yield names of template parameters and types, which are often a capital letter."""
-    if not any(word in source.text for word in _NAMING):
-        return
-    words = [t.text for t in source.syntax.code]
-    for at, (one, two) in enumerate(pairwise(words)):
-        if one == "enum":
-            opened = next((k for k in range(at, min(len(words), at + 6)) if words[k] == "{"), None)
-            closed = words.index("}", opened) if opened and "}" in words[opened:] else None
-            yield from words[opened:closed] if closed else ()
-        elif one == "typedef":
-            yield words[words.index(";", at) - 1] if ";" in words[at:] else two
-        elif one == "__align__":
-            yield from words[at + 4 : at + 5]
-        elif one in _NAMING:
-            yield two
-
-
-_NAMING = ("typename", "class", "struct", "using", "enum", "typedef")
-
-
-@lru_cache(maxsize=8)
-def _counts(source: Source) -> Counter[str]:
-    found = Counter(t.text for t in source.syntax.masked.tokens if t.kind == "word")
-    for m in source.macros:
-        found.update(t.text for t in tokens(m.body) if t.kind == "word")
-    return found
-
-
-@lru_cache(maxsize=8)  # of the original, again and again
-def _attributes(source: Source) -> Counter[str]:
-    """Count what stands first in double brackets, which begin nothing but attributes.
-
-    A section, an alias or a constructor named there reaches into the host's object file, even on a
-    device variable: the host has a shadow of it.
-    """
-    found: Counter[str] = Counter()
-    for code in (source.syntax.code, *(code_tokens(m.body) for m in source.macros)):
-        for at, (one, two) in enumerate(pairwise(code)):
-            if one.text == "[" == two.text:
-                first = [t.text for t in code[at + 2 : at + 3]]
-                after = [t.text for t in code[at + 3 : at + 4]]
-                plain = first and after in (["]"], ["("])
-                found[first[0] if plain else " ".join([*first, *after])] += 1
-    return found
-
-
-def _assembly(source: Source) -> Counter[str]:
-    """Return every asm statement as written, up to its semicolon, with the macros that it uses."""
-    found: Counter[str] = Counter()
-    if "asm" not in source.text:
-        return found
-    code = source.syntax.code
-    for i, t in enumerate(code):
-        if t.text in ("asm", "__asm__", "__asm"):
-            end = next((k for k in range(i, len(code)) if code[k].text == ";"), len(code))
-            words = [c.text for c in code[i:end]]
-            found[" ".join([*words, *_meanings(source, words)])] += 1
-    return found
-
-
-def _plain_assembly(listed: Outline) -> Counter[str]:
-    """Return the asm statements of device code and its macros that only compute or move."""
-    pieces = (*listed.device, *listed.kernels.values(), *listed.macros)
-    return Counter(
-        " ".join(words)
-        for piece in pieces
-        if not inline_ptx.WORDS.isdisjoint(piece.tokens)
-        for words in inline_ptx.statements(piece.tokens)
-        if inline_ptx.plain(words)
-    )
-
-
-def _meanings(source: Source, words: Sequence[str]) -> Iterator[str]:
-    """Yield what the macros among words stand for, those that they use included."""
-    pending = list(words)
-    seen: set[str] = set()
-    while pending:
-        word = pending.pop()
-        for m in source.macros if word not in seen else ():
-            if m.name == word:
-                yield f"{m.name}={m.body}"
-                pending.extend(t.text for t in tokens(m.body) if t.kind == "word")
-        seen.add(word)
-
-
-def _static(piece: Piece, old: Outline) -> Iterator[str]:
-    """Refuse static objects and extern declarations inside new device code."""
-    words = piece.tokens
-    if "static" not in words and "extern" not in words:
-        return
-    if any(words == p.tokens for p in (*old.device, *old.kernels.values())):
-        return
-    start = words.index("{") if "{" in words else 0
-    was = Counter(w for p in (*old.device, *old.kernels.values()) for w in p.tokens)
-    for a, b in pairwise(words[start:]):
-        if (
-            a == "static"
-            and b not in ("const", "constexpr", "__shared__")
-            and (was["static"] < Counter(words)["static"])
-        ):
-            yield f"line {piece.line}: {piece.name} has a static object"
-        if a == "extern" and b != "__shared__":
-            yield f"line {piece.line}: {piece.name} declares something extern"
 
 
 def _directives(old: Outline, new: Outline, allow_host: bool) -> Iterator[str]:
@@ -507,72 +287,6 @@ def _conditionals(before: Source, after: Source) -> Iterator[str]:
                 for t in after.syntax.masked.tokens
                 if one.end <= t.start < two.start and t.kind == "mark"
             ]
-            if one.word != "endif" and not _balanced(words):
+            if one.word != "endif" and not balanced(words):
                 yield f"changes {f.name}, in which #if branches split a statement"
                 break
-
-
-# -- tricks --
-
-
-def _tricks(original: str, candidate: str) -> Iterator[str]:
-    """Refuse text that compilers may read otherwise than we do."""
-    # Blanks in the place of comments and strings bring no marks together: none before, none after.
-    if _DIGRAPH.search(candidate) and (
-        len(_DIGRAPH.findall(_code(candidate))) > len(_DIGRAPH.findall(_code(original)))
-    ):
-        yield "uses digraphs"
-    if len(_TRIGRAPH.findall(candidate)) > len(_TRIGRAPH.findall(original)):
-        yield "uses trigraphs"
-    if _continued(candidate) - _continued(original):
-        yield "continues lines with a backslash outside macros"
-    if _odd(candidate) - _odd(original):
-        yield "has control characters that the original lacks"
-    if not candidate.isascii() and (
-        set(_FOREIGN.findall(_code(candidate))) - set(_FOREIGN.findall(_code(original)))
-    ):
-        yield "has letters outside ASCII in code"
-    if 'R"' in candidate:
-        raw = [t.text for t in tokens(candidate) if t.kind == "directive" and 'R"' in t.text]
-        if any(text not in original for text in raw):
-            yield "has a raw string in a preprocessor line"
-
-
-@lru_cache(maxsize=8)  # of the original, again and again
-def _code(text: str) -> str:
-    return "".join(" " if t.kind in ("comment", "string", "char") else t.text for t in tokens(text))
-
-
-@lru_cache(maxsize=8)
-def _continued(text: str) -> Counter[tuple[str, str]]:
-    """Count what stands around each backslash that joins lines, macros aside."""
-    if "\\" not in text:
-        return Counter()
-    found = tokens(text)
-    return Counter(
-        around
-        for i, t in enumerate(found)
-        if "\\" in t.text and (around := _joined(found, i, t)) is not None
-    )
-
-
-def _joined(found: Sequence[Token], i: int, t: Token) -> tuple[str, str] | None:
-    """Return what stands around a token that joins lines, None for one that does not."""
-    if t.kind not in ("space", "comment", "string", "char", "other"):
-        return None
-    if t.kind in ("string", "char") and "\\\n" not in t.text.replace("\r", ""):
-        return None
-    if t.kind == "comment" and (t.text.startswith("/*") or not _CONTINUED.search(t.text)):
-        return None
-    # Blanks around it, and whether there are any, make no difference.
-    before = next((o.text for o in reversed(found[:i]) if o.kind != "space"), "")
-    behind = next((o.text for o in found[i + 1 :] if o.kind != "space"), "")
-    return (before if t.kind == "space" else t.text), behind
-
-
-@lru_cache(maxsize=8)
-def _odd(text: str) -> Counter[str]:
-    """Count control, format and separator characters, lone carriage returns included."""
-    return Counter(
-        c for c in _UNUSUAL.findall(text) if c == "\r" or unicodedata.category(c) in _CONTROLLING
-    )

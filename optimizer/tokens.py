@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate
 from operator import itemgetter
@@ -211,6 +211,22 @@ _LEVELS: tuple[tuple[str, ...], ...] = (
 _RANKS = {sign: rank for rank, signs in enumerate(_LEVELS) for sign in signs}
 _LIMIT = 1 << 64
 _TYPES = frozenset({"int", "unsigned", "long", "short", "size_t", "signed", "char", "const"})
+
+
+def balanced(words: Sequence[str]) -> bool:
+    """Return whether no bracket closes one that was not opened, and none stays open.
+
+    >>> balanced(["f", "(", ")"]), balanced(["(", "]"]), balanced(["{"])
+    (True, False, False)
+    """
+    pairs = {")": "(", "]": "[", "}": "{"}
+    stack: list[str] = []
+    for word in words:
+        if word in ("(", "[", "{"):
+            stack.append(word)
+        elif word in pairs and (not stack or stack.pop() != pairs[word]):
+            return False
+    return not stack
 
 
 @lru_cache(maxsize=1024)
