@@ -14,7 +14,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,6 +37,7 @@ from optimizer.model import (
     Verdict,
     Workload,
 )
+from runners import images
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
 from runners.dispatch import LocalDispatcher, discover
@@ -106,6 +109,8 @@ _WORKLOADS = {
 _HONEST = {Kind.KERNEL: KERNEL, Kind.ENTRY: ENTRY, Kind.PROGRAM: PROGRAM}
 _BACKENDS: tuple[Backend, ...] = ("bubblewrap", "namespaces", "landlock")
 SECRET = Path(tempfile.gettempdir()) / "optiml-private" / "secret"
+# Compilers at once, ahead of what is judged: each has a core to itself on a host with a GPU.
+COMPILERS = 8
 GOOD = (Status.CORRECT,)
 BAD = (Status.CRASHED, Status.TIMED_OUT, Status.WRONG_RESULT, Status.REJECTED)
 
@@ -118,6 +123,16 @@ class Attack:
     kind: Kind
     source: str
     fine: tuple[Status, ...]
+
+    @property
+    def honest(self) -> str:
+        """Return an honest candidate for behind it.
+
+        Its machine code is like no other's, so that no verdict of it is remembered.
+        """
+        number = zlib.crc32(f"{self.kind.value}: {self.name}".encode()) % 10**6
+        extra = f'extern "C" __global__ void extra(float* p) {{ p[0] = {number}.f; }}\n'
+        return _HONEST[self.kind] + extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,22 +248,26 @@ class Stand:
         self._stack = ExitStack()
         scratch = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="attacks-")))
         self.sandbox = self._stack.enter_context(Sandbox("stranger", backend=backend))
-        builder = CompilingBuilder(Compiler(toolchain, self.sandbox, scratch), capability)
+        compiler = Compiler(toolchain, self.sandbox, scratch)
+        self._builder = CompilingBuilder(compiler, capability)
+        self._compilers = ThreadPoolExecutor(COMPILERS, thread_name_prefix="compile ahead")
+        self._stack.callback(self._compilers.shutdown, cancel_futures=True)
         readable = [scratch, *toolchain.folders]
         self.root = scratch / "project"
         self.root.mkdir()
         self.profiler = NcuProfiler(run=in_sandbox(self.sandbox, *map(str, readable)))
         self.dispatcher = self._stack.enter_context(
             LocalDispatcher(
-                builder,
+                self._builder,
                 [gpu],
                 sandbox=self.sandbox,
                 profiler=self.profiler,
                 readable=readable,
                 locked=False,  # nothing here is timed in earnest: others may use the GPU
+                # As `optiml run` has it. Each worker would compile its own: its /tmp is empty.
+                images=images.prepared(scratch / "device", toolchain.nvcc, capability),
             )
         )
-        self._turn = 0
 
     def __enter__(self) -> Self:
         return self
@@ -261,11 +280,21 @@ class Stand:
         """Return what isolates here."""
         return self.sandbox.describe()
 
+    def ahead(self, attacks: Iterable[Attack]) -> None:
+        """Compile what these will need, side by side; each waits for its own only."""
+        for attack in attacks:
+            for text in (_HONEST[attack.kind], attack.source, attack.honest):
+                kernel = Kernel("scale", text, "scale.cu")
+                self._compilers.submit(self._builder.build, kernel, self._work(attack.kind))
+
+    def _work(self, kind: Kind) -> Workload:
+        return replace(_WORKLOADS[kind], root=str(self.root))
+
     def judge(
         self, kind: Kind, source: str, effort: Effort = Effort.SCREEN, *, edit_host: bool = True
     ) -> Verdict:
         """Return a candidate's verdict."""
-        work = replace(_WORKLOADS[kind], root=str(self.root))
+        work = self._work(kind)
         if not edit_host:
             work = replace(work, accept=Acceptance())
         kernel, baseline = (Kernel("scale", text, "scale.cu") for text in (source, _HONEST[kind]))
@@ -285,9 +314,7 @@ class Stand:
         try:
             self.dispatcher.facts()
             back = time.monotonic()
-            self._turn += 1  # other machine code each time: nothing is answered from memory
-            extra = f'extern "C" __global__ void extra(float* p) {{ p[0] = {self._turn}.f; }}\n'
-            honest = self.judge(attack.kind, _HONEST[attack.kind] + extra)
+            honest = self.judge(attack.kind, attack.honest)
             after = honest.status.value if honest.status is Status.CORRECT else honest.log[-200:]
         except Exception as error:  # noqa: BLE001 - it is what is looked for
             back, after = time.monotonic(), f"{type(error).__name__}: {error}"[:200]
@@ -339,13 +366,13 @@ def main(arguments: Sequence[str]) -> int:
         for kind, text in _HONEST.items():
             verdict = stand.judge(kind, text + "// first\n")
             say(kind.value, verdict.status.value, verdict.log[-500:])
-        for attack in attacks(**places()):
-            if (
-                only
-                and attack.name not in only
-                and f"{attack.kind.value}: {attack.name}" not in only
-            ):
-                continue
+        chosen = [
+            attack
+            for attack in attacks(**places())
+            if not only or {attack.name, f"{attack.kind.value}: {attack.name}"} & set(only)
+        ]
+        stand.ahead(chosen)
+        for attack in chosen:
             outcomes.append(stand.suffer(attack))
             say(outcomes[-1])
             record: dict[str, Any] = {

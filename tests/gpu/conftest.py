@@ -1,14 +1,29 @@
-"""Options of the GPU suite: what to try of many, and when to begin no further test."""
+"""The GPU suite's options: what to try of many, when to begin no further test; what is compiled ahead.
+
+A module of tests that has a function `compile_ahead` gets its chosen tests and an `Ahead` before the
+first test of all runs: its compilers work while the GPU does.
+"""
 
 from __future__ import annotations
 
+import os
 import time
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+from optimizer.errors import OptimlError
+from runners.dispatch import discover
+from tests.gpu.ahead import Ahead
 from tests.gpu.budget import BEGUN, LEFT_OUT, sampled
 
 HERE = "tests/gpu/"
+# Cores that are left to what runs meanwhile.
+LEFT_CORES = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,6 +51,34 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     out = [item for item, kept in zip(mine, keep, strict=True) if not kept]
     config.hook.pytest_deselected(items=out)
     items[:] = [item for item in items if item not in out]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiling_ahead(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Have modules compile what their chosen tests need while those of others run."""
+    items = [item for item in request.session.items if item.nodeid.startswith(HERE)]
+    modules = defaultdict(list)
+    for item in items:
+        modules[getattr(item, "module", None)].append(item)
+    if not modules or not Path("/dev/nvidiactl").exists():
+        yield
+        return
+    try:
+        sm = discover()[0].capability
+    except OptimlError:  # the tests say so themselves
+        yield
+        return
+    count = max(4, (os.cpu_count() or 4) - LEFT_CORES)
+    with ExitStack() as stack, ThreadPoolExecutor(count) as pool:
+        ahead = Ahead(pool.submit, tmp_path_factory.mktemp("ahead"), stack, sm)
+        for module, mine in modules.items():
+            begin = getattr(module, "compile_ahead", None)
+            if begin is not None:
+                begin(ahead, [getattr(getattr(i, "callspec", None), "params", {}) for i in mine])
+        yield
+        pool.shutdown(cancel_futures=True)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -22,7 +22,8 @@ ATTACKS = tuple(attacks(**places()))
 
 
 @pytest.fixture(scope="module")
-def stand() -> Iterator[Stand]:
+def stand(request: pytest.FixtureRequest) -> Iterator[Stand]:
+    """Give the stack, which compiles ahead what the chosen tests will ask of it."""
     try:
         made = Stand()
     except (OptimlError, Fault) as error:
@@ -30,6 +31,10 @@ def stand() -> Iterator[Stand]:
     with planted(), made:
         if not made.isolation.strong:
             pytest.skip(f"nothing isolates here: {made.isolation.refused}")
+        params = (
+            getattr(getattr(item, "callspec", None), "params", {}) for item in request.session.items
+        )
+        made.ahead(one["attack"] for one in params if "attack" in one)
         yield made
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from bot.capture import Done, Order
 from runners import captured
 from runners.capture import record
 from runners.capture.record import Wanted
+from tests.gpu.ahead import Ahead, Parameters
 
 pytestmark = [
     pytest.mark.gpu,
@@ -24,17 +26,20 @@ pytestmark = [
     ),
 ]
 PROGRAMS = Path(__file__).resolve().parents[1] / "data" / "capture"
+_BUILDING: dict[str, Future[Path]] = {}
+
+
+def compile_ahead(ahead: Ahead, _: Sequence[Parameters]) -> None:
+    """Begin to compile the programs that are captured."""
+    for name in ("attention_weights", "imaging"):
+        _BUILDING[name] = ahead.nvcc(PROGRAMS / f"{name}.cu", ["-std=c++17"])
 
 
 def _captured(tmp_path: Path, name: str, through: record.Through, *arguments: str) -> Done:
     if through == "cupti" and record.cupti() is None:
         pytest.skip("CUPTI is not installed")
     shutil.copy(PROGRAMS / f"{name}.cu", tmp_path)
-    program = tmp_path / name
-    subprocess.run(
-        ["nvcc", "-arch=native", "-std=c++17", "-o", str(program), str(program.with_suffix(".cu"))],
-        check=True,
-    )
+    program = Path(shutil.copy(_BUILDING[name].result(), tmp_path))
     order = Order((str(program), *arguments), Wanted(()), tmp_path / "cap", through=through)
     return capture.capture(order, tmp_path, tmp_path / "cache")
 

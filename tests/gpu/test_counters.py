@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from optimizer.diagnosis import diagnose
 from optimizer.evidence import evidence
 from optimizer.model import Kernel, Status, Verdict
 from runners.profiler import NcuProfiler, Profile, find_ncu
+from tests.gpu.ahead import Ahead, Parameters
 
 SOURCE = Path(__file__).with_name("bottlenecks.cu")
 # What does not depend on the size of the GPU, from its counters alone.
@@ -30,13 +32,18 @@ pytestmark = [
     pytest.mark.skipif(find_ncu() is None, reason="there is no ncu here"),
 ]
 
+_BUILDING: list[Future[Path]] = []
+
+
+def compile_ahead(ahead: Ahead, _: Sequence[Parameters]) -> None:
+    """Begin to compile the program that is profiled."""
+    _BUILDING.append(ahead.nvcc(SOURCE, ["-O3", "-std=c++17", "-lineinfo"]))
+
 
 @pytest.fixture(scope="module")
-def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+def profile() -> Profile:
     """Profile all of them in one session."""
-    program = tmp_path_factory.mktemp("counters") / "bottlenecks"
-    flags = ["-arch=native", "-O3", "-std=c++17", "-lineinfo"]
-    subprocess.run(["nvcc", *flags, "-o", str(program), str(SOURCE)], check=True)
+    program = _BUILDING[-1].result()
     names = [*EXPECTED, "saxpy"]
     (found,) = NcuProfiler().session([str(program)], kernels=names, source=SOURCE.name)
     if not found.counters:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runners import program
+from runners import interposer, program
 from runners.fault import Fault
 from runners.program_run import libraries
+from tests.gpu.ahead import Ahead, Parameters
 from tests.gpu.program_cases import CASES, Case, build, ratios, request
 
 pytestmark = [
@@ -22,12 +23,30 @@ pytestmark = [
         reason="needs an NVIDIA GPU and nvcc",
     ),
 ]
-COMPILERS = max(4, (os.cpu_count() or 4) - 4)
+Built = Callable[[str, int], Path]
 VARIANTS = [
     pytest.param(case, variant, status, id=f"{case.name}-{variant}")
     for case in CASES
     for variant, status in case.statuses.items()
 ]
+
+_BUILDING: dict[tuple[str, int], Future[Path]] = {}
+_INTERPOSER: list[Future[Path]] = []
+
+
+def compile_ahead(ahead: Ahead, chosen: Sequence[Parameters]) -> None:
+    """Begin to compile the originals and variants of the chosen tests."""
+    _INTERPOSER.append(ahead.submit(interposer.library, ahead.folder / "interposer"))
+    wanted = {("reduce", 0): None}
+    for one in chosen:
+        if "case" in one:
+            name = one["case"].name
+            wanted |= {(name, 0): None, (name, one["variant"]): None}
+    for name, variant in wanted:
+        # A folder each: a program runs in a copy of its original's.
+        folder = ahead.folder / f"{name}-{variant}"
+        folder.mkdir()
+        _BUILDING[name, variant] = ahead.submit(build, folder, name, variant, f"sm_{ahead.sm}")
 
 
 @pytest.fixture(scope="module")
@@ -37,20 +56,17 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def built(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[tuple[str, int], Path]:
-    """Compile what the chosen tests ask for, side by side."""
-    folder = tmp_path_factory.mktemp("built")
-    wanted = {("reduce", 0): None}
-    for item in request.session.items:
-        chosen = getattr(getattr(item, "callspec", None), "params", {})
-        if isinstance(chosen.get("case"), Case):  # other modules have cases of their own
-            name = chosen["case"].name
-            wanted |= {(name, 0): None, (name, chosen["variant"]): None}
-    with ThreadPoolExecutor(COMPILERS) as pool:
-        made = pool.map(lambda one: build(folder, *one), wanted)
-        return dict(zip(wanted, made, strict=True))
+def built() -> Built:
+    """Wait for what is being compiled, each test for its own only."""
+    return lambda name, variant: _BUILDING[name, variant].result()
+
+
+def asked(
+    baseline: Path, candidate: Path, runs: tuple[tuple[str, ...], ...], effort: str = "screen"
+) -> dict[str, Any]:
+    """Return a request that names the interposer that was built ahead."""
+    watched = {"interposer": str(_INTERPOSER[-1].result())}
+    return request(baseline, candidate, runs, effort) | watched
 
 
 @pytest.mark.beside
@@ -60,21 +76,21 @@ def test_each_variant_gets_its_verdict(
     variant: int,
     status: str | None,
     context: dict[str, Any],
-    built: dict[tuple[str, int], Path],
+    built: Built,
 ) -> None:
-    baseline, candidate = built[case.name, 0], built[case.name, variant]
-    asked = request(baseline, candidate, case.runs)
+    baseline, candidate = built(case.name, 0), built(case.name, variant)
+    one = asked(baseline, candidate, case.runs)
     if status is None:
         with pytest.raises(Fault) as caught:
-            program.evaluate(asked, context)
+            program.evaluate(one, context)
         assert caught.value.kind == "BaselineError"
         return
-    assert program.evaluate(asked, context)["status"] == status
+    assert program.evaluate(one, context)["status"] == status
 
 
 def test_a_program_against_itself_is_neither_faster_nor_slower(
-    context: dict[str, Any], built: dict[tuple[str, int], Path]
+    context: dict[str, Any], built: Built
 ) -> None:
-    one = built["reduce", 0]
-    verdict = program.evaluate(request(one, one, ((),), "race"), context)
+    one = built("reduce", 0)
+    verdict = program.evaluate(asked(one, one, ((),), "race"), context)
     assert ratios(verdict)[0][0] == pytest.approx(1, abs=0.01)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import statistics
 import subprocess
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pytest
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
+from tests.gpu.ahead import Ahead, Parameters
 from tests.gpu.worker_cases import (
     ALLOCATING,
     CHAIN,
@@ -29,7 +28,25 @@ from tests.gpu.worker_cases import (
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 Json = dict[str, Any]
-COMPILERS = max(4, (os.cpu_count() or 4) - 4)
+_BUILDING: list[Building] = []
+
+
+def compile_ahead(ahead: Ahead, chosen: Sequence[Parameters]) -> None:
+    """Begin to compile what the chosen tests will ask the compiler for."""
+    try:
+        made = Building(ahead.sm, ahead.folder / "worker verdicts")
+    except Fault:
+        return
+    ahead.closing.callback(made.close)
+    _BUILDING.append(made)
+    asked = {}
+    for one in chosen:
+        if "family" in one:
+            family = one["family"]
+            for text in (family.source, one.get("text", family.source)):
+                asked[text] = family.job(text)
+    for text, job in asked.items():
+        ahead.submit(made.compiled, text, job)
 
 
 class Served:
@@ -79,25 +96,12 @@ def served() -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def building(
-    request: pytest.FixtureRequest, served: Served, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Building]:
-    """Give a compiler that has compiled what the chosen tests will ask of it, side by side."""
-    try:
-        made = Building(served.ask({"op": "hello"})["sm"], tmp_path_factory.mktemp("built"))
-    except Fault as fault:
-        pytest.skip(fault.message)
-    asked = {}
-    for item in request.session.items:
-        chosen = getattr(getattr(item, "callspec", None), "params", {})
-        if "family" in chosen and "text" in chosen:
-            family = chosen["family"]
-            for text in (family.source, chosen["text"]):
-                asked[text] = family.job(text)
-    with ThreadPoolExecutor(COMPILERS) as pool:
-        list(pool.map(made.compiled, asked, asked.values()))
-    yield made
-    made.close()
+def building(served: Served) -> Building:
+    """Give the compiler that began ahead; it is closed behind the last test."""
+    assert served is not None
+    if not _BUILDING:
+        pytest.skip("there is no compiler here")
+    return _BUILDING[-1]
 
 
 def _verdict(
