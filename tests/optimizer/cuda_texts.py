@@ -7,6 +7,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from optimizer.functions import Function
+from optimizer.source import Source
+
 FOLDER = Path(__file__).parents[1] / "data" / "cuda"
 NAMES = sorted(p.stem for p in FOLDER.glob("*.cu"))
 FRAGMENTS = (
@@ -43,3 +46,8 @@ def broken(draw: st.DrawFn) -> str:
         )
         text = text[:start] + piece + text[start + length :]
     return text
+
+
+def kernel(body: str, parameters: str = "const float* a, float* b, int n, int w") -> Function:
+    """Return a kernel of the given body."""
+    return Source(f"__global__ void k({parameters}) {{\n{body}\n}}\n").kernels[0]

@@ -1,0 +1,101 @@
+"""When a search reads hardware counters, and what it does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from optimizer import landscape
+from optimizer.budget import Budget, SearchSettings
+from optimizer.model import (
+    Effort,
+    Finding,
+    Kernel,
+    Kind,
+    Proposal,
+    Step,
+)
+from optimizer.search import search
+from optimizer.tools import Tools, no_boundary
+from tests.optimizer.search_worlds import Scripted, scripted
+
+
+def test_counters_are_read_of_the_baseline_of_what_is_much_faster_and_of_the_winner() -> None:
+    world = Scripted({"a": 1.5, "ab": 1.55, "abc": 3.0, "abcd": 3.1})
+    found = scripted(world, profile=True)
+    profiled = [source for source, effort in world.asked if effort is Effort.PROFILE]
+    assert profiled == ["", "a", "abc", "abcd"]  # the winner last, to explain it
+    assert found.baseline.verdict.counters == world.profile_counters
+
+
+@pytest.mark.parametrize(("late", "explained"), [(1.1, True), (1.3, False)])
+def test_a_winner_found_just_in_time_is_explained_all_the_same(
+    late: float, explained: bool
+) -> None:
+    """Not when the minutes were over long ago."""
+    world = Scripted({"a": 1.2})
+
+    def clock() -> float:
+        over = any(effort is Effort.CONFIRM for _, effort in world.asked)
+        return 60.0 * late if over else 0.0
+
+    given = Tools(world, world, boundary=no_boundary, clock=clock, profile=True)
+    search(Kernel("k", ""), landscape.workload(), given, Budget(30, minutes=1.0))
+    assert (("a", Effort.PROFILE) in world.asked) is explained
+
+
+class Foreseen(Scripted):
+    """Weighs proposals by what was found: with counters the least is the best.
+
+    `seen` are proposed with counters alone.
+    """
+
+    seen = ""
+
+    def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        assert step.number or step.verdict.counters, "what is said for good waits for them"
+        return self.foresee(step, findings, limit)
+
+    def foresee(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        counted = bool(step.verdict.counters)
+        found = super().propose(step, findings, limit)
+        return [
+            replace(one, prior=0.9 if counted == (one.edit.title == "z") else 0.1)
+            for one in found
+            if counted or one.edit.title not in self.seen
+        ]
+
+
+@pytest.mark.parametrize("kind", [Kind.KERNEL, Kind.PROGRAM])
+def test_counters_are_read_after_the_first_batch_and_weigh_what_waits(kind: Kind) -> None:
+    """The first candidates do not wait for ncu; those after them are chosen with its counters."""
+    world = Foreseen(dict.fromkeys("abcdefz", 1.01))
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
+    workload = replace(landscape.workload(), kind=kind)
+    found = search(Kernel("k", ""), workload, given, Budget(30))
+    efforts = [effort for _, effort in world.asked]
+    assert efforts.index(Effort.PROFILE) == 1 + SearchSettings().batch
+    assert [source for source, effort in world.asked if effort is Effort.PROFILE] == [""]
+    tried = [step.kernel.source for step in found.steps if step.parent == 0]
+    assert tried.index("z") == SearchSettings().batch
+    assert sorted(tried) == [*"abcdefz"]
+    assert found.baseline.verdict.counters == world.profile_counters
+
+
+def test_what_only_counters_show_is_tried_though_all_else_was_in_the_first_batch() -> None:
+    world = Foreseen(dict.fromkeys("abz", 1.01))
+    world.seen = "z"
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
+    found = search(Kernel("k", ""), landscape.workload(), given, Budget(30))
+    tried = [step.kernel.source for step in found.steps if step.parent == 0]
+    assert sorted(tried) == [*"abz"]
+
+
+def test_denied_counters_are_said_once_and_not_asked_for_again() -> None:
+    world = Scripted({"a": 1.5, "ab": 2.5})
+    world.profile_counters = {}
+    found = scripted(world, profile=True)
+    assert sum(effort is Effort.PROFILE for _, effort in world.asked) == 1
+    assert sum("no counters" in note for note in found.notes) == 1
