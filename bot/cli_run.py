@@ -26,6 +26,7 @@ from bot.cli_options import (
     flags_of,
     print_json,
 )
+from bot.markdown import visible
 from bot.progress import Progress
 from bot.wiring import Workshop
 from optimizer.errors import ConfigError
@@ -120,6 +121,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     )
     chosen = settings.load(flags, declared.settings)
     shown = console_of(quiet=as_json)
+    for remark in declared.remarks:
+        shown.print(Text(visible(remark), style="yellow"), soft_wrap=True)
     results = []
     with Workshop(
         chosen,

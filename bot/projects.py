@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from bot.checkout import Reading
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
 from optimizer.source import Source
-from runners import companions, lone_program
+from runners import companions, lone_program, usual_arguments
 from runners.workload import PROJECT_FILE, program_workload, read_project, recoding
 
 FILE = PROJECT_FILE
@@ -21,10 +22,14 @@ _SUFFIXES = (".cu", ".cuh")
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """Kernels of one file with their workloads, and the settings its project gives."""
+    """Kernels of one file with their workloads, and the settings its project gives.
+
+    `remarks` say what was found out that nobody said.
+    """
 
     kernels: tuple[tuple[Kernel, Workload], ...]
     settings: Mapping[str, object] = field(default_factory=dict[str, object])
+    remarks: tuple[str, ...] = ()
 
 
 def of_file(
@@ -81,7 +86,16 @@ def of_file(
     trouble = lone_program.nothing_to_edit(kernel, lone_program.others(kernel, workload, path))
     if trouble is not None:
         raise ConfigError(*trouble)
-    return Declared(((kernel, _with(workload, arguments, file)),))
+    remarks = () if arguments else _remarks(program[0], path)
+    return Declared(((kernel, _with(workload, arguments, file)),), remarks=remarks)
+
+
+def _remarks(kernel: Kernel, path: Path) -> tuple[str, ...]:
+    """Say with which arguments a program is run that nobody named."""
+    found = usual_arguments.usual(kernel.source, path)
+    if found is None:
+        return ()
+    return (f"{path.name} is run with {shlex.join(found.words)}, {found.origin}",)
 
 
 def _start(path: Path, arguments: Sequence[str]) -> Path | None:

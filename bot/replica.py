@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from optimizer.source import Source
-from runners import companions, lone_program, makefile_names
+from runners import companions, lone_program, makefile_names, usual_arguments
 
 MOST_NAMES = 20_000
 MOST_TEXTS = 200  # of one side; each may be a request to GitHub
@@ -72,6 +72,9 @@ class Replica:
         self._fill(path)
         for name in makefile_names.MAKEFILES:
             self._fill((PurePosixPath(folder) / name).as_posix())
+        for place in (PurePosixPath(folder), PurePosixPath(folder).parent):
+            for name in (*usual_arguments.SCRIPTS, *usual_arguments.READMES):
+                self._fill((place / name).as_posix())
         self._fill_headers(root / path)
         # Those of the folder first, which is where most programs have them.
         included = {_folder(name) for name in self._filled}

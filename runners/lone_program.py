@@ -14,7 +14,15 @@ from pathlib import Path
 
 from optimizer.model import Build, Kernel, Kind, Program, Workload
 from optimizer.source import Source
-from runners import build_advice, companions, header_digest, header_tree, joined, makefile_names
+from runners import (
+    build_advice,
+    companions,
+    header_digest,
+    header_tree,
+    joined,
+    makefile_names,
+    usual_arguments,
+)
 from runners.fault import Fault
 from runners.flags import near, repository
 
@@ -91,9 +99,12 @@ def workload(text: str, path: str, root: Path) -> Workload | None:
 
 
 def on_disk(text: str, file: Path, root: Path) -> Workload | None:
-    """Return the same for a file below `root`, built as its own headers ask, too."""
+    """Return the same for a file below `root`, built as its own headers ask, too.
+
+    It is run with the arguments that its authors run it with (`runners.usual_arguments`).
+    """
     found = workload(text, file.relative_to(root).as_posix(), root)
-    if found is None:
+    if found is None or found.program is None:
         return None
     texts = [text, *own_headers(text, file).values()]
     folders = include_folders(texts, file, root)
@@ -107,7 +118,9 @@ def on_disk(text: str, file: Path, root: Path) -> Workload | None:
     made = build(texts)
     flags = (*made.flags, *makefile_names.needed(file.parent, texts))
     made = replace(made, flags=flags, include=folders)
-    return replace(found, build=made)
+    words = usual_arguments.usual(text, file)
+    runs = (words.words,) if words is not None else found.program.runs
+    return replace(found, build=made, program=replace(found.program, runs=runs))
 
 
 def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, ...]:

@@ -69,6 +69,11 @@ def arguments(folder: Path) -> str:
     return "" if set(words) & set("$|;&<>`\\") else words
 
 
+def variables(lines: str) -> dict[str, str]:
+    """Return the variables that a makefile sets to one word."""
+    return dict(_SETS.findall(lines))
+
+
 def _lines(folder: Path) -> str:
     """Return the first makefile of a folder without its comments; empty where there is none."""
     for name in MAKEFILES:
