@@ -9,7 +9,8 @@ from typing import Any
 
 from bot.checks import SUMMARY, shortened
 from bot.github_errors import Unreachable
-from bot.github_session import GithubSession, at
+from bot.github_paths import at
+from bot.github_session import GithubSession
 from bot.interfaces import Closing
 
 NAME = "OptiML"

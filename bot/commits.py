@@ -22,7 +22,8 @@ from bot.comment import identity
 from bot.commit_words import Credit, message, squashed, stacked_words
 from bot.github_errors import Denied, GithubError, Missing, Refused, Stale
 from bot.github_files import Entry, Library
-from bot.github_session import GithubSession, at
+from bot.github_paths import at
+from bot.github_session import GithubSession
 from bot.headers import included
 from bot.interfaces import PullState, Reviewed
 from bot.outcome import Kept, Outcome, summarize

@@ -16,7 +16,8 @@ from bot.commits import Committer
 from bot.github_errors import Denied, Missing, Refused
 from bot.github_files import MOST_FILES, Library, files_of
 from bot.github_forge import GithubForge
-from bot.github_session import GithubSession, at
+from bot.github_paths import at
+from bot.github_session import GithubSession
 from bot.interfaces import Closing, Delivery, PullState, Reviewed
 from bot.publishing import Conversation
 

@@ -9,7 +9,7 @@ from bot.database import Database
 from bot.doctor import Finding
 from bot.events import secrets_of
 from bot.github_errors import GithubError, Missing
-from bot.github_session import at
+from bot.github_paths import at
 from bot.interfaces import Api
 from bot.permissions import EVENTS, NEEDED, lacking
 from bot.settings import Settings

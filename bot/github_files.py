@@ -14,7 +14,8 @@ from typing import Any
 
 from bot.changes import LARGEST, is_header, is_kernel_source
 from bot.github_errors import GithubError, Missing
-from bot.github_session import GithubSession, at
+from bot.github_paths import at
+from bot.github_session import GithubSession
 from bot.suggestion import Hunk, hunks
 
 REGULAR = frozenset({"100644", "100755"})

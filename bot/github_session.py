@@ -1,42 +1,37 @@
 """Requests to GitHub as an App or with a token: renewed, paced, repeated only where that is safe.
 
-Sources: docs.github.com, "Rate limits for the REST API", "Best practices for using the REST API",
-"Generating a JSON Web Token (JWT) for a GitHub App".
+Sources: docs.github.com, "Rate limits for the REST API", "Best practices for using the REST API".
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import email.utils
 import json
 import random
-import re
 import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import parse_qs, quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import httpx
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from github import Auth
 
-from bot.github_errors import (
-    Denied,
-    GithubError,
-    Missing,
-    RateLimited,
-    Refused,
-    Stale,
-    Unreachable,
+from bot.github_answers import (
+    SECONDARY_WAIT,
+    error_of,
+    limited,
+    next_page,
+    no_answer,
+    rate_limited,
+    read,
+    seconds_until,
 )
+from bot.github_app import App, AppTokens
+from bot.github_errors import Denied, GithubError, Missing, Refused, Unreachable
 from bot.interfaces import Reply
 from bot.settings import Settings
 from optimizer.errors import ConfigError
@@ -47,22 +42,10 @@ _ATTEMPTS = 4  # of a read, or of a write that may be repeated
 _PAGE = 100
 _LONGEST_NAME = 256  # characters of a file's path; a key is longer however it is written
 _LARGEST = 128 << 20  # bytes of one answer: GitHub's blobs end at 100 MB, base64 in JSON
-_HOUR = 3600.0
-_MARGIN = 120.0  # seconds before its end at which a token is renewed
 _WRITES, _WINDOW = 75, 60.0  # GitHub takes 80 content-creating requests a minute
 _LONGEST_WAIT = 20.0  # seconds a call waits for a rate limit before it gives up
-_SECONDARY_WAIT = 60.0  # what GitHub asks for when it gives no figure
-_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
 _READS = frozenset({"GET", "HEAD"})
 _MOVED = frozenset({301, 302, 307, 308})
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """Who we are: the App's id (or client id) and its private key in PEM."""
-
-    id: str
-    key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +73,6 @@ class Capabilities:
         return bool(self.version)
 
 
-@dataclass(slots=True)
-class _Token:
-    text: str
-    ends: float
-
-
 REAL = Patience()
 
 
@@ -121,8 +98,8 @@ class GithubSession:
             raise ConfigError(f"{url!r} is no address of an API", f"it is {PUBLIC} by default")
         self.app = app
         self._token = token
-        self._signer = None if app is None else _signer(app)
         self._patience = patience
+        self._tokens = None if app is None else AppTokens(app, self, self._now)
         self._client = httpx.Client(
             timeout=patience.timeout,
             verify=_trusted(),
@@ -132,11 +109,7 @@ class GithubSession:
                 "User-Agent": "optiml-bot",
             },
         )
-        self._lock = threading.Lock()
         self._pacing = threading.Lock()
-        self._skew = 0.0
-        self._installations: dict[str, tuple[int, float]] = {}  # and until when it is believed
-        self._tokens: dict[int, _Token] = {}
         self._writes: deque[float] = deque(maxlen=_WRITES)
         self._capabilities: Capabilities | None = None
         self._author: int | None = None
@@ -195,7 +168,7 @@ class GithubSession:
         for _ in range(limit):
             reply = self.request("GET", path, repository=repository, query=asked)
             yield from reply.data[key] if key else reply.data
-            following = _next(reply.headers.get("link", ""))
+            following = next_page(reply.headers.get("link", ""))
             if not following:
                 return
             asked |= following
@@ -210,7 +183,7 @@ class GithubSession:
             self._wait_before(attempt)
             answer = self._sent("GET", path, repository, True, None, None, stop_at_redirect=True)  # noqa: FBT003
             if answer.status_code not in _MOVED:
-                return _limited(answer.content, limit, path)
+                return limited(answer.content, limit, path)
             place = urljoin(self.url + path, answer.headers.get("location", ""))
             if urlsplit(place).scheme not in {"https", urlsplit(self.url).scheme}:
                 raise Refused(f"GitHub sends {path} to {urlsplit(place).scheme!r}, not to HTTPS")
@@ -250,26 +223,6 @@ class GithubSession:
         """
         return self._credential(repository)
 
-    def installation(self, repository: str) -> int:
-        """Return the installation a repository belongs to. Raise `Denied` when there is none.
-
-        GitHub alone is asked, never a webhook's payload, and again after an hour: a repository may
-        have moved to another owner who has the App, too.
-        """
-        known, until = self._installations.get(repository.lower(), (0, 0.0))
-        if self._patience.clock() >= until:
-            try:
-                found = self.request("GET", f"{at(repository)}/installation")
-            except Missing as error:
-                raise Denied(
-                    f"the App is not installed on {repository}",
-                    "install it there: the App's public page, Install",
-                    status=404,
-                ) from error
-            known = int(found.data["id"])
-            self._installations[repository.lower()] = (known, self._patience.clock() + _HOUR)
-        return known
-
     # -- one request, repeated where that is safe --------------------------------------------------
 
     def _sent(
@@ -293,13 +246,13 @@ class GithubSession:
             except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
                 attempt += 1  # nothing was sent, so any request may be repeated
                 if attempt >= _ATTEMPTS:
-                    raise _no_answer(method, path, error) from error
+                    raise no_answer(method, path, error) from error
                 self._wait_before(attempt)
                 continue
             except httpx.TransportError as error:
                 attempt += 1
                 if not may_repeat or attempt >= _ATTEMPTS:
-                    raise _no_answer(method, path, error) from error
+                    raise no_answer(method, path, error) from error
                 self._wait_before(attempt)
                 continue
             status = answer.status_code
@@ -311,22 +264,22 @@ class GithubSession:
                 place, moves = self._moved(answer, place, moves), moves + 1
                 query = None
                 continue
-            if status == 401 and not renewed:
+            if status == 401 and not renewed and self._tokens is not None:
                 renewed = True  # 401 means that nothing was done: mint once more and repeat
-                if self._renew(repository, answer):
-                    continue
+                self._tokens.renew(repository, answer)
+                continue
             wait = self._limit(answer)
             if wait is not None:
                 attempt += 1
                 if wait > self._patience.longest_wait or attempt >= _ATTEMPTS:
-                    raise _rate_limited(method, path, status, wait)
+                    raise rate_limited(method, path, status, wait)
                 self._patience.sleep(wait)
                 continue
             if status >= 500 and may_repeat and attempt + 1 < _ATTEMPTS:
                 attempt += 1
                 self._wait_before(attempt)
                 continue
-            raise _error(method, path, answer)
+            raise error_of(method, path, answer)
 
     def _once(
         self,
@@ -342,7 +295,7 @@ class GithubSession:
         )
         answer = self._client.send(request, stream=True)
         try:
-            content = _read(answer, _LARGEST, place)
+            content = read(answer, _LARGEST, place)
         finally:
             answer.close()
         kept = [
@@ -362,11 +315,11 @@ class GithubSession:
                         f"the download of {path} failed with status {answer.status_code}",
                         status=answer.status_code,
                     )
-                return _read(answer, limit, path)
+                return read(answer, limit, path)
             finally:
                 answer.close()
         except httpx.TransportError as error:
-            raise _no_answer("GET", path, error) from error
+            raise no_answer("GET", path, error) from error
 
     def _moved(self, answer: httpx.Response, place: str, moves: int) -> str:
         """Return where a renamed repository is; the token goes to GitHub's own address only."""
@@ -378,60 +331,8 @@ class GithubSession:
             )
         return str(target)
 
-    # -- who we are --------------------------------------------------------------------------------
-
     def _credential(self, repository: str) -> str:
-        if self._token:
-            return self._token
-        if not repository:
-            return self._jwt()
-        was_known = repository.lower() in self._installations
-        try:
-            return self._token_of(self.installation(repository))
-        except Denied as error:
-            if error.status != 404 or not was_known:
-                raise
-            # The App was removed there, and may have been installed again under another number.
-            self._installations.pop(repository.lower(), None)
-            return self._token_of(self.installation(repository))
-
-    def _token_of(self, number: int) -> str:
-        with self._lock:
-            token = self._tokens.get(number)
-            if token is None or token.ends - _MARGIN < self._patience.clock():
-                token = self._tokens[number] = self._minted(number)
-            return token.text
-
-    def _jwt(self) -> str:
-        assert self._signer is not None  # noqa: S101 - the constructor took a key or a token
-        now = self._patience.clock() + self._skew
-        return self._signer(now)
-
-    def _minted(self, installation: int) -> _Token:
-        # Minting twice gives two tokens, which harms nobody: it may be repeated.
-        path = f"/app/installations/{installation}/access_tokens"
-        try:
-            data = self.request("POST", path, repeat=True).data
-        except Missing as error:
-            raise Denied(
-                f"installation {installation} is gone", "install the App again", status=404
-            ) from error
-        ends = dt.datetime.fromisoformat(data["expires_at"]).timestamp()
-        return _Token(str(data["token"]), ends - self._skew)
-
-    def _renew(self, repository: str, answer: httpx.Response) -> bool:
-        """Prepare for one more attempt after a 401; tell whether there is any point in it."""
-        if self._token:
-            return False
-        if not repository:
-            there = email.utils.parsedate_to_datetime(answer.headers.get("date", "") or _EPOCH)
-            skew = there.timestamp() - self._patience.clock()
-            # A clock that is wrong makes the JWT one of the past or the future.
-            self._skew = skew if 30 < abs(skew) < 86_400 else 0.0
-            return True
-        with self._lock:
-            self._tokens.pop(self._installations.get(repository.lower(), (0, 0.0))[0], None)
-        return True
+        return self._token if self._tokens is None else self._tokens.credential(repository)
 
     def _asked_author(self, repository: str) -> int:
         """Ask for our own id: an App's bot user, else the token's user, else the Actions bot."""
@@ -467,21 +368,21 @@ class GithubSession:
             return None
         after = answer.headers.get("retry-after", "")
         if after:
-            return _seconds(after, self._patience.clock())
+            return seconds_until(after, self._patience.clock())
         if answer.headers.get("x-ratelimit-remaining") == "0":
             reset = answer.headers.get("x-ratelimit-reset", "")
-            now = self._patience.clock() + self._skew
-            return max(1.0, float(reset) - now) if reset.isdigit() else _SECONDARY_WAIT
+            now = self._now() + (0.0 if self._tokens is None else self._tokens.skew)
+            return max(1.0, float(reset) - now) if reset.isdigit() else SECONDARY_WAIT
         if answer.status_code == 429 or "secondary rate limit" in answer.text[:2000].lower():
-            return _SECONDARY_WAIT
+            return SECONDARY_WAIT
         return None
+
+    def _now(self) -> float:
+        return self._patience.clock()
 
     def _wait_before(self, attempt: int) -> None:
         if attempt:
             self._patience.sleep(0.5 * 2 ** (attempt - 1) * (1 + self._patience.jitter()))
-
-
-_EPOCH = "Thu, 01 Jan 1970 00:00:00 GMT"
 
 
 def session_of(settings: Settings) -> GithubSession:
@@ -505,138 +406,7 @@ def session_of(settings: Settings) -> GithubSession:
     return GithubSession(settings.github_url, app=App(settings.github_app_id, key))
 
 
-def at(repository: str, *parts: str | int) -> str:
-    """Return the path of something in a repository, each part quoted.
-
-    >>> at("octo/kernels", "git", "ref", "heads/a b")
-    '/repos/octo/kernels/git/ref/heads%2Fa%20b'
-    """
-    if not _REPOSITORY.fullmatch(repository) or {".", ".."} & set(repository.split("/")):
-        raise Refused(f"{repository!r} is no repository", "it is written as OWNER/NAME")
-    return "/".join(["/repos", repository, *(quote(str(part), safe="") for part in parts)])
-
-
 @lru_cache(maxsize=1)
 def _trusted() -> ssl.SSLContext:
     """Return what certificates are checked with; reading those takes longer than a request."""
     return httpx.create_ssl_context()
-
-
-@lru_cache(maxsize=2)
-def _private_key(text: str) -> RSAPrivateKey:
-    """Read a key, which is checked as it is read: that takes a tenth of a second."""
-    key = load_pem_private_key(text.encode(), password=None)
-    if not isinstance(key, RSAPrivateKey):
-        raise TypeError("not an RSA key")
-    return key
-
-
-def _signer(app: App) -> Callable[[float], str]:
-    """Return what signs JWTs. Raise `ConfigError` for a key that is none."""
-    text = app.key.replace("\\n", "\n")  # as it comes out of many an environment
-    try:
-        key = _private_key(text)
-    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise ConfigError(
-            "the App's private key is not readable",
-            "OPTIML_GITHUB_APP_KEY is the .pem file that GitHub gave, or its text",
-        ) from error
-
-    signed = Auth.AppAuth.create_jwt_sign(lambda: key, "RS256")  # type: ignore[arg-type,return-value]
-
-    def sign(now: float) -> str:
-        # Ten minutes is the most GitHub takes; a minute back for clocks that differ.
-        return str(signed({"iat": int(now) - 60, "exp": int(now) + 480, "iss": app.id}))
-
-    return sign
-
-
-def _read(answer: httpx.Response, limit: int, path: str) -> bytes:
-    declared = answer.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
-        raise _too_large(path, limit)
-    parts, size = [], 0
-    for part in answer.iter_bytes():
-        size += len(part)
-        if size > limit:
-            raise _too_large(path, limit)
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _limited(content: bytes, limit: int, path: str) -> bytes:
-    if len(content) > limit:
-        raise _too_large(path, limit)
-    return content
-
-
-def _too_large(path: str, limit: int) -> Refused:
-    return Refused(f"{path} is larger than {limit / (1 << 20):.0f} MiB and was not read")
-
-
-def _next(link: str) -> dict[str, str]:
-    """Return the query of the next page from a Link header, nothing when there is none."""
-    for part in link.split(","):
-        match = re.match(r'\s*<([^>]*)>\s*;.*rel="next"', part)
-        if match:
-            return {name: values[0] for name, values in parse_qs(urlsplit(match[1]).query).items()}
-    return {}
-
-
-def _seconds(text: str, now: float) -> float:
-    if text.isdigit():
-        return float(text)
-    try:
-        return max(1.0, email.utils.parsedate_to_datetime(text).timestamp() - now)
-    except ValueError:
-        return _SECONDARY_WAIT
-
-
-def _no_answer(method: str, path: str, error: Exception) -> Unreachable:
-    what = type(error).__name__
-    return Unreachable(f"GitHub did not answer {method} {path}: {what}", "it is tried again later")
-
-
-def _rate_limited(method: str, path: str, status: int, wait: float) -> RateLimited:
-    return RateLimited(
-        f"GitHub takes no more requests for now ({method} {path})",
-        f"it is tried again in {wait:.0f} s",
-        status=status,
-        retry_after=wait,
-    )
-
-
-def _error(method: str, path: str, answer: httpx.Response) -> GithubError:
-    status, words = answer.status_code, _words(answer)
-    what = f"GitHub refused {method} {path} with {status}: {words}"
-    if status == 401:
-        return Denied(what, "the token or the App's key is not valid (any more)", status=status)
-    if status == 403:
-        needed = answer.headers.get("x-accepted-github-permissions", "")
-        remedy = f"give it the permission {needed.replace('=', ': ')}" if needed else ""
-        return Denied(what, remedy, status=status)
-    if status in {404, 410, 451}:
-        return Missing(what, "it is not there, or the token may not see it", status=status)
-    if status == 409 or (status == 422 and "fast forward" in words.lower()):
-        return Stale(what, "somebody pushed in the meantime", status=status)
-    if status >= 500:
-        return Unreachable(what, "it is tried again later", status=status)
-    return Refused(what, status=status)
-
-
-def _words(answer: httpx.Response) -> str:
-    """Return what GitHub says of an error, in one line."""
-    try:
-        data = json.loads(answer.content)
-        parts = [str(data.get("message") or answer.reason_phrase)]
-        for one in data.get("errors") or ():
-            if isinstance(one, dict):
-                said = one.get("message") or " ".join(
-                    str(one[name]) for name in ("resource", "field", "code") if one.get(name)
-                )
-                parts.append(str(said))
-            else:
-                parts.append(str(one))
-    except (ValueError, AttributeError, TypeError):
-        return str(answer.reason_phrase)
-    return " ".join("; ".join(parts).split())[:500]

@@ -18,7 +18,8 @@ from bot import wording
 from bot.checks import shortened
 from bot.comment import LIMIT
 from bot.github_errors import GithubError, Unreachable
-from bot.github_session import GithubSession, at
+from bot.github_paths import at
+from bot.github_session import GithubSession
 from bot.markdown import length
 from bot.suggestion import Suggestion
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from bot import action, orders
+from bot.github_app import App
 from bot.github_errors import Denied
-from bot.github_session import App, GithubSession
+from bot.github_session import GithubSession
 from bot.orders import BenchState, BundleError, Order
 from bot.workflow import WorkflowBench
 from optimizer.errors import RunnerError

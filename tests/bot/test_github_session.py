@@ -8,7 +8,8 @@ import traceback
 import pytest
 
 from bot import github_errors as errors
-from bot.github_session import App, GithubSession, session_of
+from bot.github_app import App
+from bot.github_session import GithubSession, session_of
 from bot.settings import Settings
 from optimizer.errors import ConfigError
 from tests.bot.world import DROP, NAME, World, dropped

@@ -30,7 +30,8 @@ from starlette.testclient import TestClient
 from bot import bundle, orders
 from bot.app import create_app
 from bot.github import GithubHub
-from bot.github_session import App, GithubSession
+from bot.github_app import App
+from bot.github_session import GithubSession
 from bot.jobs import Pace
 from bot.patience import Patience
 from bot.serve import House, opened

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.github import GithubHub
-from bot.github_session import App, GithubSession, Patience
+from bot.github_app import App
+from bot.github_session import GithubSession, Patience
 from bot.interfaces import Change, Pull, Report, Reviewed
 from optimizer.model import Step, Trajectory
 from tests.bot import synthetic
