@@ -28,7 +28,7 @@ def barrier_stall(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         counters={counters.stall("barrier"): seen.of(counters.stall("barrier"))},
         advice="exchange within a warp by shuffles instead of shared memory and barriers, do more "
         "work between two barriers, use smaller blocks so that others fill the gap",
-        remedies=("shuffle-reduce", "block-size", "coarsen", "unroll"),
+        remedies=("shuffle-reduce", "block-size", "coarsen", "unroll", "shuffle-scan"),
         expected=expected,
         confidence=0.7,
     )

@@ -188,14 +188,14 @@ def _number(source: Source, fn: Function, block: int, node: Node | None) -> int 
         if variable.space == "local" and variable.element in _INTEGERS:
             number = _number(source, fn, block, variable.init)
         else:
-            number = _passed(source, fn, variable)
+            number = number_passed(source, fn, variable)
         return found[0] if number is None else str(number)
 
     text = re.sub(r"\bblockDim\s*\.\s*x\b", str(block), source.plain(node))
     return source.value(re.sub(r"\b[A-Za-z_]\w*\b", inserted, text))
 
 
-def _passed(source: Source, fn: Function, variable: Variable) -> int | None:
+def number_passed(source: Source, fn: Function, variable: Variable) -> int | None:
     """Return what every launch passes for an integer parameter; None unless it is one number."""
     places = [i for i, p in enumerate(fn.parameters) if p.name == variable.name]
     if variable.element not in _INTEGERS or not places or not source.only_launched(fn.name):

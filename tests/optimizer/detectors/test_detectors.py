@@ -31,6 +31,7 @@ REMEDIES = frozenset(
         "specialize",
         "unroll",
         "shuffle-reduce",
+        "shuffle-scan",
         "privatize-atomics",
         "split-loop",
         "share-loop",

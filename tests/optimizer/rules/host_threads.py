@@ -48,6 +48,8 @@ template <class T> T exchange(T v, unsigned from) {
   __syncwarp(); return r; }
 template <class T> T __shfl_down_sync(unsigned, T v, unsigned d, int w = 32) {
   return exchange(v, me() % w + d < (unsigned)w ? me() + d : me()); }
+template <class T> T __shfl_up_sync(unsigned, T v, unsigned d, int w = 32) {
+  return exchange(v, me() % w >= d ? me() - d : me()); }
 template <class T> T __shfl_xor_sync(unsigned, T v, unsigned d, int = 32) { return exchange(v, me() ^ d); }
 template <class T> T __shfl_sync(unsigned, T v, unsigned l, int w = 32) {
   return exchange(v, me() / w * w + l); }
