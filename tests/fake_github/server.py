@@ -19,9 +19,10 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.fake_github.answers import Answer, Refusal, Shapes, gone
+from tests.fake_github.asked import Asked
 from tests.fake_github.git_store import GitStore
 from tests.fake_github.prism import Validator, send
-from tests.fake_github.routes import ROUTES, Asked
+from tests.fake_github.routes import ROUTES
 from tests.fake_github.state import ALL, Artifact, Comment, Pull, Repository, Run, State, Token
 
 _SHOWN = "x-fake-status"
