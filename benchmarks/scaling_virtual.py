@@ -204,7 +204,7 @@ def _code(job: Job, built: Built) -> tuple[str, ...]:
 
 def run(gpus: int, given: argparse.Namespace, *, rehearse: bool) -> dict[str, object]:
     """Search on that many GPUs; return the row."""
-    from scaling import Recorded, example
+    from scaling_recorded import Recorded, example
 
     from optimizer import plugins
     from optimizer.boundary import violations
