@@ -1,9 +1,10 @@
 """Which candidates a run of limited time judges, and what that is expected to cost.
 
-A refusal at the screening costs next to nothing; a good candidate costs 10 to 30 s of a lane, for
-the confirmation's sanitizers, answers and timing. What a candidate costs is known from a recorded
-run on one H200 (`tests/data/redteam/seconds.json`, rewritten by `tests.redteam.record`); one that
-was not in it is expected to take the median of its kind. All of it is an estimate.
+A refusal at the screening costs next to nothing; a good candidate costs 5 to 30 s of a lane, for
+the confirmation's sanitizers and timing; the answers of an original cost some seconds once. What a
+candidate costs is known from recorded runs on one H200 (`tests/data/redteam/seconds.json`, rewritten
+by `tests.redteam.record`); one that was not in them is expected to take the median of its kind. All
+of it is an estimate.
 
 The choice is the same for the same seed. It holds, in this order and as far as the time goes: a bad
 one of every class (`what`), the bases taking turns, whether the time suffices or not; whatever is
@@ -28,7 +29,9 @@ SECONDS = Path(__file__).parents[1] / "data" / "redteam" / "seconds.json"
 LANES = 4.7
 CHEAP = 2.0
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
-UNKNOWN = {"kernel": (16.0, 0.5), "entry": (20.0, 1.0), "program": (65.0, 5.0)}
+UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
+# Seconds of a lane until the answers of an original are known, to screen and to confirm.
+START = {"kernel": 7.0, "entry": 12.0, "program": 24.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,17 @@ def recorded(path: Path = SECONDS) -> dict[str, float]:
     return {label: float(s) for label, s in json.loads(path.read_text())["seconds"].items()}
 
 
+def start(candidate: Candidate) -> float:
+    """Return the seconds of a lane that the first candidate of its base takes beside its own."""
+    return START[candidate.base.kind]
+
+
+def _starts(candidates: Iterable[Candidate]) -> float:
+    return sum(start(one) for one in {one.base.name: one for one in candidates}.values())
+
+
 def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dict[str, float]:
-    """Return the seconds of a lane that each is expected to take."""
+    """Return the seconds of a lane that each is expected to take by itself."""
     every = list(candidates)
     alike: dict[tuple[str, bool], list[float]] = defaultdict(list)
     for one in every:
@@ -75,21 +87,27 @@ def choose(
     costs = expected(candidates, known)
     groups = _groups(candidates, seed, costs)
     taken: dict[str, Candidate] = {}
+    begun: set[str] = set()
     left = seconds * LANES
     for number, group in enumerate(groups):
         for one in group:
-            cost = costs[one.label]
+            cost = costs[one.label] + (0.0 if one.base.name in begun else start(one))
             if one.label not in taken and (number < 1 or cost <= left):
                 taken[one.label] = one
+                begun.add(one.base.name)
                 left -= cost
     mine = tuple(one for one in candidates if one.label in taken)
-    return Choice(mine, len(candidates), sum(costs[one.label] for one in mine) / LANES)
+    return Choice(mine, len(candidates), _sum(mine, costs) / LANES)
 
 
 def whole(candidates: Sequence[Candidate], known: Mapping[str, float]) -> Choice:
     """Choose all."""
-    cost = sum(expected(candidates, known).values()) / LANES
+    cost = _sum(candidates, expected(candidates, known)) / LANES
     return Choice(tuple(candidates), len(candidates), cost)
+
+
+def _sum(candidates: Sequence[Candidate], costs: Mapping[str, float]) -> float:
+    return _starts(candidates) + sum(costs[one.label] for one in candidates)
 
 
 def _groups(

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.redteam.choice import SECONDS
-from tests.redteam.table import load
+from tests.redteam.table import Candidate, load
 
 Json = dict[str, Any]
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 # Layers that compare outputs; the others look at memory, time, text or what a tool says.
 NUMERIC = frozenset({"cases", "sizes", "families", "many launches", "delayed warps"})
+# What the first candidate of a base waits for, and no other.
+LEARNED = ("oracle", "profile original")
 _KEPT = ("label", "expect", "digest", "right", "accepted", "status", "stage", "layer", "speedup")
 
 
@@ -35,6 +37,18 @@ def kept(outcome: Json) -> Json:
     if outcome.get("exhibit"):
         record["exhibit"] = outcome["exhibit"]
     return record
+
+
+def missing(candidates: Sequence[Candidate], records: Path = RECORDS) -> frozenset[str]:
+    """Return the labels of those that have no record, or were mended since it was made."""
+    data = json.loads(records.read_text()) if records.is_file() else {}
+    known = {(str(one["label"]), one["digest"]) for one in data.get("outcomes", ())}
+    mended = set(data.get("mended", ()))
+    return frozenset(
+        one.label
+        for one in candidates
+        if (one.label, one.digest) not in known or one.label in mended
+    )
 
 
 def merged(outcomes: list[Json], before: list[Json]) -> list[Json]:
@@ -75,9 +89,16 @@ def main(arguments: Sequence[str], records: Path = RECORDS, seconds: Path = SECO
     return 1 if unsaid else 0
 
 
+def own(outcome: Json) -> float:
+    """Return a candidate's own seconds: without those for the answers of its original."""
+    spent: dict[str, float] = outcome.get("spent", {})
+    learned = sum(seconds for what, seconds in spent.items() if what.endswith(LEARNED))
+    return max(0.01, float(outcome["seconds"]) - float(learned))
+
+
 def _keep_seconds(data: Json, path: Path) -> None:
     known = json.loads(path.read_text())["seconds"] if path.is_file() else {}
-    known |= {str(o["label"]): round(float(o["seconds"]), 2) for o in data["outcomes"]}
+    known |= {str(o["label"]): round(own(o), 2) for o in data["outcomes"]}
     lines = ",\n".join(f"{json.dumps(label)}:{known[label]}" for label in sorted(known))
     path.write_text(f'{{"gpu":{json.dumps(data["gpu"])},"seconds":{{\n{lines}\n}}}}\n')
 

@@ -1,7 +1,7 @@
 """Judge the red team on a GPU and print a table: `python -m tests.redteam.run FOLDER [NAME...]`.
 
 All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named; with `--seconds=N` what fits into so many seconds, chosen by
-`--seed=N` (`tests.redteam.choice`). Outcomes are written to FOLDER/redteam.json as they come, so that
+`--seed=N` (`tests.redteam.choice`), and with `--new-first` what is not recorded, or waits for its next run, first. `--lanes=N`: so many at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they come, so that
 a run that is stopped is worth what it saw. `--record` keeps them for CI (`tests.redteam.record`) when
 all are as they should be. `--beyond` also runs what the edit boundary refused.
 
@@ -12,7 +12,9 @@ worker and, if that finds nothing, a confirmation with other seeds in a fresh on
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
+import math
 import os
 import queue
 import statistics
@@ -21,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -37,7 +39,10 @@ Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
 # A confirmation waits for sanitizers, and a program's for processes by the dozen.
 SECONDS, CONFIRM_SECONDS = 45, 150
-MOST_IN_A_LANE, MOST_PROGRAMS = 14, 5
+# A base is judged in one lane, which learns the answers of its original once; it is cut where its lane
+# would still work when the others are done. A part takes so many seconds of a lane at least.
+LEAST_PART, MOST_PART = 30.0, 0.6
+LANES = 5
 # Cores that are left to the lanes, whose sanitizers and workers compute, too.
 LEFT_CORES = 4
 
@@ -132,40 +137,44 @@ def _speedup(verdict: Json) -> float | None:
 
 
 class Team:
-    """Judges candidates, those of several bases at once: one worker screens, one confirms."""
+    """Judges candidates, those of several bases at once: one worker screens, one confirms.
+
+    A lane keeps its two workers for all bases it is given; one that breaks is replaced.
+    """
 
     def __init__(
         self, scratch: Path, sm: int, *, beyond: bool = False, lanes: int = 0, gpus: int = 1
     ) -> None:
         self._building = Building(sm, scratch)
-        lanes = lanes or min(5, max(3, (os.cpu_count() or 8) // 2 // gpus))
+        lanes = lanes or min(LANES, max(3, (os.cpu_count() or 8) // 2 // gpus))
         self._beyond, self._lanes = beyond, lanes * gpus
         self._stopped = threading.Event()
-        # A lane's GPU, handed back when its bases are judged.
-        self._gpus: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for lane in range(self._lanes):
-            self._gpus.put(lane % gpus)
+        self._workers = [(Served(n % gpus), Served(n % gpus)) for n in range(self._lanes)]
+        # The workers of lanes that have nothing to do.
+        self._free: queue.SimpleQueue[tuple[Served, Served]] = queue.SimpleQueue()
+        for pair in self._workers:
+            self._free.put(pair)
 
     def close(self) -> None:
-        """End what runs the compiler."""
+        """End the workers and what runs the compiler."""
+        for worker in itertools.chain.from_iterable(self._workers):
+            worker.close()
         self._building.close()
 
     def judge(
-        self, candidates: Sequence[Candidate], cores: int = 0, until: float | None = None
+        self,
+        candidates: Sequence[Candidate],
+        cores: int = 0,
+        until: float | None = None,
+        first: Collection[str] = (),
     ) -> Iterator[Outcome]:
-        """Yield an outcome for each as it is known; those of one base come in their order.
+        """Yield an outcome for each as it is known.
 
-        After `until` (`time.monotonic`) no further one is begun. All are compiled from the start,
-        while the GPU works.
+        After `until` (`time.monotonic`) no further one is begun; labels in `first`, and the bases that
+        they belong to, come before others. All are compiled from the start, while the GPU works.
         """
-        names = dict.fromkeys(c.base.name for c in candidates)
-        bases = [
-            part
-            for name in names
-            for part in _parts([c for c in candidates if c.base.name == name])
-        ]
-        # What takes longest first.
-        bases.sort(key=lambda mine: (mine[0].base.kind != "program", -len(mine)))
+        costs = choice.expected(candidates, choice.recorded())
+        bases = list(_parts(candidates, costs, self._lanes, first))
         cores = cores or max(4, (os.cpu_count() or 8) - LEFT_CORES)
         known: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
         self._stopped.clear()
@@ -202,8 +211,7 @@ class Team:
                 known.put(None)
             return
         baseline = self._building.compiled(first.base.source, first.job("screen"))
-        gpu = self._gpus.get()
-        screening, confirming = Served(gpu), Served(gpu)
+        workers = self._free.get()
         try:
             for candidate in candidates:
                 if over():
@@ -213,15 +221,12 @@ class Team:
                     candidate.label, candidate.expect, candidate.what, candidate.digest
                 )
                 begun = time.monotonic()
-                workers = (screening, confirming)
                 self._one(candidate, outcome, built[candidate.label], baseline, workers)
                 outcome.seconds = time.monotonic() - begun
                 outcome.right = candidate.right(accepted=outcome.accepted, speedup=outcome.speedup)
                 known.put(outcome)
         finally:
-            screening.close()
-            confirming.close()
-            self._gpus.put(gpu)
+            self._free.put(workers)
 
     def _one(
         self,
@@ -303,12 +308,33 @@ def _next(
                     one.result()
 
 
-def _parts(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
-    """Cut what one lane would take too long for; a program's runs take seconds each."""
-    most = MOST_PROGRAMS if candidates[0].base.kind == "program" else MOST_IN_A_LANE
-    count = -(-len(candidates) // most)
-    for first in range(count):
-        yield list(candidates[first::count])
+def _parts(
+    candidates: Sequence[Candidate],
+    costs: Mapping[str, float],
+    lanes: int,
+    first: Collection[str] = (),
+) -> list[list[Candidate]]:
+    """Return what each lane is given at a time, in turn: a base's candidates, or some of them.
+
+    What takes longest comes first. The original is its base's last: that it equals itself is asked
+    of what has been answered for the others by then, and costs no answers of its own.
+    """
+    by_base: dict[str, list[Candidate]] = {}
+    for one in candidates:
+        by_base.setdefault(one.base.name, []).append(one)
+
+    def seconds(mine: Sequence[Candidate]) -> float:
+        return choice.start(mine[0]) + sum(costs[one.label] for one in mine)
+
+    most = max(LEAST_PART, MOST_PART * sum(map(seconds, by_base.values())) / lanes)
+    found = []
+    for mine in by_base.values():
+        mine.sort(key=lambda one: (one.label not in first, one.name == "base"))
+        count = min(len(mine), math.ceil(seconds(mine) / most))
+        found += [mine[turn::count] for turn in range(count)]
+    urgent = set(first)
+    found.sort(key=lambda mine: (not any(one.label in urgent for one in mine), -seconds(mine)))
+    return found
 
 
 def count(outcomes: Sequence[Outcome]) -> str:
@@ -353,6 +379,7 @@ def main(arguments: Sequence[str]) -> int:
     seconds, seed = _number(arguments, "seconds"), int(_number(arguments, "seed") or 1)
     every = [c for c in load() if not wanted or {c.base.name, c.label} & set(wanted)]
     known = choice.recorded()
+    first = record.missing(every) if "--new-first" in arguments else ()
     if seconds is None:
         chosen, until = choice.whole(every, known), None
     else:
@@ -362,11 +389,14 @@ def main(arguments: Sequence[str]) -> int:
     begun = time.monotonic()
     file = folder / "redteam.json"
     sm, beyond = int(facts["sm"]), "--beyond" in arguments
+    lanes = int(_number(arguments, "lanes") or 0)
     with (
         tempfile.TemporaryDirectory(prefix="redteam-") as scratch,
-        contextlib.closing(Team(Path(scratch), sm, beyond=beyond, gpus=gpus())) as team,
+        contextlib.closing(
+            Team(Path(scratch), sm, beyond=beyond, lanes=lanes, gpus=gpus())
+        ) as team,
     ):
-        for outcome in team.judge(chosen.candidates, until=until):
+        for outcome in team.judge(chosen.candidates, until=until, first=first):
             outcomes.append(outcome)
             sys.stdout.write(f"{time.monotonic() - begun:6.1f} {outcome.line()}\n")
             sys.stdout.flush()
