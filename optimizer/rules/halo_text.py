@@ -11,6 +11,7 @@ from optimizer.functions import Function
 from optimizer.polynomials import Polynomial, number
 from optimizer.rules import clamped, halo
 from optimizer.rules.halo_tile import OPEN, Tile, own_clamps
+from optimizer.rules.remarks import remark
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import contains, span
@@ -28,7 +29,7 @@ def edits(source: Source, fn: Function, tiles: Sequence[Tile]) -> Iterator[Repla
     wide = any(word in source.of(fn.node) for word in _WIDE)
     free = sorted({name for tile in tiles for name in tile.free})
     most, staged = "", ""
-    declared: list[str] = []
+    declared = [*remark("Threads read elements around theirs: the block loads each of them once.")]
     loads: list[str] = []
     if free:
         most, staged = source.fresh_name("kMostRadius", *taken), source.fresh_name("staged", *taken)
@@ -55,6 +56,7 @@ def edits(source: Source, fn: Function, tiles: Sequence[Tile]) -> Iterator[Repla
             yield (*at, text)
     loads.append("__syncthreads();")
     if staged:
+        declared += remark("A radius that the tile has no room for is read from memory.")
         tests = " && ".join(_small(name, most) for name in free)
         declared.append(f"const bool {staged} = {tests};")
         loads = [f"if ({staged}) {{", *(step + line for line in loads), "}"]

@@ -11,6 +11,7 @@ from tree_sitter import Node
 from optimizer.accesses import Access
 from optimizer.rules.matmul_parts import Parts, parts_of
 from optimizer.rules.matmul_product import Product
+from optimizer.rules.remarks import remark
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace
 from optimizer.syntax import contains, span
@@ -76,11 +77,13 @@ class _Text:
         n, p, tile = self.names, self.p, self.tile
         wide, tall = self.threads
         yield from (self.source.of(node) for node in self.parts.top)
+        yield from remark("A block computes a tile of the result, a thread several elements of it.")
         sizes = f"{n['rows']} = {tall * tile.rows}, {n['cols']} = {wide * tile.columns}"
         yield f"constexpr int {sizes}, {n['depth']} = {tile.depth};"
         twice = "[2]" if self._ahead else ""
         left, right = _element(p.left), _element(p.right)
         shape = f"{twice}[{n['depth']}]"
+        yield from remark(f"{PAD} more elements a row: a column is in several banks.")
         yield f"__shared__ __align__(16) {left} {n['as']}{shape}[{n['rows']} + {PAD}];"
         yield f"__shared__ __align__(16) {right} {n['bs']}{shape}[{n['cols']}];"
         yield f"const int {n['tid']} = threadIdx.y * {along_x} + threadIdx.x;"
@@ -102,6 +105,7 @@ class _Text:
         index = p.loop.variable.written if p.loop.variable is not None else "int"
         k0, kd = n["k0"], n["depth"]
         if not self._ahead:
+            yield from remark("Tiles are filled with zeros beyond the matrices, which add nothing.")
             yield f"for ({index} {k0} = 0; {k0} < {bound}; {k0} += {kd}) {{"
             for side, size in (("left", "rows"), ("right", "cols")):
                 head = f"int {n['e']} = {n['tid']}; {n['e']} < {n[size]} * {kd}"
@@ -116,6 +120,7 @@ class _Text:
             yield "}"
             return
         end = bound if re.fullmatch(r"[\w.]+", bound) else f"({bound})"
+        yield from remark("The next tiles are loaded while these are used, hence one round more.")
         yield f"for ({index} {k0} = 0; {k0} < {end} + {kd}; {k0} += {kd}) {{"
         for side, ahead in (("left", "next_a"), ("right", "next_b")):
             yield ">#pragma unroll"
@@ -193,6 +198,7 @@ class _Text:
                 *((*span(node), f"{n['sums']}[{i}][{j}]") for node in uses),
             ],
         )
+        yield from remark("What is read of a tile is used for several results.")
         yield "#pragma unroll"
         yield f"for (int {q} = 0; {q} < {n['depth']}; ++{q}) {{"
         yield f">{_element(p.left)} {n['a']}[{tile.rows}];"
@@ -221,6 +227,7 @@ class _Text:
         """Yield what is done with each result."""
         n, p = self.names, self.p
         i, j, slow, fast = n["i"], n["j"], p.slow.variable, p.fast.variable
+        yield from remark("A tile may reach beyond the matrix: only what is inside is stored.")
         yield "#pragma unroll"
         yield f"for (int {i} = 0; {i} < {self.tile.rows}; ++{i}) {{"
         yield ">#pragma unroll"
