@@ -1,14 +1,16 @@
-"""The GPU suite: `python -m tests.gpu.suite [--most SECONDS] [--seed N] [--all]`.
+"""The GPU suite: `python -m tests.gpu.suite [--most SECONDS] [--seed N] [--all | --redteam]`.
 
 In eight minutes, or those of `--most`: of what is alike, what the seed chooses (`tests.gpu.budget` says
-what, and what each part is expected to take). `--all`: everything, without a limit but the one given.
+what, and what each part is expected to take). `--all`: everything, `--redteam`: the whole red team and nothing
+else, both without a limit but the one given.
 
-With several GPUs, what is not timed runs side by side, each part on GPUs of its own; with one, part
-by part, for processes that take turns on a GPU take much longer than one after the other. What is
-timed, takes all of a GPU's memory or hangs it comes behind that, alone. A test that may run beside
-others is marked `beside`; every other test of tests/gpu is alone, new files too. Lines come as they are
-printed, in front of each the part it belongs to; at the end stands a table and whatever failed, also
-after Ctrl-C or a SIGTERM: what was seen until then.
+With several GPUs, what is not timed runs side by side, each part on GPUs of its own. With one, the red
+team comes first, which keeps several processes busy by itself: many that open a GPU at once hold each
+other up in the driver; then the other parts that are not timed, side by side, which mostly start
+processes, compile and wait for what hangs. What is timed, takes all of a GPU's memory or hangs it comes
+behind that, alone. A test that may run beside others is marked `beside`; every other test of tests/gpu is
+alone, new files too. Lines come as they are printed, in front of each the part it belongs to; at the end
+stands a table and whatever failed, also after Ctrl-C or a SIGTERM: what was seen until then.
 
 Exit status: 0 when all that was chosen ran and passed, 1 when anything failed, did not end or ran
 nothing, 3 when nothing failed but the time did not suffice, 2 for bad arguments, 130 after Ctrl-C.
@@ -293,19 +295,33 @@ def _arguments(arguments: Sequence[str]) -> Namespace:
     parser = ArgumentParser("scripts/gpu-test", description="The tests that need an NVIDIA GPU.")
     parser.add_argument("--most", type=float, metavar="SECONDS", help=f"default {MOST_SECONDS}")
     parser.add_argument("--seed", type=int, help="what of many is tried; by default the day's")
-    parser.add_argument("--all", action="store_true", help="everything, without a limit")
+    whole = parser.add_mutually_exclusive_group()
+    whole.add_argument("--all", action="store_true", help="everything, without a limit")
+    whole.add_argument(
+        "--redteam",
+        action="store_true",
+        help="all of the red team and nothing else, without a limit",
+    )
     return parser.parse_args(arguments)
+
+
+def _whole(asked: Namespace) -> bool:
+    return bool(asked.all or asked.redteam)
+
+
+def _names(group: Sequence[Part]) -> tuple[str, ...]:
+    return tuple(part.name for part in group)
 
 
 def turns(gpus: Sequence[str], asked: Namespace, seed: int) -> list[tuple[tuple[Part, ...], float]]:
     """Return what runs side by side, turn by turn, and by which second each turn ends."""
     beside, alone = plan(gpus)
-    groups = [beside, alone] if len(gpus) > 1 else [*((part,) for part in beside), alone]
-    most = asked.most or (ALL_SECONDS if asked.all else MOST_SECONDS)
-    # Of those side by side the longest counts.
-    longest = [max(group, key=lambda part: EXPECTED[part.name]).name for group in groups]
-    until = ends(longest, max(most - KEPT_BACK, most / 2))
-    if not asked.all:
+    groups = [beside, alone] if len(gpus) > 1 else [beside[:1], beside[1:], alone]
+    if asked.redteam:
+        groups = [(replace(beside[0], gpus=tuple(gpus)),)]
+    most = asked.most or (ALL_SECONDS if _whole(asked) else MOST_SECONDS)
+    until = ends([_names(group) for group in groups], max(most - KEPT_BACK, most / 2))
+    if not _whole(asked):
         sample = ("--gpu-sample", str(seed))
         groups = [
             tuple(replace(part, options=(*part.options, *sample)) for part in group)
@@ -331,11 +347,11 @@ def main(arguments: Sequence[str]) -> int:
     gpus = visible(os.environ.get("CUDA_VISIBLE_DEVICES"))  # noqa: TID251 - as CUDA reads it
     seed = int(time.time() // 86400) if asked.seed is None else asked.seed
     planned = turns(gpus, asked, seed)
-    what = "everything" if asked.all else f"what seed {seed} chooses (--seed {seed} repeats it)"
-    say(f"{len(gpus)} GPU, {what}")
-    if not asked.all:
-        parts = [max(group, key=lambda one: EXPECTED[one.name]).name for group, _ in planned]
-        say(forecast(parts, asked.most or MOST_SECONDS))
+    if _whole(asked):
+        say(f"{len(gpus)} GPU, {'the red team' if asked.redteam else 'everything'}")
+    else:
+        say(f"{len(gpus)} GPU, what seed {seed} chooses (--seed {seed} repeats it)")
+        say(forecast([_names(group) for group, _ in planned], asked.most or MOST_SECONDS))
     results: list[Result] = []
     status = None
     try:
@@ -346,7 +362,7 @@ def main(arguments: Sequence[str]) -> int:
                     replace(one, options=(*one.options, f"--gpu-seconds={left:.0f}"))
                     for one in group
                 )
-                say(f"{', '.join(one.name for one in group)}: until {end:.0f} s")
+                say(f"{', '.join(_names(group))}: until {end:.0f} s")
                 results += run(limited, Path(name), begun + end + LAST_TEST_SECONDS, say)
     except Stopped as stopped:
         results += stopped.results

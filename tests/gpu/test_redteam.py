@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.gpu.budget import BEGUN, EXPECTED, LAST_CANDIDATE, LEFT_OUT
+from tests.gpu.budget import BEGUN, CHOSEN, EXPECTED, LAST_CANDIDATE, LEFT_OUT
 from tests.gpu.keeping import keep
 from tests.redteam import choice
 from tests.redteam.run import Outcome, Team, count, device, gpus
@@ -30,7 +30,7 @@ def chosen(request: pytest.FixtureRequest) -> choice.Choice:
     if seed is None:
         found = choice.whole(load(), known)
     else:
-        found = choice.choose(load(), seed, seconds - LAST_CANDIDATE / 2, known)
+        found = choice.choose(load(), seed, CHOSEN * seconds, known)
     sys.stdout.write(f"{found.words()} (an estimate)\n")
     return found
 
