@@ -1,9 +1,12 @@
 """Judge the red team on a GPU and print a table: `python -m tests.redteam.run FOLDER [NAME...]`.
 
-All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named; with `--seconds=N` what fits into so many seconds, chosen by
-`--seed=N` (`tests.redteam.choice`), and with `--new-first` what is not recorded, or waits for its next run, first. `--lanes=N`: so many at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they come, so that
-a run that is stopped is worth what it saw. `--record` keeps them for CI (`tests.redteam.record`) when
-all are as they should be. `--beyond` also runs what the edit boundary refused.
+All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named. With `--seconds=N` what
+fits into so many seconds, chosen by `--seed=N` (`tests.redteam.choice`); with `--stop-after=N` none is
+begun after so many, and with `--new-first` what is not recorded, or waits for its next run, comes first.
+`--lanes=N`: so many bases at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they
+come, so that a run that is stopped is worth what it saw. `--record` keeps them for CI
+(`tests.redteam.record`) when all are as they should be. `--beyond` also runs what the edit boundary
+refused.
 
 Each candidate goes the way it goes in a search: edit boundary, compiler, a screening in a warm
 worker and, if that finds nothing, a confirmation with other seeds in a fresh one.
@@ -384,6 +387,9 @@ def main(arguments: Sequence[str]) -> int:
         chosen, until = choice.whole(every, known), None
     else:
         chosen, until = choice.choose(every, seed, seconds, known), time.monotonic() + seconds
+    most = _number(arguments, "stop-after")
+    if most is not None:
+        until = min(time.monotonic() + most, math.inf if until is None else until)
     sys.stdout.write(f"{chosen.words()} (an estimate), seed {seed}\n")
     outcomes: list[Outcome] = []
     begun = time.monotonic()

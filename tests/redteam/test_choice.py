@@ -14,6 +14,7 @@ import pytest
 from tests.redteam import run
 from tests.redteam.choice import choose, expected, recorded, whole
 from tests.redteam.record import main as record
+from tests.redteam.record import missing
 from tests.redteam.run import Outcome, Team
 from tests.redteam.table import Candidate, load
 
@@ -93,6 +94,32 @@ def test_none_is_begun_when_the_time_is_over_and_those_judged_are_told(
     assert 0 < len(found) < len(CANDIDATES)
 
 
+def test_a_base_is_one_lanes_unless_it_takes_longest_and_its_original_comes_last() -> None:
+    costs = expected(CANDIDATES, KNOWN)
+    parts = run._parts(CANDIDATES, costs, 5)
+    assert sorted(c.label for part in parts for c in part) == sorted(c.label for c in CANDIDATES)
+    bases = Counter(part[0].base.name for part in parts)
+    assert bases["steps"] > 1
+    assert sum(count > 1 for count in bases.values()) < 8
+    assert all("base" not in {c.name for c in part[:-1]} for part in parts)
+    assert parts[0][0].base.kind == "program"
+
+
+def test_what_has_no_record_comes_first_where_asked() -> None:
+    new = {"rope/base", "topk/base", "topk/ties_by_lane"}
+    parts = run._parts(CANDIDATES, expected(CANDIDATES, KNOWN), 5, new)
+    assert {part[0].base.name for part in parts[:2]} == {"rope", "topk"}
+    assert {c.label for part in parts[:2] for c in part[:2]} >= new
+
+
+def test_what_was_mended_or_changed_waits_for_its_next_run(tmp_path: Path) -> None:
+    one, two, three = CANDIDATES[:3]
+    file = tmp_path / "records.json"
+    outcomes = [_outcome(one), _outcome(two), _outcome(three, digest="of another text")]
+    file.write_text(json.dumps({"mended": [two.label], "outcomes": outcomes}))
+    assert missing(CANDIDATES[:4], file) == {two.label, three.label, CANDIDATES[3].label}
+
+
 def test_a_run_that_is_given_up_begins_no_more() -> None:
     team = _Idle(few=3)
     outcomes = team.judge(CANDIDATES)
@@ -155,3 +182,4 @@ def test_a_run_says_what_it_chose_and_what_it_left(
     assert {o["label"].partition("/")[0] for o in judged} == {"saxpy", "rowsum"}
     assert run.main([str(tmp_path), "saxpy", "--seconds=0", "--seed=4"]) == 3
     assert "were not judged: the time was over" in capsys.readouterr().out
+    assert run.main([str(tmp_path), "saxpy", "--stop-after=0", "--new-first"]) == 3
