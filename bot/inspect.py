@@ -21,7 +21,8 @@ from optimizer.launches import Launch
 from optimizer.model import Finding, Kernel, Resources, Status, Verdict
 from optimizer.source import Source
 from runners import lone_program
-from runners.compiler import Artifact, Compiler, Failure, Options
+from runners.artifact import Artifact, Failure, Options
+from runners.compiler import Compiler
 from runners.fault import Fault
 from runners.occupancy import occupancy
 from runners.sandbox import Sandbox

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.model import Kernel, Kind, Status, Verdict, Workload
-from runners.compiler import Artifact, ArtifactKind, Compiler, Failure, Options
+from runners.artifact import Artifact, ArtifactKind, Failure, Options
+from runners.compiler import Compiler
 from runners.cubin import plain_name
 from runners.dispatch import Built
 from runners.expressions import ExpressionError, count

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from runners import shaking
-from runners.compiler import PTX_SUFFIX, Artifact, ArtifactKind, Compiler, Failure, Options
+from runners.artifact import Artifact, ArtifactKind, Failure, Options
+from runners.compile_order import PTX_SUFFIX
+from runners.compiler import Compiler
 from runners.sandbox import Sandbox
 from runners.spec import Json
 from runners.toolchain import find_toolchain

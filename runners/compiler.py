@@ -6,47 +6,31 @@ read files and run for ever.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import re
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
-from runners import altering, build_advice, cubin, diagnostics, joined, sass
+from runners import altering, cubin, sass
+from runners.artifact import Artifact, ArtifactKind, Failure, Options
+from runners.compile_failures import failure_of, unwritable
+from runners.compile_order import PTX_SUFFIX, Beside, Order, file_name, is_linked, mode
 from runners.fault import Fault
 from runners.flags import allowed_flags, near
 from runners.header_digest import beyond, header_digest, included
 from runners.hosttext import host_digest
 from runners.sandbox import Finished, Limits, Sandbox
+from runners.symbol_names import symbols_of
 from runners.toolchain import Toolchain
 
-ArtifactKind = Literal["cubin", "shared", "program", "ptx"]
 COMPILE_SECONDS = 90.0
 LIBRARY_SECONDS = 180.0  # a template library: a small CuTe kernel takes 20 s on a slow core
 COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
-# One file that a compiler writes, and what all its processes hold. An array that is spelled out in
-# device code can make them as large as an address space.
-WRITTEN_BYTES = 512 << 20
-RESIDENT_BYTES = 8 << 30
-COMPILE_PROCESSES = 64
 MAX_SOURCE_BYTES = 4 << 20
-PTX_SUFFIX = ".altered.ptx"  # of what we made from PTX; a project's sources are CUDA C++
-# CuTe's names for WGMMA, TMA and what came after: code for sm_90a, not for sm_90 (PTX ISA, wgmma).
-_SPECIFIC = re.compile(r"\bSM(90|1[0-9][0-9])_|\b(warpgroup|wgmma)\w*|/sm(90|1[0-9][0-9])_")
-# Messages that are about this machine and not about the source, and what to do.
-_TOO_MUCH = {
-    "memory": "ran out of memory or was killed",
-    "processes": "started too many processes",
-    "disk": "wrote too much",
-    "files": "wrote too many files",
-    "output": "printed too much",
-}
-_OUT_OF_ROOM = r"bad_alloc|out of memory|File size limit|File too large|No space left on device"
 # Names that CUDA 13 took out of the runtime, as nvcc misses them, and a header that has them.
 _OLDER = re.compile(
     r'identifier "cudaThread\w+" is undefined|'
@@ -56,115 +40,6 @@ _OLDER = re.compile(
 )
 _OLDER_CUDA = Path(__file__).with_name("older_cuda.h")
 _ABSOLUTE = re.compile(r"[<\"]\s*/[^\">\n]*[>\"]")
-_FULL = r"No space left on device"
-_HOST_TROUBLES = (
-    (_FULL, "RunnerError", "the disk is full", "free some disk space"),
-    (
-        r"(?:gcc|g\+\+|cc1plus)[^\n]*(?:[Nn]o such file or directory$|not found)|find compiler",
-        "NoDeviceError",
-        "nvcc finds no host compiler",
-        "install g++",
-    ),
-    (
-        r"cannot find -l(?:cudart|cudadevrt)",
-        "NoDeviceError",
-        "the CUDA runtime library is missing",
-        "install the CUDA runtime (the wheel nvidia-cuda-runtime) beside nvcc",
-    ),
-    (
-        r"unsupported GNU version",
-        "NoDeviceError",
-        "this nvcc does not support the machine's g++",
-        "install an older g++ or a newer CUDA toolkit",
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """A project's compiler flags and include folders; `fast_math` tells that it allows that.
-
-    `library` is a folder of headers outside the project that the user, never a project, named.
-    `sources` are files of the project that are linked to a program as they are.
-    """
-
-    flags: tuple[str, ...] = ("-O3", "-std=c++17")
-    include: tuple[str, ...] = ()
-    fast_math: bool = False
-    library: Path | None = None
-    sources: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """What came out of the compiler; `as_json` is its form on the wire.
-
-    `symbols` maps names as written in source to mangled ones. `cubin` is the device code by
-    itself. `machine_code` identifies device code, host text and launch.
-    """
-
-    path: str
-    kind: ArtifactKind
-    symbols: dict[str, str]
-    resources: dict[str, dict[str, int | None]]
-    machine_code: str
-    cubin: str
-    device_code: str
-    instructions: dict[str, int] = field(default_factory=dict)
-    log: str = ""
-    seconds: float = 0.0
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the artifact as JSON values."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a source did not compile, in lines of the source, and whether time ran out."""
-
-    log: str
-    errors: tuple[diagnostics.Diagnostic, ...] = ()
-    timed_out: bool = False
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """A source that is compiled as it is, headers of its own outside of the project, its digest."""
-
-    file: Path
-    beyond: tuple[Path, ...]
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """One source to compile and everything that decides what comes out."""
-
-    source: str
-    name: str
-    kind: ArtifactKind
-    sm: int
-    symbol: str
-    options: tuple[str, ...]
-    root: Path
-    headers: str
-    library: Path | None = None
-    beyond: tuple[Path, ...] = ()
-    beside: tuple[_Beside, ...] = ()
-
-    @property
-    def arch(self) -> str:
-        """Return `90`, or `90a` where instructions are used that only that very chip has."""
-        special = self.library is not None and self.sm >= 90 and _SPECIFIC.search(self.source)
-        return f"{self.sm}a" if special else str(self.sm)
-
-    @property
-    def key(self) -> str:
-        parts = [self.source, self.name, self.kind, self.arch, self.symbol, self.options]
-        text = json.dumps([*parts, self.headers, *(one.digest for one in self.beside)])
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:24]
 
 
 class Compiler:
@@ -239,7 +114,7 @@ class Compiler:
         return None if isinstance(found, Failure) else found
 
     def _altered(
-        self, order: _Order, change: Callable[[str], str | None]
+        self, order: Order, change: Callable[[str], str | None]
     ) -> Artifact | Failure | None:
         source, kind = order.source, order.kind
         folder = self._scratch / "altered" / order.key
@@ -247,7 +122,7 @@ class Compiler:
         folder.mkdir(parents=True)
         file, made = folder / order.name, folder / f"made{'.so' if kind == 'shared' else ''}"
         file.write_text(source, "utf-8", errors="surrogateescape", newline="")
-        command = [self.toolchain.nvcc, *_mode(order), *order.options, *self.toolchain.flags]
+        command = [self.toolchain.nvcc, *mode(order), *order.options, *self.toolchain.flags]
         objects = self._objects(order)
         if isinstance(objects, Failure):
             return None
@@ -285,7 +160,7 @@ class Compiler:
         symbol: str,
         options: Options | None,
         root: str,
-    ) -> _Order:
+    ) -> Order:
         self.toolchain.require(sm)
         top = Path(root).resolve()
         given = options or Options()
@@ -295,18 +170,18 @@ class Compiler:
         switches += [f"-I{folder}" for folder in dict.fromkeys(folders) if folder.is_dir()]
         if given.library is not None:
             switches += ["-isystem", str(given.library), "--expt-relaxed-constexpr"]
-        name, headers = _file_name(path), header_digest(source, folders)
+        name, headers = file_name(path), header_digest(source, folders)
         beyond = self._beyond(source, folders, top)
         places = [near(top, one) for one in given.sources] if kind == "program" else []
         beside = tuple(self._beside(one, folders, top) for one in places)
         if (top, name) in self._older:
             switches += ["-include", str(_OLDER_CUDA)]
         line = tuple(switches)
-        return _Order(
+        return Order(
             source, name, kind, sm, symbol, line, top, headers, given.library, beyond, beside
         )
 
-    def _beside(self, file: Path, folders: Sequence[Path], top: Path) -> _Beside:
+    def _beside(self, file: Path, folders: Sequence[Path], top: Path) -> Beside:
         """Return a source of the project that is compiled as it is."""
         try:
             text = file.read_bytes().decode(errors="surrogateescape")
@@ -316,7 +191,7 @@ class Compiler:
         around = [file.parent, *folders]
         words = json.dumps([str(file), text, header_digest(text, around)])
         digest = hashlib.sha256(words.encode(errors="surrogatepass")).hexdigest()[:24]
-        return _Beside(file, self._beyond(text, around, top), digest)
+        return Beside(file, self._beyond(text, around, top), digest)
 
     def _beyond(self, source: str, folders: Sequence[Path], top: Path) -> tuple[Path, ...]:
         """Return headers outside of the project that one's own source includes.
@@ -341,7 +216,7 @@ class Compiler:
             self._listed[artifact.device_code] = counted
         return replace(artifact, instructions=counted)
 
-    def _compile(self, order: _Order) -> Artifact | Failure:
+    def _compile(self, order: Order) -> Artifact | Failure:
         if len(order.source) > MAX_SOURCE_BYTES:
             return Failure(f"a source of {len(order.source)} characters is too large")
         instance = "<" in order.symbol and not order.name.endswith(PTX_SUFFIX)
@@ -349,7 +224,7 @@ class Compiler:
         older = self._as_older(order, made) if isinstance(made, Failure) else None
         if older is not None:
             return self._compile(older)
-        if isinstance(made, Artifact) and not _linked(order) and _missing(order, made):
+        if isinstance(made, Artifact) and not is_linked(order) and _missing(order, made):
             # Nothing in the file uses the kernel, so an internal one was dropped: use it.
             again = self._once(
                 replace(order, options=(*order.options, "-w")), _anchor(order.symbol)
@@ -361,7 +236,7 @@ class Compiler:
             return Failure(f"there is no {what} {order.symbol} in the compiled code, only: {known}")
         return made
 
-    def _as_older(self, order: _Order, failure: Failure) -> _Order | None:
+    def _as_older(self, order: Order, failure: Failure) -> Order | None:
         """Return the order for a source written for an older CUDA; None if that is not its trouble.
 
         What it is about is said by the compiler once: every candidate made of it is one, too.
@@ -371,7 +246,7 @@ class Compiler:
         self._older.add((order.root, order.name))
         return replace(order, options=(*order.options, "-include", str(_OLDER_CUDA)))
 
-    def _objects(self, order: _Order) -> list[Path] | Failure:
+    def _objects(self, order: Order) -> list[Path] | Failure:
         """Return what is linked to a program besides its text; each is compiled once."""
         made: list[Path] = []
         for one in order.beside:
@@ -388,23 +263,23 @@ class Compiler:
             made.append(target)
         return made
 
-    def _object(self, order: _Order, one: _Beside, target: Path) -> Failure | None:
+    def _object(self, order: Order, one: Beside, target: Path) -> Failure | None:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise _unwritable(target.parent, error) from error
+            raise unwritable(target.parent, error) from error
         part = target.with_suffix(".part.o")
-        command: list[str | Path] = [self.toolchain.nvcc, "-c", *_mode(order), *order.options]
+        command: list[str | Path] = [self.toolchain.nvcc, "-c", *mode(order), *order.options]
         command += [*self.toolchain.flags, "-o", part, one.file]
         shown = [_OLDER_CUDA, order.root, one.file, *order.beyond, *one.beyond]
         done = self._run(command, target.parent, readable=shown)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
         if done.code != 0 or part.is_symlink() or not part.is_file():
-            return _failure(order, done, printed, shutil.disk_usage(self._scratch).free)
+            return failure_of(order, done, printed, shutil.disk_usage(self._scratch).free)
         part.replace(target)
         return None
 
-    def _once(self, order: _Order, appended: str) -> Artifact | Failure:
+    def _once(self, order: Order, appended: str) -> Artifact | Failure:
         objects = self._objects(order)
         if isinstance(objects, Failure):
             return objects
@@ -416,8 +291,8 @@ class Compiler:
             text = order.source + appended
             (folder / order.name).write_text(text, "utf-8", errors="surrogateescape", newline="")
         except OSError as error:
-            raise _unwritable(folder, error) from error
-        command: list[str | Path] = [self.toolchain.nvcc, *_mode(order), *order.options]
+            raise unwritable(folder, error) from error
+        command: list[str | Path] = [self.toolchain.nvcc, *mode(order), *order.options]
         command += [*self.toolchain.flags, *self._runtime(), "-o", made, folder / order.name]
         command += objects
         shown = [_OLDER_CUDA, order.root, *order.beyond]
@@ -428,7 +303,7 @@ class Compiler:
         done = self._run(command, folder, readable=shown, seconds=seconds)
         printed = (done.stderr + b"\n" + done.stdout).decode(errors="replace")
         if done.code != 0 or made.is_symlink() or not made.is_file():
-            return _failure(order, done, printed, shutil.disk_usage(self._scratch).free)
+            return failure_of(order, done, printed, shutil.disk_usage(self._scratch).free)
         return self._artifact(order, made, printed, done.seconds)
 
     def _runtime(self) -> list[str]:
@@ -443,10 +318,10 @@ class Compiler:
                     self._links.mkdir(parents=True, exist_ok=True)
                     link.symlink_to(max(folder.glob("libcudart.so.*")))
                 except OSError as error:
-                    raise _unwritable(self._links, error) from error
+                    raise unwritable(self._links, error) from error
         return ["-L", str(self._links)]
 
-    def _artifact(self, order: _Order, made: Path, printed: str, seconds: float) -> Artifact:
+    def _artifact(self, order: Order, made: Path, printed: str, seconds: float) -> Artifact:
         data = made.read_bytes()
         code = data
         if order.kind != "cubin":
@@ -456,48 +331,17 @@ class Compiler:
         if order.kind != "cubin" and code:
             alone.write_bytes(code)
         parsed = cubin.read(code) if code else cubin.Cubin((), ())
-        symbols = self._symbols(order, parsed.kernels, data)
+        symbols = symbols_of(order.kind, order.symbol, parsed.kernels, data, self._demangled)
         digest = parsed.digest()
         used = sass.resources(printed)
         path = str(alone) if code else ""
         return Artifact(str(made), order.kind, symbols, used, "", path, digest, seconds=seconds)
 
-    def _symbols(self, order: _Order, kernels: Sequence[str], data: bytes) -> dict[str, str]:
-        """Map names as written to mangled symbols; what the workload asks for comes as asked."""
-        functions = list(kernels)
-        if order.kind == "shared":  # an entry function is called by its exported name
-            functions = [s for s in cubin.exports(data) if s not in kernels] or functions
-        found: dict[str, str] = {}
-        for symbol in functions:
-            found.setdefault(cubin.plain_name(symbol), symbol)
-            found[cubin.source_name(symbol)] = symbol
-        asked = order.symbol
-        if [cubin.plain_name(symbol) for symbol in functions].count(asked) > 1:
-            del found[asked]  # an overload or template: which one is for the workload to say
-        if asked and asked not in found:
-            match = self._match(asked, functions)
-            if match is not None:
-                found[asked] = match
-        return found
-
-    def _match(self, asked: str, functions: Sequence[str]) -> str | None:
-        """Find a template instance or qualified name among mangled symbols."""
-        wanted = _squeeze(asked)
-        for symbol in functions:
-            if _squeeze(cubin.source_name(symbol)) in {wanted, wanted.removeprefix("::")}:
-                return symbol
-        plain = re.sub(r"<.*", "", asked, flags=re.DOTALL).rpartition("::")[2].strip()
-        same = [symbol for symbol in functions if cubin.plain_name(symbol) == plain]
-        if len(same) <= 1:
-            return same[0] if same and ("<" in asked or "::" in asked) else None
+    def _demangled(self, symbols: Sequence[str]) -> list[str]:
         try:
-            named = self._run(["c++filt", *same], Path("/")).stdout.decode().splitlines()
+            return self._run(["c++filt", *symbols], Path("/")).stdout.decode().splitlines()
         except Fault:
-            return None
-        for symbol, name in zip(same, named, strict=False):
-            if f"{wanted}(" in _squeeze(name):
-                return symbol
-        return None
+            return []
 
     def _run(
         self,
@@ -515,28 +359,12 @@ class Compiler:
         )
 
 
-def _mode(order: _Order) -> list[str]:
-    lines = ["-lineinfo", "-Xptxas", "-v"]
-    if order.kind == "cubin":
-        return ["-cubin", f"-arch=sm_{order.arch}", *lines]
-    if order.kind == "ptx":
-        return ["-ptx", f"-arch=sm_{order.arch}"]
-    # Uncompressed and without PTX, so that the device code can be read out of the result.
-    one = ["-gencode", f"arch=compute_{order.arch},code=sm_{order.arch}", "-no-compress"]
-    shared = ["-shared", "-Xcompiler", "-fPIC"] if order.kind == "shared" else []
-    return [*shared, "-cudart=shared", *one, *lines]
-
-
 def _anchor(symbol: str) -> str:
     """Return host code that makes the compiler keep a kernel or instantiate its template."""
     return f"\nvoid optiml_anchor() {{ (void)&{symbol}; }}\n"
 
 
-def _linked(order: _Order) -> bool:
-    return order.kind in {"shared", "program"}
-
-
-def _missing(order: _Order, made: Artifact) -> bool:
+def _missing(order: Order, made: Artifact) -> bool:
     if order.kind == "ptx":
         return ".entry" not in Path(made.path).read_text(errors="replace")
     return bool(order.symbol) and order.kind != "program" and order.symbol not in made.symbols
@@ -545,42 +373,3 @@ def _missing(order: _Order, made: Artifact) -> bool:
 def _digest(made: Artifact, source: str, launch: str) -> str:
     host = "" if made.kind == "cubin" else host_digest(source)
     return hashlib.sha256(f"{made.device_code}\0{host}\0{launch}".encode()).hexdigest()[:32]
-
-
-def _failure(order: _Order, done: Finished, printed: str, free_bytes: int) -> Failure:
-    for pattern, kind, message, remedy in _HOST_TROUBLES:
-        if pattern == _FULL and free_bytes > WRITTEN_BYTES:
-            continue  # the sandbox's own small /tmp was filled, by what is compiled
-        if re.search(pattern, printed, re.MULTILINE):
-            raise Fault(kind, message, remedy)  # type: ignore[arg-type]
-    if done.timed_out:
-        log = f"the compiler did not finish in {done.seconds:.0f} s"
-        return Failure(log, timed_out=True, seconds=done.seconds)
-    if done.limit in _TOO_MUCH:
-        return Failure(f"the compiler {_TOO_MUCH[done.limit]}", seconds=done.seconds)
-    found = diagnostics.parse(printed)
-    log = diagnostics.render(found, order.source, order.name, printed)
-    several = joined.has_several(order.source)
-    helps = build_advice.advice(printed, order.root, several=several)
-    log += f"\nwhat helps: {helps}" if helps else ""
-    if done.code < 0 or re.search(_OUT_OF_ROOM, printed):
-        log = f"the compiler ran out of memory or was killed\n{log}"
-    return Failure(log, found, seconds=done.seconds)
-
-
-def _unwritable(folder: Path, error: OSError) -> Fault:
-    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return Fault("RunnerError", f"no space left in {folder}", "free some disk space")
-    return Fault("RunnerError", f"cannot write to {folder}: {error.strerror}")
-
-
-def _file_name(path: str) -> str:
-    stem = re.sub(r"[^\w.+-]", "_", Path(path or "kernel.cu").name).lstrip("-.") or "kernel"
-    return stem if stem.endswith((".cu", PTX_SUFFIX)) else f"{stem}.cu"
-
-
-def _squeeze(name: str) -> str:
-    """Write a name in one way: `scan<float,256>`, `unsigned` for `unsigned int`."""
-    name = re.sub(r"\bunsigned int\b", "unsigned", name)
-    name = re.sub(r"(?<=\d)[uUlL]+\b", "", name)
-    return re.sub(r"\s+", "", name)

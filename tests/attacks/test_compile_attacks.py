@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from runners import compiler as module
-from runners.compiler import Artifact, ArtifactKind, Compiler, Failure
+from runners.artifact import Artifact, ArtifactKind, Failure
+from runners.compiler import Compiler
 from runners.fault import Fault
 from runners.sandbox import Sandbox
 from runners.toolchain import Toolchain, find_toolchain

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from runners.altering import first, steps
-from runners.compiler import Artifact, ArtifactKind, Compiler
+from runners.artifact import Artifact, ArtifactKind
+from runners.compiler import Compiler
 from runners.sandbox import Sandbox
 from runners.shaking import SEED, shaken
 from runners.toolchain import find_toolchain

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runners import cubin
-from runners.compiler import Artifact, Compiler, Failure, Options
+from runners.artifact import Artifact, Failure, Options
+from runners.compiler import Compiler
 from runners.fault import Fault
 from runners.launchable import local_bytes
 from runners.sandbox import Sandbox

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.compiler import Compiler, Failure
+from runners.artifact import Failure
+from runners.compiler import Compiler
 from runners.fault import Fault
 from runners.sandbox import Sandbox
 from runners.toolchain import find_toolchain
