@@ -66,6 +66,7 @@ class Judge:
         self._entries = EntryProcess(scratch, number, sandbox)
         self._sanitizer = Sanitizer(scratch, number, sandbox)
         self._fragile: dict[str, bool] = {}
+        self._cycles: dict[tuple[str, str], float | None] = {}
         self._last: object = None
 
     def close(self) -> None:
@@ -232,10 +233,14 @@ class Judge:
             if gain <= counted.LARGE_GAIN:
                 continue
             combination = Combination(case.values, DECLARED, job.seed)
-            before, after = (
-                counted.cycles(request, which, combination, self._number, self._scratch, 60.0)
-                for which in ("baseline", "candidate")
-            )
+
+            def cycles(which: str, case: Combination = combination) -> float | None:
+                return counted.cycles(request, which, case, self._number, self._scratch, 60.0)
+
+            key = (job.key, combination.key)  # the original's are those of all its candidates
+            if self._cycles.get(key) is None:
+                self._cycles[key] = cycles("baseline")
+            before, after = self._cycles[key], cycles("candidate")
             fine = counted.believable(gain, before, after)
             if before and after:
                 what = f"{case.name}: {counted.CHECKED}"
