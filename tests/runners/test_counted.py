@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import counted
+from runners import counted, spec
 from runners.contents import Combination
+from runners.judge import Judge
+from runners.verify import Report, Wrong
+from tests.runners.host_gpu import HostGpu
 from tests.runners.test_judge import SCALE, _job
 
 FAKE = """#!/bin/sh
@@ -54,3 +57,25 @@ def test_a_gain_that_no_counter_shows_is_not_believed(
 ) -> None:
     """Within a factor for cold caches; below tenfold nobody asks."""
     assert counted.believable(gain, before, after) is believed
+
+
+def test_an_originals_cycles_are_counted_once_for_all_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And each candidate's own; one whose do not fall is refused."""
+    asked: list[str] = []
+    left = {"candidate": [5e4, 5e6]}
+
+    def cycles(_: object, which: str, *__: object) -> float:
+        asked.append(which)
+        return left[which].pop(0) if which in left else 5e6
+
+    monkeypatch.setattr(counted, "cycles", cycles)
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    job = spec.parse(_job(SCALE))
+    measured = {"cases": [{"baseline_us": [900.0] * 3, "candidate_us": [9.0] * 3}]}
+    judge._counted(_request(), job, measured, Report())
+    with pytest.raises(Wrong, match="no counter fell alike"):
+        judge._counted(_request(), job, measured, Report())
+    judge.close()
+    assert asked == ["baseline", "candidate", "candidate"]
