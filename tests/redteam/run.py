@@ -184,8 +184,7 @@ class Team:
         with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(self._lanes) as lanes:
             built = {
                 c.label: pool.submit(self._building.compiled, c.source, c.job("screen"))
-                for mine in bases
-                for c in mine
+                for c in _as_needed(bases, self._lanes)
             }
             running = [lanes.submit(self._of_base, mine, built, known, until) for mine in bases]
             try:
@@ -338,6 +337,13 @@ def _parts(
     urgent = set(first)
     found.sort(key=lambda mine: (not any(one.label in urgent for one in mine), -seconds(mine)))
     return found
+
+
+def _as_needed(parts: Sequence[Sequence[Candidate]], lanes: int) -> Iterator[Candidate]:
+    """Yield candidates in about the order in which lanes that begin side by side come to them."""
+    for first in range(0, len(parts), lanes):
+        for row in itertools.zip_longest(*parts[first : first + lanes]):
+            yield from (one for one in row if one is not None)
 
 
 def count(outcomes: Sequence[Outcome]) -> str:

@@ -105,6 +105,12 @@ def test_a_base_is_one_lanes_unless_it_takes_longest_and_its_original_comes_last
     assert parts[0][0].base.kind == "program"
 
 
+def test_lanes_that_begin_together_are_compiled_for_in_turns() -> None:
+    parts = [list(CANDIDATES[:3]), list(CANDIDATES[3:4]), list(CANDIDATES[4:6])]
+    order = [CANDIDATES.index(one) for one in run._as_needed(parts, 2)]
+    assert order == [0, 3, 1, 2, 4, 5]
+
+
 def test_what_has_no_record_comes_first_where_asked() -> None:
     new = {"rope/base", "topk/base", "topk/ties_by_lane"}
     parts = run._parts(CANDIDATES, expected(CANDIDATES, KNOWN), 5, new)
