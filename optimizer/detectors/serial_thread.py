@@ -36,7 +36,7 @@ def serial_thread(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         severity=severity(expected),
         counters={counters.THREADS_USED: used} if seen.profiled else {},
         advice="share the loop among the block: a partial result a thread, then warp shuffles",
-        remedies=("share-loop", "shuffle-reduce", "split-loop", "warp-per-row"),
+        remedies=("share-loop", "shuffle-reduce", "split-loop", "warp-per-row", "scan-loop"),
         expected=expected,
         confidence=0.8 if seen.profiled else 0.5,
     )

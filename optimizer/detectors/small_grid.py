@@ -36,7 +36,7 @@ def small_grid(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         counters={counters.GRID_BLOCKS: blocks, counters.SMS: sms, counters.WAVES: waves},
         advice="split each thread's loop over more threads or blocks and combine at the end (a "
         "warp for a row, a second grid dimension for parts of a sum), or use smaller blocks",
-        remedies=("split-loop", "warp-per-row", "block-size", "more-blocks"),
+        remedies=("split-loop", "warp-per-row", "block-size", "more-blocks", "scan-loop"),
         expected=expected,
         confidence=0.7,
     )

@@ -16,7 +16,10 @@ EXCESS = 1.2
 MATTERS = 0.3
 # Without counters: a lane that skips two elements of three moves three times the sectors.
 FAR = 2
-_ALONG = ("warp-per-row", "swap-axes", "stage-transpose", "tile-halo", "vectorize", "interleave")
+_ALONG = (
+    "warp-per-row", "swap-axes", "stage-transpose", "tile-halo", "vectorize", "interleave",
+    "scan-loop",
+)  # fmt: skip
 _ACROSS = ("stage-transpose", "swap-axes", "warp-per-row", "tile-halo", "vectorize", "interleave")
 
 

@@ -32,6 +32,7 @@ REMEDIES = frozenset(
         "unroll",
         "shuffle-reduce",
         "shuffle-scan",
+        "scan-loop",
         "privatize-atomics",
         "split-loop",
         "share-loop",
