@@ -90,8 +90,8 @@ class Served:
         self._process: subprocess.Popen[str] | None = None
         self._gpu = gpu
 
-    def ask(self, request: Json) -> Json:
-        """Return the worker's answer; a worker that says nothing is a crash of the candidate."""
+    def start(self) -> subprocess.Popen[str]:
+        """Have a process open the GPU ahead of the first request, if there is none."""
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = subprocess.Popen(
@@ -100,7 +100,11 @@ class Served:
                 stdout=subprocess.PIPE,
                 text=True,
             )
-        process = self._process
+        return self._process
+
+    def ask(self, request: Json) -> Json:
+        """Return the worker's answer; a worker that says nothing is a crash of the candidate."""
+        process = self.start()
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(request) + "\n")
@@ -111,6 +115,7 @@ class Served:
         answer: Json = json.loads(line)
         if answer.get("retire"):
             process.wait(30)
+            self.start()
         return answer
 
     def close(self) -> None:
@@ -212,9 +217,11 @@ class Team:
             for _ in candidates:
                 known.put(None)
             return
-        baseline = self._building.compiled(first.base.source, first.job("screen"))
         workers = self._free.get()
         try:
+            for worker in workers:
+                worker.start()  # while the original is compiled
+            baseline = self._building.compiled(first.base.source, first.job("screen"))
             for candidate in candidates:
                 if over():
                     known.put(None)

@@ -72,6 +72,8 @@ class _Idle(Team):
                 pass
 
         self._building = Nothing()  # type: ignore[assignment]
+        for worker in itertools.chain.from_iterable(self._workers):
+            worker.start = lambda: None  # type: ignore[assignment, method-assign, return-value]
 
     def _one(self, _candidate: Candidate, outcome: Outcome, *_: object) -> None:
         self.begun += 1
