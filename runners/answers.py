@@ -16,10 +16,12 @@ from pathlib import Path
 
 from runners.compare import Answer
 from runners.contents import Combination, pool
+from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.oracle import combinations, read
 from runners.promote import promoted
 from runners.spec import BaselineFailure, JobSpec, Json, Work
+from runners.ties import ASKED
 
 # Starts a module of ours in a fresh interpreter that ignores the environment but knows our paths.
 _START = (
@@ -53,6 +55,7 @@ class Answers:
     described: dict[str, Json] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
     remedies: dict[str, str] = field(default_factory=dict)
+    ask: Callable[[Sequence[Combination]], None] | None = None
     _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
 
     def of(self, combination: Combination) -> dict[str, Answer] | None:
@@ -71,6 +74,20 @@ class Answers:
             else one
             for name, one in found.items()
         }
+
+    def moved(self, combination: Combination, name: str) -> list[Storage]:
+        """Return an output of the original with all floats moved by a rounding error, some times.
+
+        The original is asked now: only what may be decided by rounding needs to know.
+        """
+        wanted = [
+            replace(combination, family=f"{combination.family}+{'j' * (n + 1)}")
+            for n in range(ASKED)
+        ]
+        if self.ask is not None:
+            self.ask(wanted)
+        answers = [self.of(one) for one in wanted]
+        return [found[name].want for found in answers if found is not None]
 
     def _joined(self) -> dict[str, tuple[str, ...]]:
         """Return the outputs that each belongs together with; not if that failed to show once."""
@@ -173,11 +190,15 @@ class Oracle:
             self._kept[job.key] = (Answers(job.work, folder), twin)
         self._kept.move_to_end(job.key)
         answers, twin = self._kept[job.key]
-        missing = [
-            c for c in wanted if c.key not in answers.described and c.key not in answers.dropped
-        ]
-        if missing:
-            self._ask(answers, request, twin, missing, time.monotonic() + seconds)
+
+        def ask(more: Sequence[Combination]) -> None:
+            known = answers.described.keys() | answers.dropped.keys()
+            missing = [c for c in more if c.key not in known]
+            if missing:
+                self._ask(answers, request, twin, missing, time.monotonic() + seconds)
+
+        answers.ask = ask
+        ask(wanted)
         declared = {c.key for c in combinations(job.work, job.checks, job.seed)[0]}
         for key in declared & answers.dropped.keys():
             case = key.split("|")[0] or "the only case"

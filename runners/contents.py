@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from runners import families, inputs
+import numpy as np
+
+from runners import families, inputs, ties
 from runners.inputs import Arrays
 from runners.spec import Work
+from runners.ties import TURNED
 
 KEPT_BYTES = 3 << 30
 UNDEFINED = "n"
@@ -22,7 +25,8 @@ class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
     A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; or in
-    `+n`: NaN for its infinities and denormals.
+    `+n`: NaN for its infinities and denormals. Before that may stand by how many bytes buffers are
+    shifted cyclically, as they are for timed launches (`runners.ties.turned`).
     """
 
     case: Mapping[str, float]
@@ -92,6 +96,13 @@ class Contents:
             base = Combination(combination.case, family, combination.seed)
             seed = combination.seed + len(jittered)
             return families.jitter(self._work, self.of(base), seed)
+        if TURNED in family:
+            base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)
+            shifts = ties.shifts_of(family)
+            return {
+                name: np.roll(data, -shifts[name]) if name in shifts else data
+                for name, data in self.of(base).items()
+            }
         if family != families.DECLARED:
             base = Combination(combination.case, families.DECLARED, combination.seed)
             return families.apply(family, self._work, self.of(base), combination.seed)

@@ -166,6 +166,7 @@ class _Server:
             {
                 "output": suspect.output,
                 "why": suspect.why,
+                "shifts": suspect.shifts,
                 "got": _write(self._folder, f"got-{number}", suspect.got),
                 "want": _write(self._folder, f"want-{number}", suspect.want),
             }
@@ -405,6 +406,7 @@ def _findings(process: EntryProcess, said: Json) -> Findings:
             process.bytes_of(item["got"]),
             process.bytes_of(item["want"]),
             str(item["why"]),
+            tuple((str(name), int(by)) for name, by in item["shifts"]),
         )
         for item in said["suspects"][: MOST_OUTPUTS * (RANKED + SAMPLED)]
     ]

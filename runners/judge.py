@@ -336,7 +336,8 @@ class Judge:
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
-        notes = [f"not checked at {_where(k)}: {why}" for k, why in answers.dropped.items()][:8]
+        dropped = ((k, why) for k, why in answers.dropped.items() if "+" not in k)
+        notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped][:8]
         every: list[Timed] = []
         for case in timed_cases:
             combination = Combination(case.values, DECLARED, job.seed)

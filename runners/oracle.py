@@ -83,7 +83,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         both = weight(size.values) <= (LARGE if full else 1 << 20)
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]
-    seen = any(inputs.rotatable(a) or a.init == "sorted" for a in work.arguments)
+    pointers = [a for a in work.arguments if a.type.pointer]
+    seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
     return declared, extra

@@ -141,7 +141,9 @@ class Original:
         A small output gives few of them a run, and one lucky sample must not become the budget.
         """
         written = [a for a in self.work.arguments if a.written]
-        if not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
+        if "+" in combination.family or not any(
+            one.scalar.kind == "f" for a in written for one in a.type.fields
+        ):
             return []
         elements = min(a.elements(combination.case) for a in written)
         count = 6 if elements <= 4096 else 2

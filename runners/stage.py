@@ -56,6 +56,7 @@ class Suspect:
     got: Storage
     want: Storage
     why: str
+    shifts: tuple[tuple[str, int], ...] = ()  # of the contents, in bytes, by buffer
 
 
 @dataclass(slots=True)
@@ -99,6 +100,7 @@ class DeviceStage:
         self._events = (self._gpu.event(), self._gpu.event())
         self._empty = 0.0
         self._key = self._poison = 0
+        self._shifts = np.zeros((0, 0), np.uint64)
         self._previous = timing.BASELINE
         self._arms = 0
         self._look_at = int(self._rng.integers(2, 9))
@@ -174,8 +176,8 @@ class DeviceStage:
     def _fresh(self, which: int, *, second_of_pair: bool) -> None:
         """Fill every slab: what the first of a pair saw again for the second, else anew."""
         if not second_of_pair:
-            shifts = self.layout.rotations(self._rng, self._slabs)
-            self._gpu.upload(self._rotations, shifts)
+            self._shifts = self.layout.rotations(self._rng, self._slabs)
+            self._gpu.upload(self._rotations, self._shifts)
             self._poison = int(self._rng.integers(0, 2**62))
         self._refill()
         self._gpu.upload(self._damage, np.tile(_DAMAGE, self._slabs))
@@ -367,7 +369,8 @@ class DeviceStage:
         if (limit is None or limit.scaled is None) and buffer.kind == OUTPUT:
             self._leave_out_poison(buffer, slab, (mine, theirs))
         got, want = (mine, theirs) if which == timing.CANDIDATE else (theirs, mine)
-        return Suspect(buffer.name, got, want, why)
+        shifts = ((b.name, int(self._shifts[slab, b.segment])) for b in self.layout.buffers)
+        return Suspect(buffer.name, got, want, why, tuple(one for one in shifts if one[1]))
 
     def _leave_out_poison(self, buffer: Buffer, slab: int, both: tuple[Storage, ...]) -> None:
         """Clear what was not written: in another order it holds another place's poison."""

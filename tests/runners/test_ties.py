@@ -1,0 +1,135 @@
+"""Results that rounding decides: the other side of an edge is right where the original may be there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runners import spec, ties
+from runners.compare import Answer
+from runners.contents import Combination, Contents
+from runners.cuda_types import parse
+from runners.judge import Judge
+from runners.spec import Json
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.test_judge import _verdict
+
+BINS = """
+extern "C" __global__ void scale(const float* x, int* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = (int)floorf(((x[i] + x[(i + 1) % n]) + x[(i + 7) % n]) * 2000.f);
+}
+"""
+OTHER_ORDER = BINS.replace(
+    "(x[i] + x[(i + 1) % n]) + x[(i + 7) % n]", "x[i] + (x[(i + 1) % n] + x[(i + 7) % n])"
+)
+
+
+def _work(**more: Any) -> Json:
+    arguments = [
+        {"name": "x", "type": "const float*", "shape": "n", **more},
+        {"name": "y", "type": "int*", "shape": "n", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+    ]
+    return {"arguments": arguments, "cases": [{"values": {"n": 6000}}]}
+
+
+@pytest.fixture
+def judge(tmp_path: Path) -> Iterator[Judge]:
+    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    yield made
+    made.close()
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+def test_another_order_of_sums_may_choose_the_other_bin(judge: Judge) -> None:
+    """The original does so, too, when its inputs are moved by one rounding error."""
+    verdict = _verdict(judge, OTHER_ORDER, BINS, workload=_work())
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any(check["layer"] == "rounding" for check in verdict["checks"])
+
+
+WRONG = {
+    "a little off everywhere": BINS.replace("2000.f", "2000.002f"),
+    "one element": BINS.replace("if (i < n)", "if (i == 4321) y[i] = 0; else if (i < n)"),
+}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize("name", WRONG)
+def test_what_no_rounding_explains_is_wrong(judge: Judge, name: str) -> None:
+    """Few elements are not enough of an excuse."""
+    verdict = _verdict(judge, WRONG[name], BINS, workload=_work())
+    assert verdict["status"] == "wrong result", verdict["log"]
+
+
+def _answer(want: Any, kind: str = "int*") -> Answer:
+    return Answer("y", parse(kind), np.ascontiguousarray(want).view(np.uint8), (None,))
+
+
+def _decided(got: Any, want: Any, moved: Any, family: str, **more: Any) -> bool:
+    work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work(**more)}}).work
+    data = got.view(np.uint8)
+    return ties.decided(data, _answer(want), family, work, lambda: [moved.view(np.uint8)])
+
+
+def test_ties_of_few_numbers_are_exact() -> None:
+    """How a kernel breaks them is its contract; so it is with inputs of few digits."""
+    want = np.arange(5000, dtype=np.int32)
+    moved, got = want + 1, want.copy()
+    got[[7, 4000]] += 1
+    assert all(_decided(got, want, moved, f) for f in ("declared", "mixed", "declared@x:16"))
+    assert not any(_decided(got, want, moved, f) for f in ("integers", "equal"))
+    assert not _decided(got, want, moved, "declared", type="const __half*")
+    got[[8, 9]] += 1
+    assert _decided(got, want, moved, "declared")
+    assert not _decided(got, want, moved, "mixed")
+    assert not _decided(got, want, moved, "declared", init="ones")
+    got[10:20] += 1
+    assert not _decided(got, want, moved, "declared")
+
+
+def test_only_values_that_the_original_gives_are_taken() -> None:
+    """Another number at the same place is none of them."""
+    want = np.zeros(3000, np.int32)
+    moved, got = want.copy(), want.copy()
+    moved[5] = got[5] = 1
+    assert _decided(got, want, moved, "declared")
+    got[5] = 2
+    assert not _decided(got, want, moved, "declared")
+
+
+def test_large_whole_numbers_of_undeclared_inputs_are_rounded() -> None:
+    """As floats are, and no more than floats; what spreads as a hash does is exact."""
+    rng = np.random.default_rng(1)
+    want = rng.integers(-(10**9), 10**9, 3000).astype(np.int32)
+    moved = want + rng.integers(-64, 65, 3000).astype(np.int32)
+    got = want + rng.integers(-64, 65, 3000).astype(np.int32)
+    assert _decided(got, want, moved, "large")
+    assert not _decided(got, want, moved, "declared")
+    assert not _decided(want + (want >> 11), want, moved, "large")
+    hashed = rng.permutation(want)
+    assert not _decided(rng.permutation(want), want, hashed, "large")
+
+
+def test_contents_of_a_timed_launch_can_be_made_again() -> None:
+    """They are those of the case, shifted."""
+    work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work()}}).work
+    contents = Contents(work)
+    plain = contents.of(Combination({"n": 6000.0}, "declared", 5))["x"].view("f4")
+    family = ties.turned("declared", [("x", 64)])
+    shifted = contents.of(Combination({"n": 6000.0}, family, 5))["x"].view("f4")
+    assert np.array_equal(shifted, np.roll(plain, -16))
+    moved = contents.of(Combination({"n": 6000.0}, f"{family}+j", 5))["x"].view("f4")
+    assert 0 < np.abs(moved - shifted).max() < 1e-5
+
+
+def _job() -> Json:
+    from tests.runners.test_judge import _job as made
+
+    return made(BINS, BINS)
