@@ -12,7 +12,7 @@ from optimizer.aliasing import apart
 from optimizer.functions import Function
 from optimizer.rules.wide_work import Work, inlined
 from optimizer.source import Source
-from optimizer.syntax import ancestors, contains, field, operator
+from optimizer.syntax import ancestors, contains, field, operator, walk
 from optimizer.variables import Variable
 
 SIZES = {
@@ -65,15 +65,14 @@ def arrays_of(source: Source, fn: Function, work: Work) -> tuple[Array, ...]:
                 return ()
             continue
         sure = [a for a in accesses if not _conditional(work, a.node)]
-        if not sure:
-            if any(a.writes for a in accesses):
-                return ()
-            continue
         made = [a.statement.end_byte for a in sure if a.kind == "write" and a.statement]
+        made += _on_all_ways(work, accesses)
         loaded = not made or any(a.reads and a.node.start_byte < min(made) for a in accesses)
         stored = any(a.writes for a in accesses)
-        if stored and not made and not any(a.kind == "update" for a in sure):
-            return ()  # what is stored now and then is better left alone
+        if not sure and not made and any(_by_place(source, fn, work, a.node) for a in accesses):
+            if stored:
+                return ()  # what is not touched may lie outside the array
+            continue
         kind = _kind_of(source, fn, variable)
         chosen.append(Array(variable, kind, tuple(accesses), loaded, stored))
     if len(chosen) > _MOST_ARRAYS or not _independent(source, fn, work, chosen, groups):
@@ -149,6 +148,69 @@ def _conditional(work: Work, node: Node) -> bool:
         if at.type == "binary_expression" and operator(at) in ("&&", "||"):
             return True
     return True
+
+
+def _on_all_ways(work: Work, accesses: Sequence[Access]) -> list[int]:
+    """Return the ends of tests of which each way sets the element."""
+    written = [a for a in accesses if a.kind == "write"]
+    return [
+        s.end_byte for s in work.statements
+        if s.type == "if_statement" and _sets(s, written)
+    ]  # fmt: skip
+
+
+def _sets(node: Node, written: Sequence[Access]) -> bool:
+    """Return whether a statement sets an element whichever way it goes."""
+    if node.type in ("compound_statement", "else_clause"):
+        return any(_sets(n, written) for n in node.named_children)
+    if node.type == "if_statement":
+        ways = [field(node, "consequence"), field(node, "alternative")]
+        return all(way is not None and _sets(way, written) for way in ways)
+    return node.type == "expression_statement" and any(
+        a.statement is not None and a.statement.id == node.id and a.node.parent is not None
+        and a.node.parent.parent == node
+        for a in written
+    )  # fmt: skip
+
+
+def _by_place(source: Source, fn: Function, work: Work, node: Node) -> bool:
+    """Return whether a test of the element's number decides that a place is touched.
+
+    Tests of what arrays hold, or of the same number for all, tell nothing about how long they are.
+    """
+    below = node
+    for at in ancestors(node, fn.body):
+        tests = [field(at, "condition")] if at.type in _BRANCHES else []
+        if at.type == "binary_expression" and operator(at) in ("&&", "||"):
+            tests = [field(at, "left")]
+        if at.type in _BRANCHES and at.type not in _TESTING:
+            return True
+        for test in tests:
+            if test is not None and test != below and _numbered(source, fn, work, test, ()):
+                return True
+        below = at
+        if any(at.id == s.id for s in work.statements):
+            return False
+    return False
+
+
+def _numbered(source: Source, fn: Function, work: Work, node: Node, seen: tuple[str, ...]) -> bool:
+    """Return whether the element's number decides a value, but for what arrays hold there."""
+    for use in fn.variables.within(node):
+        variable = use.variable
+        around = [a for a in (*ancestors(use.node, node), node) if a.type == "subscript_expression"]
+        held = any(contains(field(a, "indices") or a, use.node) for a in around)
+        if held or variable is None or variable.space == "parameter" or variable.is_pointer:
+            continue
+        if variable.name in seen:
+            continue
+        if variable is work.variable or variable.is_array:
+            return True
+        values = [variable.init, *(s for u in variable.changes if (s := fn.statement(u.node)))]
+        known = (*seen, variable.name)
+        if any(v is not None and _numbered(source, fn, work, v, known) for v in values):
+            return True
+    return any(source.of(n) in ("threadIdx", "blockIdx") for n in walk(node, "identifier"))
 
 
 def _independent(

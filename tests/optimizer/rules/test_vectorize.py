@@ -42,13 +42,24 @@ FORMS = {
 }
 
 
+FORMS |= {
+    "one way": ID + "  if (i < n) {\n    float v = x[i];\n    if (v != 0) y[i] = y[i] + 2 * v;\n  }\n",
+    "each way": ID + "  if (i >= n) return;\n  if (x[i] > 3 && y[i] > 1)\n    y[i] += 2 * x[i];\n  else if (x[i] == 0)\n    y[i] = y[i];\n  else {\n    y[i] = x[i] + y[i] + x[i];\n  }\n",
+    "read on one way": ID + "  if (i < n && n > 0) if (y[i] > -1) y[i] += x[i] * 2;\n",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("form", FORMS)
-def test_results_stay_at_odd_sizes_and_odd_addresses(form: str, tmp_path: Path) -> None:
-    found = edits(HEAD + FORMS[form] + "}\n")
-    assert found
-    assert "float4" in found[0].source
-    main = """
-  for (int n : {0, 1, 3, 4, 5, 127, 130, 517}) for (int o : {0, 1}) {
+def test_each_form_moves_four_floats(form: str) -> None:
+    assert "float4" in edits(HEAD + FORMS[form] + "}\n")[0].source
+
+
+def test_results_stay_at_odd_sizes_and_odd_addresses(tmp_path: Path) -> None:
+    kernels = [edits(HEAD + form + "}\n")[0].source for form in FORMS.values()]
+    text = "".join(k.replace("void k(", f"void k{at}(") for at, k in enumerate(kernels))
+    compare = """
+template <class K> int wrong(K k) {
+  for (int n : {0, 1, 3, 5, 130, 517}) for (int o : {0, 1}) {
     std::vector<float> x(n + 9), y(n + 9); float *a = x.data() + o, *b = y.data() + o;
     for (int i = 0; i < n; i++) { a[i] = i % 7; b[i] = i % 5; }
     x.resize(n + o); y.resize(n + o); x.shrink_to_fit(); y.shrink_to_fit();
@@ -56,8 +67,11 @@ def test_results_stay_at_odd_sizes_and_odd_addresses(form: str, tmp_path: Path) 
     launch(dim3((n + 127) / 128 / 4 + 1), dim3(128), [=] { k(a, b, n); });
     for (int i = 0; i < n; i++) if (b[i] != i % 5 + 2.f * (i % 7)) { printf("%d at %d", n, i); return 1; }
   }
-  puts("same");"""
-    assert run(found[0].source, main, tmp_path) == "same\n"
+  return 0;
+}
+"""
+    calls = " || ".join(f"wrong(k{at})" for at in range(len(kernels)))
+    assert run(text + compare, f'  if (!({calls})) puts("same");', tmp_path) == "same\n"
 
 
 def test_rows_of_an_image_are_moved_by_the_column() -> None:
@@ -78,7 +92,10 @@ def test_rows_of_an_image_are_moved_by_the_column() -> None:
     [
         ID + "  if (i < n - 1) y[i] = x[i] + y[i + 1];\n",
         ID + "  if (i < n) y[2 * i] = x[2 * i];\n",
-        ID + "  if (i < n) { if (x[i] > 0) y[i] = 1; }\n",
+        ID + "  if (i < n) { if (i % 2 == 0) y[i] = 1; }\n",
+        ID + "  if (i < n) { int at = i / 2; if (x[0] > at) y[i] = 1; else y[0] = 2; }\n",
+        ID + "  if (i < n) { int at = i / 2; if (x[0] > at) y[i] = 1; }\n",
+        ID + "  if (i < n) for (int j = 0; j < 2; j++) if (x[j] > 0) y[i] = j;\n",
         ID + "  y[i] = x[i];\n",
         ID + "  if (i < n && threadIdx.x > 3) y[i] = x[i];\n",
         ID
