@@ -33,7 +33,7 @@ def tree_reduction(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
         severity=severity(expected),
         advice="add up several elements a thread first, reduce within the warp by __shfl_down_sync "
         "and keep one value a warp in shared memory: one barrier instead of ten",
-        remedies=("shuffle-reduce", "coarsen", "shuffle-scan"),
+        remedies=("shuffle-reduce", "coarsen", "shuffle-scan", "shuffle-tree"),
         expected=expected,
         confidence=0.7 if seen.profiled else 0.5,
     )

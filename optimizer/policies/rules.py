@@ -40,6 +40,7 @@ BASE_PRIOR: Mapping[str, float] = {
     "privatize-atomics": 0.65,
     "shuffle-reduce": 0.60,
     "shuffle-scan": 0.60,
+    "shuffle-tree": 0.55,
     "scan-loop": 0.80,
     "split-loop": 0.55,
     "tile-halo": 0.50,

@@ -48,7 +48,7 @@ def folded_arrays(source: Source, fn: Function, loop: Loop, block: int) -> tuple
         return ()
     if any(n.start_byte < loop.node.start_byte for n in walk(fn.body, "return_statement")):
         return ()  # a shuffle needs every lane
-    if not _halving(source, fn, loop, block) and not _doubling(source, fn, loop, block):
+    if not halving(source, fn, loop, block) and not _doubling(source, fn, loop, block):
         return ()
     statements = [n for n in loop.body_statements() if n.type != "comment"]
     if loop.kind == "while" and loop.update is not None:
@@ -81,7 +81,8 @@ def folded_arrays(source: Source, fn: Function, loop: Loop, block: int) -> tuple
     return arrays
 
 
-def _halving(source: Source, fn: Function, loop: Loop, block: int) -> bool:
+def halving(source: Source, fn: Function, loop: Loop, block: int) -> bool:
+    """Return whether a loop counts from half of a block down to one, halving."""
     start = loop.start
     if start is None and loop.variable is not None and loop.variable.init is not None:
         if len(loop.variable.changes) != 1:
@@ -116,7 +117,7 @@ def _tested(
         value = fn.affine(left)
         fits = value is not None and dict(value.terms) == {tuple(sorted((name, "threadIdx.x"))): 2}
         return fits and sign == "<" and _number(source, fn, block, right) == block
-    if _halving(source, fn, loop, block):
+    if halving(source, fn, loop, block):
         value = fn.affine(left)
         if value is None or dict(value.terms) != {("threadIdx.x",): 1}:
             return False
@@ -183,6 +184,9 @@ def _number(source: Source, fn: Function, block: int, node: Node | None) -> int 
 
     def inserted(found: re.Match[str]) -> str:
         variable = fn.variables.named(found[0], node) if node is not None else None
+        if variable is None and len(given := template_arguments(source, fn, found[0])) == 1:
+            number = source.value(given.pop())
+            return found[0] if number is None else str(number)
         if variable is None or not variable.settled or not variable.is_scalar:
             return found[0]
         if variable.space == "local" and variable.element in _INTEGERS:
@@ -193,6 +197,16 @@ def _number(source: Source, fn: Function, block: int, node: Node | None) -> int 
 
     text = re.sub(r"\bblockDim\s*\.\s*x\b", str(block), source.plain(node))
     return source.value(re.sub(r"\b[A-Za-z_]\w*\b", inserted, text))
+
+
+def template_arguments(source: Source, fn: Function, name: str) -> set[str]:
+    """Return what launches give for a template parameter; none where one of them is not seen."""
+    names = [t.name for t in fn.templates]
+    if name not in names or not source.only_launched(fn.name):
+        return set()
+    at = names.index(name)
+    given = [launch.template[at : at + 1] for launch in source.launches_of(fn.name)]
+    return {one[0] for one in given} if given and all(given) else set()
 
 
 def number_passed(source: Source, fn: Function, variable: Variable) -> int | None:
