@@ -73,9 +73,11 @@ def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Acces
     """Return the accesses of each element that an array is touched at in a loop and changed."""
     inside = [a for a in fn.accesses if contains(loop.node, a.node)]
     found: list[list[Access]] = []
-    for root in dict.fromkeys(a.root for a in inside if a.writes):
-        group = [a for a in inside if a.root == root]
+    for root, part in dict.fromkeys((a.root, _member(source, a)) for a in inside if a.writes):
+        group = [a for a in inside if a.root == root and _member(source, a) == part]
         others = [a for a in inside if a.root != root]
+        if not _apart_from(source, part, [a for a in inside if a.root == root]):
+            continue
         if not _one_element(source, fn, loop, group):
             continue
         if not any(a.reads for a in group) and _first_value(source, loop, group) is None:
@@ -91,6 +93,47 @@ def _fixed_elements(source: Source, fn: Function, loop: Loop) -> list[list[Acces
         ):
             found.append(group)
     return found if any(a.reads or a.kind == "unknown" for g in found for a in g) else []
+
+
+def _member(source: Source, access: Access) -> str | None:
+    """Return what of an element is touched, `.x` or `->sums`; empty for all of it, None if unsure.
+
+    >>> # `.v.x` for `b[i].v.x`, `->v.x` for `p->v.x`, `->sums` for `p->sums[i]`
+    """
+    node, parts = access.node, ""
+    if node.type == "subscript_expression":
+        inner = field(node, "argument")
+        if inner is None or inner.type != "field_expression":
+            return ""
+        node = inner
+    while node.type == "field_expression":
+        name, of = field(node, "field"), field(node, "argument")
+        if name is None or of is None:
+            return None
+        sign = "->" if operator(node) == "->" else "."
+        parts, node = f"{sign}{source.plain(name)}{parts}", of
+    if parts and node.type not in ("identifier", "subscript_expression"):
+        return None
+    return parts
+
+
+def _apart_from(source: Source, part: str | None, group: Sequence[Access]) -> bool:
+    """Return whether one member of an array's elements is no part of others that are touched."""
+    if part is None:
+        return False
+    parts = {_member(source, a) for a in group}
+    if part and "union" in source.words:
+        return False
+    return all(
+        p is not None and (p == part or not (f"{p}.".startswith(f"{part}.")
+                                             or f"{part}.".startswith(f"{p}.")))
+        for p in parts
+    )  # fmt: skip
+
+
+def _kind(source: Source, fn: Function, access: Access) -> str:
+    """Return the type of what an access touches."""
+    return (fn.type_of(access.node) or "") if _member(source, access) else access.element
 
 
 def _first_value(source: Source, loop: Loop, group: list[Access]) -> tuple[Node, Node] | None:
@@ -126,7 +169,9 @@ def _mentions(source: Source, node: Node, name: str) -> bool:
 def _one_element(source: Source, fn: Function, loop: Loop, group: list[Access]) -> bool:
     first = group[0]
     kinds = {t.name for t in fn.templates}  # `T`: an assignment rounds to it wherever it goes
-    if first.space not in ("global", "shared") or first.element not in _SCALARS | kinds:
+    if first.space not in ("global", "shared"):
+        return False
+    if _kind(source, fn, first) not in _SCALARS | kinds:
         return False
     if first.index is None or first.cast:
         return False
@@ -241,8 +286,9 @@ def _promote(
     names: list[str] = []
     behind: dict[int, str] = {}
     for group in groups:
-        place, element = source.of(group[0].node), group[0].element
-        base = "acc" if len(groups) == 1 else f"{group[0].name}_acc"
+        place, element = source.of(group[0].node), _kind(source, fn, group[0])
+        part = (_member(source, group[0]) or "").replace("->", ".").rpartition(".")[2]
+        base = "acc" if len(groups) == 1 else f"{group[0].name}_{part or 'acc'}"
         name = source.fresh_name(base, *(v.name for v in fn.variables.all), *names)
         names.append(name)
         later = _later(source, fn, loop, group)

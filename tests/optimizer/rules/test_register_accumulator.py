@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from optimizer.model import Kernel
 from optimizer.rules.register_accumulator import register_accumulator
+from tests.optimizer.rules.host_threads import run
 
 HEAD = "__global__ void k(const float *a, float *c, int *best, int n) {\n"
 IDS = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
@@ -148,3 +151,83 @@ def test_all_kernels_of_a_file_can_be_done_at_once() -> None:
     text = one + one.replace(" k(", " other(")
     found = list(register_accumulator(Kernel("k", text), []))
     assert [e.source.count("c[i] = acc;") for e in found] == [2, 1, 1]
+
+
+MEMBERS = {
+    "of vectors": """\
+__global__ void k0(const float2 *__restrict__ a, float2 *__restrict__ c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    for (int j = 0; j < n; j++) {
+      c[i].x += a[j].x * 2.0f;
+      c[i].y += a[j].y + c[i].x;
+    }
+  }
+}
+""",
+    "of bodies that are read as well": """\
+struct Body { float x, y; float2 f; };
+__global__ void k1(const float2 *a, Body *b, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  b[i].f.x = 0;
+  b[i].f.y = 0;
+  for (int j = 0; j < n; j++) {
+    b[i].f.x += b[j].x - b[i].x;
+    b[i].f.y += b[j].y - b[i].y;
+  }
+}
+""",
+    "through a pointer": """\
+typedef struct { float s0; int s1; } Pair;
+__global__ void k2(const float2 *a, Pair *pairs, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  Pair *p = &pairs[i];
+  for (int j = 0; j < n; j++) {
+    p->s0 = p->s0 + j;
+    p->s1 += 2;
+  }
+}
+""",
+}
+
+
+def test_members_of_one_element_are_kept_one_by_one(tmp_path: Path) -> None:
+    before = "".join(MEMBERS.values())
+    after = ""
+    for text, locals_ in zip(
+        MEMBERS.values(), (("c_x", "c_y"), ("b_x", "b_y"), ("p_s0", "p_s1")), strict=True
+    ):
+        (edit,) = register_accumulator(Kernel("k", text), [])
+        assert all(f"{name} " in edit.source for name in locals_)
+        after += "__global__" + edit.source.partition("__global__")[2].replace("void k", "void b")
+    main = """
+  const int n = 9;
+  float2 a[n], c[n], d[n]; Body e[n], f[n]; Pair p[n], q[n];
+  for (int i = 0; i < n; i++) {
+    a[i] = {i * 2.f, i - 3.f}; c[i] = d[i] = {1.f, 2.f + i};
+    e[i] = f[i] = {i * 3.f, i + 1.f, {7, 8}}; p[i] = q[i] = {i * 1.f, i};
+  }
+  auto A = a; auto C = c, D = d; auto E = e, F = f; auto P = p, Q = q;
+  launch(dim3(3), dim3(4), [=] { k0(A, C, n); k1(A, E, n); k2(A, P, n); });
+  launch(dim3(3), dim3(4), [=] { b0(A, D, n); b1(A, F, n); b2(A, Q, n); });
+  bool same = !memcmp(c, d, sizeof c) && !memcmp(e, f, sizeof e) && !memcmp(p, q, sizeof p);
+  puts(same ? "same" : "other");"""
+    assert run(before + after, main, tmp_path) == "same\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c[i].x += a[j].x; c[j].x = 0;",
+        "c[i].x += a[j].x; c[i] = a[0];",
+        "c[i].x += a[j].x; other(c);",
+        "c[j].x += a[i].x;",
+    ],
+)
+def test_members_that_others_may_touch_stay(line: str) -> None:
+    head = "__global__ void k(const float2 *__restrict__ a, float2 *__restrict__ c, int n) {\n"
+    assert not edits(f"  for (int j = 0; j < n; j++) {{ {line} }}\n", head)
+    union = "union U { float2 v; float w; };\n"
+    assert not edits("  for (int j = 0; j < n; j++) c[i].x += a[j].x;\n", union + head)
