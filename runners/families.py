@@ -30,6 +30,7 @@ EVERY = (
     "shifted",
     "offset",
     "one-hot",
+    "edges",
     "equal",
     "sorted",
     "large",
@@ -44,6 +45,7 @@ STARTED = "started"
 SHUFFLED = "shuffled"
 
 LONGEST_SORT = 1 << 19
+LEAST_BLOCK, MOST_BLOCK = 32, 4096
 
 Values = npt.NDArray[Any]
 Transform = Callable[[Values, Scalar, np.random.Generator], Values]
@@ -70,6 +72,27 @@ def _one_hot(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
         spikes[where] = data[where] + 5
         spikes[rng.choice([0, len(data) - 1])] = 7
     return spikes
+
+
+def _edges(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """The largest beside the smallest, where a block of threads ends and the next one begins.
+
+    What looks at all elements but those that two blocks share finds another maximum in no other
+    way: it is one pair of hundreds.
+    """
+    out = data.copy()
+    at = _boundary(len(out), rng)
+    if at:
+        out[at - 1], out[at] = 50, -50 if data.min() < 0 else 0
+    return out
+
+
+def _boundary(count: int, rng: np.random.Generator) -> int:
+    """Choose a multiple of the largest power of two that fits twice, 4096 at most; 0 for none."""
+    if count < 2 * LEAST_BLOCK:
+        return 0
+    step = min(MOST_BLOCK, 1 << ((count // 2).bit_length() - 1))
+    return step * int(rng.integers(1, (count - 1) // step + 1))
 
 
 def _equal(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
@@ -139,6 +162,7 @@ _FLOATS: dict[str, Transform] = {
     "shifted": _shifted,
     "offset": _offset,
     "one-hot": _one_hot,
+    "edges": _edges,
     "equal": _equal,
     "sorted": _sorted,
     "large": _large,
@@ -160,6 +184,11 @@ def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
     if family == "one-hot":
         out = np.full_like(data, data.min())
         out[rng.integers(0, len(data), max(1, len(data) // 1000))] = data.max()
+        return out
+    if family == "edges":
+        out, at = data.copy(), _boundary(len(data), rng)
+        if at:
+            out[at - 1], out[at] = data.max(), data.min()
         return out
     if family == "large":
         high = rng.random(len(data)) < 0.5

@@ -125,6 +125,9 @@ def test_families_are_what_they_are_called() -> None:
     assert (np.diff(data["sorted"]) >= 0).all()
     assert len(set(data["equal"].tolist())) == 1
     assert (data["one-hot"] == 0).mean() > 0.99
+    low, high = int(data["edges"].argmin()), int(data["edges"].argmax())
+    assert low == high + 1
+    assert low % 1024 == 0
     assert np.isnan(data["special"]).any()
     assert np.isinf(data["special"]).any()
     assert np.array_equal(data["integers"], np.rint(data["integers"]))
