@@ -18,12 +18,18 @@ _INSTRUCTION = re.compile(
     r"|wgmma|wmma|xor"
     r"|(?:ld|st)\.(?:volatile\.|relaxed\.|acquire\.|release\.|weak\.)?(?:global|shared)"
     r"|(?:atom|red)\.(?:\w+\.)*(?:global|shared))(?:[.:]+\w+)*\s+[^{};@\"]*"
-    r"|(?:@!?%?\w+\s+)?(?:cp\.async|wgmma|fence|mbarrier|bar\.warp\.sync|membar)(?:[.:]+\w+)*(?:\s+[^;@\"]*)?"
+    r"|(?:@!?%?\w+\s+)?(?:cp\.async|wgmma|fence|mbarrier|bar(?:rier)?(?:\.cta)?\.(?:sync|arrive)"
+    r"|bar\.warp\.sync|membar)(?:[.:]+\w+)*(?:\s+[^;@\"]*)?"
     r"|\.reg\s*\.\w+\s+[%\w<>,\s]+"
 )
 # Registers that the hardware sets: those of a thread's own place in its block, grid and warp.
 _READ = re.compile(r"(?:n?tid|n?ctaid)\.[xyz]|laneid|lanemask_(?:eq|lt|le|gt|ge)")
-_SPECIAL = re.compile(r"%%?([a-z_]\w*(?:\.[xyz])?)")
+_SPECIAL = re.compile(r"%%?([A-Za-z_]\w*(?:\.[xyz])?)")
+# Those that tell time, place or launch: no register of an author's own is called so.
+_SET = frozenset({
+    "clock", "clock_hi", "clock64", "globaltimer", "globaltimer_lo", "globaltimer_hi", "gridid",
+    "smid", "nsmid", "warpid", "nwarpid", "current_graph_exec",
+})  # fmt: skip
 _LONGEST = 20_000
 WORDS = frozenset({"asm", "__asm__", "__asm"})
 _BRACED = re.compile(r"\{([^{};]*)\}")
@@ -69,11 +75,13 @@ def plain(words: Sequence[str]) -> bool:
         return False
     text = "".join(part[1:-1] for part in parts if part.endswith('"'))
     text = text.replace("\\n", "\n").replace("\\t", " ")
-    if "\\" in text or len(text) > _LONGEST or not _balanced(text):
+    odd = "\\" in text or "/*" in text or "//" in text
+    if odd or len(text) > _LONGEST or not _balanced(text):
         return False
     named = (found[1] for found in _SPECIAL.finditer(text))
+    # Only what is declared with its sign: `clock` is another name than `%clock`.
     local = {name for found in re.findall(r"\.reg\s*\.\w+\s+([^;]*)", text)
-             for name in re.findall(r"%*(\w+)", found)}  # fmt: skip
+             for name in re.findall(r"%+(\w+)", found)} - _SET  # fmt: skip
     if any(not _READ.fullmatch(name) and name not in local for name in named):
         return False
     # Operands of several registers are in braces, and so is a scope of its own.

@@ -1,4 +1,4 @@
-"""Types that hold nothing but data: a candidate may add them for its device code.
+"""Types that hold nothing but data, or nothing: a candidate may add them for its device code.
 
 `struct Pair { float value; int index; };`, `using Row = float4;` and `typedef float4 Row;`. There
 is no function in them, no initializer, no base and no object of them, so that nothing runs because
@@ -45,7 +45,8 @@ def plain_types(code: Sequence[Token], macros: Collection[str]) -> Iterator[tupl
             found = (words[end - 1], at, end) if plain and words[end - 1].isidentifier() else None
         if found is None or found[0] in macros or not found[0].isidentifier():
             continue
-        if word != "struct" or _holds_data(_members(words, found), macros):
+        members = _members(words, found) if word == "struct" else ()
+        if not members or _holds_data(members, macros):
             yield found
 
 

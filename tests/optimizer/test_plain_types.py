@@ -29,6 +29,7 @@ def added(text: str, body: str = "") -> tuple[str, ...]:
     [
         ("struct Pair { float value; int index; };", "Pair p{1.f, 2};"),
         ("struct __align__(8) MD { float m, d; };", "MD p; p.m = 0.f;"),
+        ("struct F { __device__ float operator()(float v) const { return v; } };", "F f{};"),
         ("struct alignas(16) Row { float part[4]; };", ""),
         ("#define LANES 4\nstruct Row { float part[LANES]; };", ""),
         ("using Four = float4;", "Four v;"),
@@ -51,6 +52,8 @@ def test_data_for_device_code_is_inside(text: str, body: str) -> None:
         "struct P { int first = setup(); };",
         "struct P { float value; } one;",
         "struct P : Q { int index; };",
+        "struct P { } one;",
+        "struct run { };",
         "#define FIELD static int f()\nstruct P { FIELD; };",
         "struct run { int index; };",
         "using n = int;",
