@@ -140,13 +140,11 @@ def apply(found: Trajectory, file: Path) -> None:
     if not found.winner:
         return
     path, changed = _changed(found)
-    # Its kernels' file is edited where the file that was named is linked to it as it is.
-    own = file if Path(path).name == file.name else file.with_name(Path(path).name)
-    folder = Path(path).parent
-    places = {
-        own if name == path else file.parent / os.path.relpath(name, folder): texts
-        for name, texts in changed.items()
-    }
+    root = Path(found.workload.root)
+    # Paths are as seen from the program's folder; a file of its own is seen from its file.
+    base = root if (root / path).is_file() else file.parent
+    own = file if Path(path).name == file.name else base / path
+    places = {own if name == path else base / name: texts for name, texts in changed.items()}
     top = file.parent.resolve()
     around = repository(top) or top.parent
     for place, (old, _) in places.items():

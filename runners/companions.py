@@ -211,13 +211,16 @@ def _parted(main: Source, file: Path, found: Mapping[Path, tuple[str, Source]]) 
     if has_device_code(main.text) or any(map(has_device_code, whole.joined.values())):
         return whole
     with_device = {
-        path: one
-        for path, one in found.items()
-        if path.suffix == ".cu" and path.parent == file.parent and has_device_code(one[0])
+        path: one for path, one in found.items() if path.suffix == ".cu" and has_device_code(one[0])
     }
     if not with_device:
         return whole
-    lead = max(with_device, key=lambda path: (len(with_device[path][0]), path))
+
+    def worth(path: Path) -> tuple[bool, bool, int, Path]:
+        kernels = "__global__" in with_device[path][0] or "<<<" in with_device[path][0]
+        return kernels, path.parent == file.parent, len(with_device[path][0]), path
+
+    lead = max(with_device, key=worth)
     text, source = with_device[lead]
     rest = {file: (main.text, main)} | {p: one for p, one in found.items() if p != lead}
     led = _around(lead, source, rest)

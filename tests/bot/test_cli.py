@@ -160,17 +160,20 @@ def test_kernels_in_a_programs_own_headers_are_edited_where_they_are(
         assert (Path.cwd() / "copy" / name).read_text() == (folder / name).read_text()
 
 
+@pytest.mark.parametrize("place", ["rows.cu", "kernels/rows.cu"])
 def test_a_program_in_c_has_its_kernels_edited_in_their_file(
-    cli: Cli, machine: scripted.Scripted
+    cli: Cli, machine: scripted.Scripted, place: str
 ) -> None:
     """The file with `main()` is linked to it as it is, and left alone."""
     launch = PROGRAM.replace("int main() {", 'extern "C" int run(void) {')
-    Path("rows.cu").write_text(HEADER.partition("\n")[2] + launch.partition("\n")[2])
+    file = Path(place)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(HEADER.partition("\n")[2] + launch.partition("\n")[2])
     main = "int run(void);\nint main() { int* x = 0; return run(); }\n"
     Path("main.c").write_text(main)
-    before = Path("rows.cu").read_text()
+    before = file.read_text()
     assert cli("run", "main.c", "--apply", "--evaluations", "16", "--seed", "3") == 0
-    changed = Path("rows.cu").read_text()
+    changed = file.read_text()
     assert changed != before
     assert "joined by optiml" not in changed
     assert Path("main.c").read_text() == main

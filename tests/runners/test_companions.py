@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import projects
+from bot import changed_files, projects
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
 from runners import joined, lone_program
@@ -53,6 +53,28 @@ def test_main_may_be_in_a_source_of_host_code(sample: Path) -> None:
     assert parts.keys() == {"main.cpp", "run_kernels.cu", "run_gold.cpp"}
     assert work.build.sources == ()
     assert lone_program.users(sample / "run_kernels.cu") == (sample / "main.cpp",)
+
+
+def test_kernels_of_a_main_in_c_may_be_in_a_folder_below(tmp_path: Path) -> None:
+    """Whose wrapper includes them from there, and the program's header from above."""
+    files = {
+        "main.c": '#include "main.h"\nvoid wrapper(fp* x, int n);\nvoid note(void);\n'
+        "int main(int argc, char* argv[]) { note(); wrapper(0, 3); return 0; }\n",
+        "main.h": "#define fp float\n#define THREADS 128\n",
+        "kernel/wrapper.cu": '#include "./../main.h"\n#include "./kernel.cu"\n'
+        'extern "C" void wrapper(fp* x, int n) { dim3 t; t.x = THREADS; work<<<n, t>>>(x); }\n',
+        "kernel/kernel.cu": "__global__ void work(fp* x) { x[threadIdx.x] = 1; }\n",
+        "util/note.cu": 'extern "C" void note(void) { cudaSetDevice(0); }\n'
+        "__device__ float unused;\n" + "// more of this than of kernels\n" * 9,
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    kernel, work = program(tmp_path / "main.c")
+    assert kernel.path == "kernel/wrapper.cu"
+    parts = joined.split(kernel.source, kernel.path)
+    assert parts == {n: files[n] for n in ("kernel/wrapper.cu", "kernel/kernel.cu")}
+    assert set(work.build.sources) == {"main.c", "util/note.cu"}
 
 
 def test_files_with_names_of_their_own_in_common_are_not_one_text(sample: Path) -> None:
@@ -175,16 +197,21 @@ def test_what_is_shared_beside_an_unpacked_program_is_found(sample: Path) -> Non
     assert work.build.sources == ("../common/check.cpp",)
 
 
-def test_kernels_of_another_folder_are_linked_and_named(sample: Path) -> None:
-    """As a library has its examples: `src` lies by `include`. What to do is said."""
+def test_kernels_of_another_folder_are_edited_there(sample: Path) -> None:
+    """As a library has its examples: `src` lies by `include`. The patch is for what is around."""
     top = sample.parent
     for name in ("include", "src"):
         (top / name).mkdir()
     (sample / "run.h").rename(top / "include" / "run.h")
     (sample / "run_kernels.cu").rename(top / "src" / "run_kernels.cu")
-    text = (sample / "main.cpp").read_text()
-    found = lone_program.beside(text, sample / "main.cpp")
-    assert found.apart == (top / "src" / "run_kernels.cu",)
-    with pytest.raises(ConfigError, match=r"the kernels are in run_kernels\.cu") as caught:
-        program(sample / "main.cpp")
-    assert "optiml capture" in str(caught.value.remedy)
+    kernel, work = program(sample / "main.cpp")
+    assert kernel.path == "../src/run_kernels.cu"
+    assert kernel.source == KERNELS
+    assert work.build.sources == ("main.cpp", "run_gold.cpp")
+    edited = Kernel(kernel.name, KERNELS.replace("= 1", "= 2"), kernel.path)
+    patch = changed_files.patch(kernel, edited, str(sample))
+    assert patch.startswith("--- a/src/run_kernels.cu\n+++ b/src/run_kernels.cu\n")
+    (sample / "main.cpp").write_text(MAIN + "__global__ void own(float* x) { x[0] = 1; }\n")
+    kernel, work = program(sample / "main.cpp")
+    assert kernel.path == "main.cpp"
+    assert "../src/run_kernels.cu" in work.build.sources
