@@ -1,0 +1,10 @@
+#include <cstdint>
+
+__global__ void requant(const int8_t* a, const int8_t* b, int8_t* c, int m, int n, int k,
+                        float scale) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= m * n) return;
+    int sum = 0;
+    for (int t = 0; t < k; ++t) sum += (int)a[i / n * k + t] * (int)b[i % n * k + t];
+    c[i] = (int8_t)(int)rintf((float)sum * scale);
+}
