@@ -133,7 +133,7 @@ def progress(trajectory: Trajectory, confirmed: Ratio | None) -> Markup:
     best, line = 0.0, [(x(0), y(1.0))]
     crowd = len(steps) > 400
     for step, value in zip(steps, values, strict=True):
-        tip = f"{step.number}: {step.edit.title if step.edit else 'original'}"
+        tip = f"{step.number}: {wording.unticked(step.edit.title) if step.edit else 'original'}"
         link = f"step-{step.number}" if step.number in path or not crowd else ""
         if value is None:
             if step.verdict.status not in _NO_FAILURE and not crowd:

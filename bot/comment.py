@@ -231,10 +231,8 @@ def _facts(outcome: Outcome) -> str:
     facts = []
     worst = worst_error(outcome.checks)
     if worst is not None:
-        facts.append(
-            f"Largest error {worst.error or 0.0:.2g} of "
-            f"{worst.bound or 0.0:.2g} allowed ({prose(worst.what)})"
-        )
+        near = f" ({prose(wording.place(worst))})" if worst.error else ""
+        facts.append(wording.closest(worst).capitalize() + near)
     before = main_resources(outcome.trajectory.baseline.verdict)
     after = main_resources(outcome.trajectory.best.verdict)
     if before and after:
@@ -331,7 +329,7 @@ def _trajectory(outcome: Outcome, nodes: int) -> str:
     tree = diagram.render(outcome.trajectory, nodes)
     tried = wording.count(outcome.tried, "candidate")
     if outcome.unrecorded:
-        tried += f", {outcome.unrecorded:,} more that the recording has not"
+        tried += f"; {wording.more(outcome.unrecorded)} not in the recording"
     return f"{body}\n\n{details(f'Search tree: {tried}', fenced(tree, 'mermaid'))}"
 
 
@@ -356,7 +354,7 @@ def _reproduce(outcome: Outcome) -> str:
 
 
 def checked(checks: Sequence[Check]) -> list[str]:
-    """Say what was verified, one line a layer: `families: 24 checks, all passed`."""
+    """Say what was verified, one line a layer: `input families: 24 checks, all passed`."""
     layers: dict[str, list[Check]] = {}
     for check in checks:
         layers.setdefault(check.layer, []).append(check)
@@ -368,7 +366,7 @@ def checked(checks: Sequence[Check]) -> list[str]:
             result = "passed" if not failed else "failed"
         seen = list(dict.fromkeys(one.what for one in members))
         some = ", ".join(seen[:3]) + (", …" if len(seen) > 3 else "")
-        what = f"{prose(layer)}: {wording.count(len(members), 'check')}, {result}"
+        what = f"{prose(wording.layer(layer))}: {wording.count(len(members), 'check')}, {result}"
         lines.append(f"{what} ({prose(some)})" if some else what)
     return lines
 
@@ -389,7 +387,7 @@ def _change(story: _Story, outcome: Outcome, door: Door, room: _Room) -> str:
         grid, block = ", ".join(after.launch.grid), ", ".join(after.launch.block)
         lines.append(
             f"The launch changes too: grid {code(grid)}, block {code(block)}, "
-            f"shared {code(after.launch.shared)}."
+            f"dynamic shared memory {code(after.launch.shared)} bytes."
         )
     if not story.suggestions and room.diff_lines:
         lines.append(_diff(before, after, room.diff_lines))

@@ -96,7 +96,7 @@ def _facts(outcome: Outcome) -> str:
     trajectory = outcome.trajectory
     facts = [wording.count(outcome.tried, "candidate") + " tried"]
     if outcome.unrecorded:
-        facts.append(f"{outcome.unrecorded:,} more not in the recording")
+        facts.append(f"{wording.more(outcome.unrecorded)} not in the recording")
     seconds = max((step.at_seconds for step in trajectory.steps), default=0.0)
     if seconds:
         facts.append(f"in {wording.seconds(seconds)}")
@@ -104,10 +104,10 @@ def _facts(outcome: Outcome) -> str:
     if use is not None:
         facts.append(f"model: {use.cost}")
     if trajectory.stopped:
-        facts.append(f"ended by: {trajectory.stopped}")
+        facts.append(f"ended by: {wording.ending(trajectory.stopped)}")
     worst = worst_error(outcome.checks)
     if worst is not None:
-        facts.append(f"largest error {worst.error or 0:.2g} of {worst.bound or 0:.2g} allowed")
+        facts.append(wording.closest(worst))
     before, after = (
         main_resources(trajectory.baseline.verdict),
         main_resources(trajectory.best.verdict),

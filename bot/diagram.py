@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bot import wording
 from bot.outcome import outcome_words, speedup_of
 from optimizer.model import Status, Step, Trajectory
 
@@ -71,7 +72,7 @@ def _visible_parent(step: Step, trajectory: Trajectory, shown: set[int]) -> int:
 def _node(step: Step, trajectory: Trajectory) -> Iterable[str]:
     name = trajectory.baseline.kernel.name if step.edit is None else step.edit.title
     words = label(outcome_words(step))
-    yield f'  s{step.number}["{step.number}: {label(name)}<br/>{words}"]'
+    yield f'  s{step.number}["{step.number}: {label(wording.unticked(name))}<br/>{words}"]'
 
 
 def _classes(

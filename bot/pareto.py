@@ -133,7 +133,7 @@ def draw(found: Sequence[Candidate]) -> Markup | None:
         css = "dot origin" if one.step.parent is None else f"dot {kind}".rstrip()
         radius = 4.0 + (5.0 * ((one.memory or least) - least) / span if span else 0.0)
         at = (x(one.time), y(one.energy or 0.0))
-        tip = f"{one.step.number}: {one.title}: {one.words}"
+        tip = f"{one.step.number}: {wording.unticked(one.title)}: {one.words}"
         link = f"step-{one.step.number}" if one.step.parent is not None else ""
         canvas.dot(*at, radius + 2 * (one.is_best or one.step.parent is None), css, tip, link)
     _named(canvas, shown, x, y)

@@ -160,6 +160,10 @@ def _template() -> jinja2.Template:
         less=consumption.less,
         span=consumption.span,
         ticked=_ticked,
+        stage=wording.stage,
+        ending=wording.ending,
+        place=wording.place,
+        closest=wording.closest,
     )
     made.globals["count"] = wording.count
     # Our own style sheet, not a stranger's text.
@@ -308,7 +312,7 @@ def layers_checked(outcome: Outcome) -> list[tuple[str, int, int, list[str]]]:
         layers.setdefault(check.layer, []).append((check.what, check.passed))
     return [
         (
-            layer,
+            wording.layer(layer),
             len(members),
             sum(not passed for _, passed in members),
             list(dict.fromkeys(what for what, _ in members))[:40],

@@ -134,7 +134,7 @@ def _row(canvas: Canvas, row: Row, x: float, y: float, *, top: float, on_path: b
     css = (
         "dot won" if won else "dot failed" if value is None else "dot" if value > 1 else "dot slow"
     )
-    title = step.edit.title if step.edit else "the original"
+    title = wording.unticked(step.edit.title) if step.edit else "the original"
     canvas.dot(x, y, 6 if won else 4, css, f"{step.number}: {title}", f"step-{step.number}")
     room = int((610 - x) / 7.2)
     short = title if len(title) <= room else title[: room - 1] + "…"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from optimizer import counters
+from optimizer.model import Check
 
 _STALL = "smsp__average_warps_issue_stalled_"
 _STALLS = {
@@ -27,6 +28,33 @@ _STALLS = {
     "dispatch_stall": "dispatch",
     "sleeping": "sleep",
     "gmma": "a tensor core result",
+}
+
+
+_LAYERS = {
+    "fresh world": "guard zones and inputs",
+    "families": "input families",
+    "sizes": "sizes not declared",
+    "cases": "declared cases",
+    "plausibility": "plausible times",
+    "oracle": "expected outputs",
+    "sanitizer": "compute-sanitizer",
+}
+_PLACES = {"families": "input family", "sizes": "size", "cases": "case"}
+_STAGES = {
+    "compile": "compiling",
+    "oracle": "computing expected outputs",
+    "verify": "verifying",
+    "time": "timing",
+    "profile": "reading hardware counters",
+    "shaken": "running with delayed warps",
+    "sanitizer": "compute-sanitizer",
+    "energy": "measuring energy",
+}
+_ENDINGS = {
+    "minutes": "time budget",
+    "evaluations": "number of evaluations",
+    "headroom": "close to the roofline",
 }
 
 
@@ -106,6 +134,67 @@ def meaning(metric: str) -> Meaning | None:
         kind = metric.removeprefix("smsp__sass_thread_inst_executed_op_")
         return Meaning(f"{kind.split('_', 1)[0].upper()} instructions of threads", weight=0.4)
     return None
+
+
+def layer(name: str) -> str:
+    """Say what a layer of verification looks at; as it is where there are no other words.
+
+    >>> layer("families"), layer("stdout")
+    ('input families', 'stdout')
+    """
+    return _LAYERS.get(name, name)
+
+
+def stage(name: str) -> str:
+    """Say what a stage of evaluation does.
+
+    >>> stage("shaken")
+    'running with delayed warps'
+    """
+    return _STAGES.get(name, name)
+
+
+def ending(stopped: str) -> str:
+    """Say which rule ended a search.
+
+    >>> ending("minutes"), ending("nothing left to try")
+    ('time budget', 'nothing left to try')
+    """
+    return _ENDINGS.get(stopped, stopped)
+
+
+def place(check: Check) -> str:
+    """Say on which input a check was made.
+
+    >>> place(Check("families", "times-10", passed=True))
+    'input family times-10'
+    """
+    return f"{_PLACES[check.layer]} {check.what}" if check.layer in _PLACES else check.what
+
+
+def closest(check: Check) -> str:
+    """Say by how much the results differed where they came closest to what is allowed.
+
+    >>> closest(Check("cases", "n=31", passed=True, error=0.5, bound=2.0))
+    'largest error 0.5 of 2 allowed'
+    """
+    if not check.error:
+        return "results equal to the expected ones"
+    return f"largest error {check.error:.2g} of {check.bound or 0.0:.2g} allowed"
+
+
+def more(number: int) -> str:
+    """Say how many others there are.
+
+    >>> more(1), more(1200)
+    ('1 more is', '1,200 more are')
+    """
+    return f"{number:,} more {'is' if number == 1 else 'are'}"
+
+
+def unticked(title: str) -> str:
+    """Return a title without the backticks around names, for where nothing renders them."""
+    return title.replace("`", "")
 
 
 def times(ratio: float) -> str:

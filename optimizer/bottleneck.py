@@ -180,8 +180,8 @@ def _words(kind: Bound, unit: str, busy: float, share: float | None, seen: Evide
     if kind is Bound.LAUNCH:
         return f"launch bound: a launch takes {seen.microseconds:.1f} µs{reached}"
     if kind is Bound.LATENCY:
-        return f"latency bound: the busiest unit, {unit}, is used to {busy:.0%}{reached}"
-    return f"{kind} bound: {unit} is busy to {busy:.0%}{reached}"
+        return f"latency bound: the busiest unit, {unit}, is {busy:.0%} busy{reached}"
+    return f"{kind} bound: {unit} is {busy:.0%} busy{reached}"
 
 
 def _static(seen: Evidence, peaks: Mapping[str, float]) -> Bottleneck:

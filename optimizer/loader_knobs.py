@@ -48,7 +48,7 @@ def loader_knobs(
         places, new = found
         was, now = "x".join(map(str, present)), "x".join(map(str, shape))
         yield Knob(
-            f"Launch {function.name} with blocks of {now} instead of {was} threads",
+            f"launch `{function.name}` with blocks of {now} instead of {was} threads",
             "Another block size changes occupancy, tail effects and cache use.",
             tuple(places.items()),
             rank + (0.5 if len(present) > 1 else 0.0),

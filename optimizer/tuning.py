@@ -102,7 +102,7 @@ def _launched_otherwise(kernel: Kernel) -> list[Edit]:
     for shape in launch_shapes(shown.kernel, Source(shown.kernel.source), within):
         was, now = "x".join(map(str, shape.before)), "x".join(map(str, shape.after))
         edit = Edit(
-            title=f"Launch {shape.kernel} with blocks of {now} instead of {was} threads",
+            title=f"launch `{shape.kernel}` with blocks of {now} instead of {was} threads",
             source=shape.text,
             author="rule:tune",
             rationale="Another block size changes occupancy, tail effects and cache use.",
@@ -223,7 +223,7 @@ def _shapes(
             }
             was, now = "x".join(map(str, sizes)), "x".join(map(str, shape))
             yield Knob(
-                f"Launch {launch.kernel} with blocks of {now} instead of {was} threads",
+                f"launch `{launch.kernel}` with blocks of {now} instead of {was} threads",
                 "Another block size changes occupancy, tail effects and cache use.",
                 tuple(places.items()),
                 rank + (0.5 if len(sizes) > 1 else 0.0),
@@ -353,7 +353,7 @@ def _constants(source: Source) -> Iterator[Knob]:
         value = constant.value or 0
         for rank, new in enumerate(_neighbours(value)):
             yield Knob(
-                f"Set {constant.name} to {new} instead of {value}",
+                f"set `{constant.name}` to {new} instead of {value}",
                 "Trades parallelism, reuse and registers against each other.",
                 (((constant.value_span), new),),
                 rank + 1.5,
@@ -416,8 +416,10 @@ def _unrolls(source: Source) -> Iterator[Knob]:
                 if value < new > MOST_UNROLLED:
                     continue
                 yield Knob(
-                    f"Unroll the loop at line {loop.line} of {f.name} {new} times"
-                    f" instead of {value}",
+                    f"unroll the loop at line {loop.line} of `{f.name}` {new} times"
+                    f" instead of {value}"
+                    if new > 1
+                    else f"do not unroll the loop at line {loop.line} of `{f.name}`",
                     "Trades instruction overhead against registers and code size.",
                     (((at, at + len(match.group(1))), new),),
                     rank + 3,

@@ -24,7 +24,7 @@ def dram_saturated(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
     gbs = seen.dram_bytes / max(seen.of(counters.TIME_NS), 1.0)
     yield Finding(
         "",
-        f"DRAM is busy to {dram:.0%} ({gbs:.0f} GB/s): only moving fewer bytes makes it faster",
+        f"DRAM is {dram:.0%} busy ({gbs:.0f} GB/s): only moving fewer bytes makes it faster",
         line=seen.line(kernel, "long_scoreboard"),
         severity=Severity.INFO,
         counters={counters.DRAM_PCT: dram * 100, counters.DRAM_READ_BYTES: seen.dram_bytes},

@@ -35,7 +35,7 @@ def tiling_chance(seen: Evidence, kernel: Kernel) -> Iterator[Finding]:
     expected = gain(0.7 * max(busy, seen.stall("lg_throttle", "long_scoreboard")))
     yield Finding(
         "",
-        f"each byte from DRAM is read {reread:.0f} times through L1, which is busy to {busy:.0%}",
+        f"each byte from DRAM is read {reread:.0f} times through L1, which is {busy:.0%} busy",
         line=seen.line(kernel, "stall"),
         severity=severity(expected),
         counters={

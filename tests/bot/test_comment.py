@@ -45,7 +45,7 @@ def test_the_six_points_of_the_contract_are_there_in_order() -> None:
         "| 1 | stage the tile in shared memory | 2.41× | 3.00× | 2.41× |",
         "```mermaid",
         "`optiml run kernels/transpose.cu --seed 7`",
-        "checked: families",
+        "checked: input families",
         "```diff",
         "/optiml apply",
     ]

@@ -99,7 +99,7 @@ def test_candidates_that_a_recording_has_not_are_not_counted_as_tried() -> None:
     steps = (*found.steps[:-1], dataclasses.replace(last, verdict=unknown))
     replayed = dataclasses.replace(found, steps=steps)
     assert (summarize(replayed).tried, summarize(replayed).unrecorded) == (8, 1)
-    assert "Search tree: 8 candidates, 1 more that the recording has not" in composed(replayed)
+    assert "Search tree: 8 candidates; 1 more is not in the recording" in composed(replayed)
 
 
 def test_the_largest_error_is_of_a_result_and_not_of_a_time() -> None:

@@ -234,10 +234,10 @@ def test_counters_that_the_time_did_not_suffice_for_are_not_blamed_on_the_profil
         found, steps=(found.steps[0], *map(bare, found.steps[1:])), confirmation=None
     )
     late = Page(report.render(dataclasses.replace(unread, stopped="minutes"))).text
-    assert "read of the original alone: the time was over before those of the best were" in late
+    assert "for the original only: the time budget ended before they were read" in late
     assert "the profiler may be missing" not in late
     none = dataclasses.replace(unread, steps=tuple(map(bare, unread.steps)))
-    assert "the profiler may be missing or denied" in Page(report.render(none)).text
+    assert "the profiler may be missing or not permitted" in Page(report.render(none)).text
 
 
 def test_the_tree_draws_the_winning_path_and_folds_the_rest() -> None:
