@@ -26,11 +26,11 @@ class Opening:
     guard: Guard | None
 
 
-def open_end(source: Source, fn: Function, *, stride: str = "") -> Opening | None:
+def open_end(source: Source, fn: Function, *, stride: str = "", axis: str = "x") -> Opening | None:
     """Return how to reach a kernel's end with all threads; None when it can return elsewhere.
 
-    With `stride` (`blockDim.x * gridDim.x`) the test becomes a loop over elements, so that fewer
-    blocks do the same work.
+    With `stride` (`blockDim.x * gridDim.x`) the test becomes a loop over elements along an axis, so
+    that fewer blocks do the same work.
     """
     body = fn.body
     returns = list(walk(body, "return_statement"))
@@ -43,7 +43,7 @@ def open_end(source: Source, fn: Function, *, stride: str = "") -> Opening | Non
         guard = exits[0]
         if len(returns) != 1 or not contains(guard.node, returns[0]):
             return None
-        head = _head(source, fn, guard, stride)
+        head = _head(source, fn, guard, stride, axis)
         if head is None or guard.node.parent is None or guard.node.parent.id != body.id:
             return None
         return Opening(_wrap(source, guard.node, head, last), start, last, guard)
@@ -55,14 +55,14 @@ def open_end(source: Source, fn: Function, *, stride: str = "") -> Opening | Non
     if len(around) != 1:
         return None
     guard = around[0]
-    head = _head(source, fn, guard, stride)
+    head = _head(source, fn, guard, stride, axis)
     if head is None or field(guard.node, "alternative") is not None:
         return None
     edit = (guard.node.start_byte, guard.body.start_byte, f"{head} ")
     return Opening((edit,), start, last, guard)
 
 
-def _head(source: Source, fn: Function, guard: Guard, stride: str) -> str | None:
+def _head(source: Source, fn: Function, guard: Guard, stride: str, axis: str) -> str | None:
     """Return `if (i < n)` or, with a stride, `for (; i < n; i += stride)`."""
     if not stride and guard.bounds is None:
         condition = source.of(field(guard.node, "condition"))
@@ -72,18 +72,20 @@ def _head(source: Source, fn: Function, guard: Guard, stride: str) -> str | None
     tests = " && ".join(f"{n} {sign} {source.of(bound)}" for n, sign, bound in guard.bounds)
     if not stride:
         return f"if ({tests})"
-    element = strided(fn, guard)
+    element = strided(fn, guard, axis)
     if element is None:
         return None
     return f"for (; {tests}; {element.variable.name} += {stride})"
 
 
-def strided(fn: Function, guard: Guard) -> ThreadId | None:
+def strided(fn: Function, guard: Guard, axis: str = "x") -> ThreadId | None:
     """Return the thread number of a test when the work under it can be repeated for others."""
-    if guard.bounds is None or len(guard.bounds) != 1 or guard.bounds[0][1] not in ("<", "<="):
+    names = [n for n, sign, _ in guard.bounds or () if sign in ("<", "<=")]
+    if not names or len(names) != len(guard.bounds or ()) or len(set(names)) != len(names):
         return None
-    name = guard.bounds[0][0]
-    found = [t for t in fn.thread_ids if t.variable.name == name and t.axis == "x"]
+    if len(names) != len(fn.thread_ids):
+        return None
+    found = [t for t in fn.thread_ids if t.variable.name in names and t.axis == axis]
     if len(found) != 1 or found[0].variable.const or not found[0].variable.settled:
         return None
     # What was computed from the number before the test would be stale in the second round.
@@ -93,7 +95,8 @@ def strided(fn: Function, guard: Guard) -> ThreadId | None:
         if u.node.start_byte < guard.node.start_byte
         and not contains(found[0].variable.declaration, u.node)
     ]
-    return None if early or len(fn.thread_ids) != 1 else found[0]
+    others = {t.variable.name for t in fn.thread_ids}
+    return None if early or others != set(names) else found[0]
 
 
 def _last_code(body: Node) -> int | None:

@@ -79,8 +79,8 @@ def privatize_atomics(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[E
         alike = [a for a in atomics if _uniform(fn, a) and _only_added(fn, a, atomics)]
         if alike:
             yield from _sums(kernel, source, fn, alike)
-        elif len(found) == len(atomics) == 1 and atomics[0].call.name == "atomicAdd":
-            yield from _bins(kernel, source, fn, atomics[0])
+        elif len(found) == len(atomics):
+            yield from _bins(kernel, source, fn, atomics)
 
 
 def _atomic(source: Source, fn: Function, call: Call) -> _Atomic | None:
@@ -238,38 +238,40 @@ def _linear(block: tuple[int, int, int] | None) -> str:
 # -- bins ----------------------------------------------------------------------------------------
 
 
-def _bins(kernel: Kernel, source: Source, fn: Function, atomic: _Atomic) -> Iterator[Edit]:
-    variable = atomic.access.variable
-    if variable is None or variable.space != "parameter" or atomic.access.root != variable.name:
+def _bins(
+    kernel: Kernel, source: Source, fn: Function, atomics: Sequence[_Atomic]
+) -> Iterator[Edit]:
+    counts = _counted(source, fn, atomics)
+    if not counts or sum(n for n, _ in counts.values()) > _MOST_BINS:
         return
-    count = _bin_count(source, fn, atomic) or allocated(source, fn, variable)
-    array = next(
-        (n for n in walk(atomic.call.arguments[0], "identifier") if fn.variables.of(n) is variable),
-        None,
-    )
-    if count is None or array is None or not 1 < count <= _MOST_BINS:
-        return
-    if any(u.node.id != array.id for u in variable.uses if u.role != "declare"):
-        return  # the counts are read or written elsewhere in the kernel
+    block = block_extents(kernel, source, fn)
+    flat = is_flat(kernel, source, fn) or (block is not None and block[1:] == (1, 1))
+    axis = "x" if flat else "y"
     plans: list[tuple[Opening, Geometry | None, int]] = []
-    if is_flat(kernel, source, fn):
-        looped = open_end(source, fn, stride="blockDim.x * gridDim.x")
+    if is_flat(kernel, source, fn) or not flat:
+        looped = open_end(source, fn, stride=f"blockDim.{axis} * gridDim.{axis}", axis=axis)
         for fewer in _FEWER_BLOCKS:
-            geometry = regrid(kernel, source, fn, {"x": _fewer(fewer)}) if looped else None
+            geometry = regrid(kernel, source, fn, {axis: _fewer(fewer)}) if looped else None
             if looped is not None and geometry is not None:
                 plans.append((looped, geometry, fewer))
     opening = open_end(source, fn)
     if opening is not None:
         plans.append((opening, None, 1))
+    number = "threadIdx.x" if flat else _linear(block)
+    threads = "blockDim.x" if flat else "blockDim.x * blockDim.y"
+    if not flat and (block is None or block[2] != 1):
+        threads += " * blockDim.z"
+    lines = ", ".join(str(a.call.line) for a in atomics)
+    bins = " + ".join(str(n) for n, _ in counts.values())
     for how, geometry, fewer in plans:
-        edits = [*how.edits, *_private(source, fn, atomic, how, array, count)]
+        edits = [*how.edits, *_private(source, fn, counts, how, (number, threads))]
         text = source.replace(_ordered([*edits, *(geometry.edits if geometry else ())]))
         more = f", {fewer} elements a thread" if fewer > 1 else ""
         yield Edit(
-            f"count in {count} bins of the block's own{more}",
+            f"count in {bins} bins of the block's own{more}",
             text,
             f"rule:{_NAME}",
-            f"All blocks add to the same few bins in line {atomic.call.line}; a copy in shared"
+            f"All blocks add to the same few bins in line {lines}; a copy in shared"
             " memory takes the conflicts off the L2 cache and is added once a block.",
             _NAME,
             4.0 if fewer > 1 else 1.3,
@@ -277,24 +279,68 @@ def _bins(kernel: Kernel, source: Source, fn: Function, atomic: _Atomic) -> Iter
         )
 
 
+def _counted(
+    source: Source, fn: Function, atomics: Sequence[_Atomic]
+) -> dict[str, tuple[int, list[tuple[_Atomic, Node]]]]:
+    """Return by array how many bins it has, and where atomics name it; empty when not all known."""
+    found: dict[str, tuple[int, list[tuple[_Atomic, Node]]]] = {}
+    for atomic in atomics:
+        variable = atomic.access.variable
+        if variable is None or variable.space != "parameter":
+            return {}
+        if atomic.access.root != variable.name or atomic.call.name != "atomicAdd":
+            return {}
+        named = walk(atomic.call.arguments[0], "identifier")
+        array = next((n for n in named if fn.variables.of(n) is variable), None)
+        count = _bin_count(source, fn, atomic) or allocated(source, fn, variable)
+        if count is None or array is None or count < 2:
+            return {}
+        most, places = found.get(variable.name, (0, []))
+        found[variable.name] = (max(most, count), [*places, (atomic, array)])
+    for name, (_, places) in found.items():
+        variable = fn.variables.named(name)
+        known = {array.id for _, array in places}
+        if variable is None or any(
+            u.node.id not in known for u in variable.uses if u.role != "declare"
+        ):
+            return {}  # the counts are read or written elsewhere in the kernel
+    return found
+
+
 def _private(
-    source: Source, fn: Function, atomic: _Atomic, how: Opening, array: Node, count: int
-) -> Iterator[Replacement]:
+    source: Source, fn: Function, counts: dict[str, tuple[int, list[tuple[_Atomic, Node]]]],
+    how: Opening, threads: tuple[str, str],
+) -> Iterator[Replacement]:  # fmt: skip
     taken = [v.name for v in fn.variables.all]
-    bins = source.fresh_name(f"block_{source.of(array)}", *taken)
     b = source.fresh_name("b", *taken)
     margin = source.indent(fn.body.named_children[0]) or "    "
     step = "\t" if margin.endswith("\t") else margin
-    loop = f"\n{margin}for (int {b} = threadIdx.x; {b} < {count}; {b} += blockDim.x) {{"
-    head = (
-        f"\n{margin}__shared__ {atomic.element} {bins}[{count}];"
-        f"{loop}\n{margin}{step}{bins}[{b}] = 0;\n{margin}}}\n{margin}__syncthreads();\n"
-    )
-    flush = f"{margin}{step}if ({bins}[{b}]) atomicAdd(&{source.of(array)}[{b}], {bins}[{b}]);"
-    tail = f"\n{margin}__syncthreads();{loop}\n{flush}\n{margin}}}"
-    yield (how.start, how.start, head)
-    yield (*span(array), bins)
-    yield (how.end, how.end, tail)
+    zeros: dict[int, str] = {}  # what is done for each bin, by the number of bins
+    flushes: dict[int, str] = {}
+    for name, (count, places) in counts.items():
+        bins = source.fresh_name(f"block_{name}", *taken)
+        taken.append(bins)
+        yield (
+            how.start,
+            how.start,
+            f"\n{margin}__shared__ {places[0][0].element} {bins}[{count}];",
+        )
+        line = f"\n{margin}{step}{bins}[{b}] = 0;"
+        zeros[count] = zeros.get(count, "") + line
+        line = f"\n{margin}{step}if ({bins}[{b}]) atomicAdd(&{name}[{b}], {bins}[{b}]);"
+        flushes[count] = flushes.get(count, "") + line
+        yield from ((*span(array), bins) for _, array in places)
+
+    def looped(lines: dict[int, str]) -> str:
+        return "".join(
+            f"\n{margin}for (int {b} = {threads[0]}; {b} < {count}; {b} += {threads[1]}) {{"
+            f"{body}\n{margin}}}"
+            for count, body in lines.items()
+        )
+
+    wait = f"\n{margin}__syncthreads();"
+    yield (how.start, how.start, f"{looped(zeros)}{wait}\n")
+    yield (how.end, how.end, f"{wait}{looped(flushes)}")
 
 
 def _bin_count(source: Source, fn: Function, atomic: _Atomic) -> int | None:

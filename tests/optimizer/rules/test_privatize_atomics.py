@@ -153,3 +153,71 @@ def test_extremes_stay_the_same(tmp_path: Path) -> None:
     shim = "static int atomicMin(int *p, int v) { std::lock_guard<std::mutex> g(lock); int o = *p; *p = std::min(o, v); return o; }\n"
     kernel = edit.source.partition("void run")[0]
     assert emulated(shim + kernel, main, tmp_path) == "1 1"
+
+
+PLANE = """\
+__global__ void k(const unsigned char *s, int *h, int w, int rows) {
+  int x = threadIdx.x + blockIdx.x * blockDim.x, y = threadIdx.y + blockIdx.y * blockDim.y;
+  if (x >= w || y >= rows) return;
+  atomicAdd(&h[s[y * w + x]], 1);
+}
+void go(const unsigned char *s, int *h, int w, int rows) {
+  k<<<dim3((w + 7) / 8, (rows + 7) / 8), dim3(8, 8)>>>(s, h, w, rows);
+}
+"""
+CHANNELS = """\
+__global__ void k(const unsigned char *s, int *r, int *g, unsigned *low, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    atomicAdd(&r[s[3 * i]], 1);
+    atomicAdd(&g[s[3 * i + 1]], 2);
+    atomicAdd(&low[s[3 * i + 2] & 7], 1);
+    atomicAdd(&r[s[3 * i + 2]], 1);
+  }
+}
+void go(const unsigned char *s, int *r, int *g, unsigned *low, int n) {
+  k<<<(n + 63) / 64, 64>>>(s, r, g, low, n);
+}
+"""
+
+
+def test_blocks_of_a_plane_count_each_element_once_and_several_arrays_at_a_time(
+    tmp_path: Path,
+) -> None:
+    plane, channels = (
+        [e.source.partition("void go")[0] for e in privatize_atomics(Kernel("k", text), [])]
+        for text in (PLANE, CHANNELS)
+    )
+    assert len(plane) == len(channels) == 3
+    assert "y += blockDim.y * gridDim.y" in plane[0]
+    assert "int block_g[256];" in channels[0]
+    assert "unsigned block_low[8];" in channels[0]
+    texts = [PLANE.partition("void go")[0], plane[0], plane[2]]
+    texts += [CHANNELS.partition("void go")[0], channels[0], channels[2]]
+    main = """
+  int w = 21, rows = 37, n = 250, at = 0;
+  std::vector<unsigned char> s(w * rows);
+  for (auto &v : s) v = ++at * 37 % 251 % 40;
+  auto p = s.data();
+  std::vector<int> h[3], r[3]; std::vector<unsigned> low[3];
+  for (int i = 0; i < 3; i++) { h[i].resize(256); r[i].resize(512); low[i].resize(8); }
+  auto h0 = h[0].data(), h1 = h[1].data(), h2 = h[2].data();
+  launch(dim3(3, 5), dim3(8, 8), [=] { k0(p, h0, w, rows); });
+  launch(dim3(3, 2), dim3(8, 8), [=] { k1(p, h1, w, rows); });
+  launch(dim3(3, 5), dim3(8, 8), [=] { k2(p, h2, w, rows); });
+  auto a = r[0].data(), b = r[1].data(), c = r[2].data();
+  auto d = low[0].data(), e = low[1].data(), f = low[2].data();
+  launch(dim3(4), dim3(64), [=] { k3(p, a, a + 256, d, n); });
+  launch(dim3(2), dim3(64), [=] { k4(p, b, b + 256, e, n); });
+  launch(dim3(4), dim3(64), [=] { k5(p, c, c + 256, f, n); });
+  bool same = h[0] == h[1] && h[0] == h[2] && r[0] == r[1] && r[0] == r[2];
+  puts(same && low[0] == low[1] && low[0] == low[2] ? "same" : "other");"""
+    text = "".join(t.replace("void k(", f"void k{i}(") for i, t in enumerate(texts))
+    assert emulated(text, main, tmp_path) == "same\n"
+
+
+def test_rows_are_not_strided_where_what_follows_from_them_stands_before_the_test() -> None:
+    text = PLANE.replace("  if (x", "  int at = y * w + x;\n  if (x").replace(
+        "s[y * w + x]", "s[at]"
+    )
+    assert len(list(privatize_atomics(Kernel("k", text), []))) == 1
