@@ -39,7 +39,7 @@ _LOOSE_HEAD = frozenset({
     "__restrict__", "__restrict", "restrict", "__grid_constant__",
 })  # fmt: skip
 _ARITHMETIC = INTEGERS | {"float", "double", "bool", "half"}
-_TYPED = ("struct", "using", "typedef")
+_TYPED = ("struct", "using", "typedef", "union", "enum", "static_assert")
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__"})
 
 
@@ -249,20 +249,23 @@ class _Outliner(Marked):
         numbers = {m.name for m in self.source.macros if m.parameters is None and m.body.isdigit()}
         macros = {m.name for m in self.source.macros} - numbers
         known = set(self.original.tokens)
+        theirs = " ".join(self.original.tokens) if "static_assert" in self.text else ""
         directives = self.source.syntax.masked.directives
         # What is included behind a type might meet it.
         reach = max((d.start for d in directives if d.word == "include"), default=-1)
         # Without their functions for the device, which nothing on the host can call.
         data = [t for t in self.live if not self.taken(t.start)] if self.marks else self.live
-        for name, first, last in plain_types(data, macros):
+        for names, first, last in plain_types(data, macros):
             where = (data[first].start, data[last].end)
+            if not names and " ".join(t.text for t in data[first : last + 1]) in theirs:
+                continue
             if (
-                name not in known
+                not known & set(names)
                 and where[0] > reach
                 and not self.taken(where[0])
                 and self.at_scope(self.index[where[0]])
             ):
-                self.found.types.append(self.piece(name, where))
+                self.found.types.extend(self.piece(name, where) for name in names)
                 self.take(where)
 
     def _shortenings(self) -> None:

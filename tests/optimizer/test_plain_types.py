@@ -33,6 +33,16 @@ def added(text: str, body: str = "") -> tuple[str, ...]:
         ("struct alignas(16) Row { float part[4]; };", ""),
         ("#define LANES 4\nstruct Row { float part[LANES]; };", ""),
         ("using Four = float4;", "Four v;"),
+        ("template <typename T, int N = 4> struct Row { T part[N]; };", "Row<float> r;"),
+        (
+            "template <class T> struct Most { __device__ T operator()(T a, T b) { return a; } };",
+            "Most<float> most;",
+        ),
+        ("template <typename T> using Pointer = T*;", "Pointer<float> p = y;"),
+        ("union Bits { float f; unsigned u; };", "Bits b; b.f = 1.f;"),
+        ("enum { TILE = 32, HALF = TILE / 2 };", "int t = TILE + HALF;"),
+        ("enum class Way : int { UP, DOWN };", "Way way = Way::UP;"),
+        ('static_assert(sizeof(float4) == 16, "four");', ""),
         ("typedef float4 V4;", "V4 v;"),
         ("", "enum { TILE = 32, HALF = 16 }; int t = TILE + HALF;"),
         ("", "typedef float4 V4; V4 v;"),
@@ -53,6 +63,21 @@ def test_data_for_device_code_is_inside(text: str, body: str) -> None:
         "struct P { float value; } one;",
         "struct P : Q { int index; };",
         "struct P { } one;",
+        "union P { float f; } one;",
+        "template <> struct P<int> { int index; };",
+        "template <typename T> struct P { T first = setup(); };",
+        "template <typename T> struct P { static T count; };",
+        "template <typename T> int early = setup<T>();",
+        "template <typename T> T early() { return T(); }",
+        "template <auto V> struct P { int index; };",
+        "template <typename T> using Call = int (*)(T);",
+        "enum { FIRST = setup() };",
+        "enum { run = 1 };",
+        "enum { n = 1 };",
+        "enum P { FIRST } one;",
+        "enum { __FIRST };",
+        "static_assert([] { return true; }());",
+        "static_assert(true); int early = 3;",
         "struct run { };",
         "#define FIELD static int f()\nstruct P { FIELD; };",
         "struct run { int index; };",
@@ -72,6 +97,13 @@ def test_what_could_run_or_be_met_by_the_host_is_outside(text: str) -> None:
 def test_a_type_in_front_of_an_include_is_outside() -> None:
     """What is included could mean another type by its name."""
     assert violations(ORIGINAL, "struct Pair { float value; int index; };\n" + ORIGINAL)
+
+
+def test_assertions_of_the_originals_stay() -> None:
+    """A candidate that keeps them is inside, one that drops them is not."""
+    text = ORIGINAL.replace("__global__", "static_assert(THREADS > 31);\n__global__", 1)
+    assert violations(text, text.replace("2.f *", "3.f *")) == ()
+    assert violations(text, ORIGINAL)
 
 
 def test_a_macro_inside_assembly_is_assembly() -> None:
