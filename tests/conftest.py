@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from importlib.util import find_spec
+
+import pytest
+
+from tests import once
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
 # where only what they need is installed.
@@ -11,3 +16,10 @@ if find_spec("hypothesis") is not None:
     settings = import_module("hypothesis").settings
     settings.register_profile("suite", deadline=None)
     settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_place_for_what_is_built_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.getbasetemp()
+    # Beside others, a process has a folder of its own in the one of the run.
+    once.settle((base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "built")  # noqa: TID251

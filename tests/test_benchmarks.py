@@ -161,7 +161,7 @@ __global__ void twice(const float* x, float* y, unsigned n) {
     plain = kernels.SUBJECTS[0]
     subject = replace(plain, name="twice", text=text, values={"n": 512}, grid="2")
     timer = kernels.Timer(
-        HostGpu(), lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
+        HostGpu(by_clock=True), lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
     )
     trials = aa.run(timer, {"twice": [subject.job(seed=1), subject.job(seed=2)]}, 3, 1.0)
     assert [one.blocks for one in trials["twice"]] == [4, 4, 4] or len(trials["twice"]) == 3
@@ -188,7 +188,7 @@ __global__ void twice(const float* x, float* y, unsigned n) {
 """
     plain = timed_kernels().SUBJECTS[0]
     subject = replace(plain, name="twice", text=text, values={"n": 512}, grid="2")
-    gpu = HostGpu()
+    gpu = HostGpu(by_clock=True)
     timer = timed_kernels().Timer(
         gpu, lambda text, _: artifact(text), tmp_path, timing.Rule(3, 4, 0.5)
     )

@@ -49,7 +49,7 @@ WORK = {
         {"name": "cols", "type": "int", "value": "cols"},
     ],
     "launch": {"grid": ["(rows+63)/64"], "block": ["64"], "shared": "0", "tunable": False},
-    "cases": [{"values": {"rows": 64, "cols": 768}}, {"values": {"rows": 3, "cols": 50}}],
+    "cases": [{"values": {"rows": 16, "cols": 768}}, {"values": {"rows": 3, "cols": 50}}],
 }
 
 
