@@ -1,4 +1,6 @@
-"""Which headers of a program may stand in its text: those with kernels, and what includes those.
+"""Which headers of a program may stand in its text: those with device code, and what includes them.
+
+Kernels are edited there; functions that they call are read, without which little is known of them.
 
 A header stands where it is included first. That it is included again changes nothing where it has
 an include guard; where it has `#pragma once`, its later includes are hidden (`runners.joined`). It
@@ -18,9 +20,12 @@ from optimizer.source import Source
 from runners import companions, joined
 
 MOST_FILES = 400
+# Characters of a header of device functions alone: larger ones are libraries, read in vain.
+MOST_OF_FUNCTIONS = 16 << 10
 _SUFFIXES = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu")
 _GUARD = re.compile(r"\s*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b")
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.MULTILINE)
+_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
@@ -112,7 +117,7 @@ def tree(files: Sequence[Text], places: Places, may: Callable[[Path], bool]) -> 
     walk = _Walk(files, places)
     refused: set[Path] = set()
     while True:
-        standing = walk.with_kernels(refused)
+        standing = walk.wanted(refused)
         parents = sorted({path.parent for path in standing} - {places.home})
         shown = tuple(place for place in parents if may(place))
         folders = (places.home, *places.folders, *shown)
@@ -132,7 +137,7 @@ class _Walk:
         self.headers: dict[Path, Text] = {}
         self.first: dict[Path, Path] = {}
         self._users: dict[Path, list[tuple[Path, Include]]] = {}
-        self._kernels: dict[Path, bool] = {}
+        self._code: dict[Path, bool] = {}
         for one in files:
             self._walk(one)
 
@@ -149,21 +154,36 @@ class _Walk:
             self.headers[path] = read(path, text, self._places)
             self._walk(self.headers[path])
 
-    def with_kernels(self, without: Collection[Path]) -> dict[Path, Text]:
-        """Return the headers that have kernels or include one that has, `without` some of them."""
+    def wanted(self, without: Collection[Path]) -> dict[Path, Text]:
+        """Return the headers that have device code or include one that has, `without` some."""
         left = {path: one for path, one in self.headers.items() if path not in without}
-        found = {path for path in left if self._has_kernels(path)}
+        found = {path for path in left if self._has_code(path)}
         known = -1
         while len(found) > known:
             known = len(found)
             found |= {p for p, one in left.items() if any(i.path in found for i in one.includes)}
         return {path: one for path, one in left.items() if path in found}
 
+    def _has_code(self, path: Path) -> bool:
+        """Tell whether a header has kernels, or functions that device code elsewhere names."""
+        if path not in self._code:
+            self._code[path] = self._has_kernels(path) or self._has_functions(path)
+        return self._code[path]
+
     def _has_kernels(self, path: Path) -> bool:
-        if path not in self._kernels:
-            text = self.headers[path].text
-            self._kernels[path] = "__global__" in text and bool(Source(text).kernels)
-        return self._kernels[path]
+        text = self.headers[path].text
+        return "__global__" in text and bool(Source(text).kernels)
+
+    def _has_functions(self, path: Path) -> bool:
+        text = self.headers[path].text
+        if "__device__" not in text or len(text) > MOST_OF_FUNCTIONS:
+            return False
+        every = [*self._files.values(), *self.headers.values()]
+        if not any("__global__" in one.text for one in every):
+            return False
+        names = {f.name for f in Source(text).functions if "__device__" in f.qualifiers}
+        others = [one.text for one in every if one.path != path and _DEVICE.search(one.text)]
+        return any(re.search(rf"\b{re.escape(n)}\b", one) for n in names for one in others)
 
     def stays(self, path: Path, standing: Collection[Path]) -> bool:
         """Tell whether a header cannot stand where it is included first."""

@@ -176,7 +176,7 @@ def own_headers(text: str, file: Path, folders: Sequence[str] = ()) -> dict[str,
 
 
 def joinable(text: str, file: Path) -> dict[str, str]:
-    """Return the headers with kernels that may stand in a program's text, by name, with texts.
+    """Return the headers with device code that may stand in a program's text, by name, with texts.
 
     Those that it includes itself. Others may stand in these (`runners.header_tree`).
     """

@@ -9,6 +9,7 @@ import pytest
 
 from bot import projects
 from optimizer.model import Kernel, Workload
+from optimizer.source import Source
 from optimizer.written_out import header_macros
 from runners import joined, lone_program
 from runners.builder import CompilingBuilder
@@ -82,6 +83,39 @@ def test_kernels_of_a_header_stand_in_the_program_and_come_apart_again(
     assert parts == {name: files[name] for name in parts}
     assert any("void scale(" in files[name] for name in parts)
     assert joined.split(kernel.source, kernel.path)[kernel.path] == file.read_text()
+
+
+FUNCTION = "__device__ __forceinline__ float twice(float x) { return 2 * x; }\n"
+CALLS = KERNEL.replace("*= 2", "= twice(x[threadIdx.x])")
+LAYOUTS |= {
+    "functions that a kernel of the program calls": {
+        "common/math.cuh": f"#pragma once\n{FUNCTION}",
+        "src/main.cu": f'#include "../common/math.cuh"\n{CALLS}{BODY}',
+    },
+    "functions that a kernel of another header calls": {
+        "lib/k.cuh": f'#pragma once\n#include "math.cuh"\n{CALLS}',
+        "lib/math.cuh": f"#pragma once\n{FUNCTION}",
+        "src/main.cu": f'#include "../lib/k.cuh"\n{BODY}',
+    },
+}
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if "functions" in name])
+def test_functions_that_kernels_call_are_read_with_them(tmp_path: Path, layout: str) -> None:
+    """Whatever else is asked of a kernel begins with the functions that it calls."""
+    _, kernel = program(tmp_path, LAYOUTS[layout])
+    (fn,) = Source(kernel.source).kernels
+    assert not fn.unknown_calls
+
+
+@pytest.mark.parametrize(
+    "header", [FUNCTION.replace("twice", "thrice"), "// long\n" * 3000 + FUNCTION, "int twice();\n"]
+)
+def test_a_header_of_functions_that_does_not_help_stays_one(tmp_path: Path, header: str) -> None:
+    """What no kernel calls, what is a library, and what is of the host."""
+    text = f'#include "math.cuh"\n{CALLS}{BODY}'
+    _, kernel = program(tmp_path, {"math.cuh": header, "main.cu": text})
+    assert kernel.source == text
 
 
 STAY = {
