@@ -12,7 +12,7 @@ from optimizer.functions import Function
 from optimizer.geometry import block_extents
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.shared_tree import folded_arrays, halving, template_arguments
+from optimizer.rules.shared_tree import folded_arrays, halving
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace
 from optimizer.syntax import contains, field, operator, span, stripped, walk
@@ -242,8 +242,8 @@ def _array_of(source: Source, fn: Function, variable: Variable) -> _Array | None
     kind = variable.element
     if kind in _SHUFFLED or source.aliases.get(kind) in _SHUFFLED:
         return _Array(variable, ())
-    given = template_arguments(source, fn, kind)
-    if given and given <= _SHUFFLED:
+    if any(t.is_type and t.name == kind for t in fn.templates):
+        # A type that no shuffle takes does not compile.
         return _Array(variable, ())
     if kind in _VECTORS:
         return _Array(variable, tuple("xyzw"[: _VECTORS[kind]]))

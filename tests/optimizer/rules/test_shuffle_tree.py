@@ -175,6 +175,16 @@ def test_a_tree_that_is_not_understood_stays(old: str, new: str) -> None:
     assert bool(edits(changed)) == (new == "val[256]")
 
 
+def test_a_type_that_a_template_is_given_is_folded_too() -> None:
+    """Also where the launch stands in a template that names it."""
+    text = ARGMAX.replace("__global__", "template <class T, int size>\n__global__")
+    text = text.replace("float val[128]", "T val[size]").replace("idx[128]", "idx[size]")
+    text = text.replace("const float *in", "const T *in").replace("k<<<", "k<T, 128><<<")
+    text = text.replace("void run(float", "template <class T> void run(T")
+    (edit,) = edits(text)
+    assert "T val_mine = val[threadIdx.x % 32 * 4 + threadIdx.x / 32];" in edit.source
+
+
 def test_a_struct_of_more_than_numbers_stays() -> None:
     """A shuffle would leave a part of it behind."""
     for more in ("int more[2];", "float *p;", "int index() { return 0; }"):
