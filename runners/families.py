@@ -41,6 +41,8 @@ EVERY = (
 )
 # What a buffer that is added to may hold before: something else than its first contents.
 STARTED = "started"
+# Whole numbers that nothing was said of, half of them below zero.
+SIGNED = "signed"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -206,6 +208,10 @@ def _field(
     family: str, init: str, data: Values, scalar: Scalar, rng: np.random.Generator
 ) -> Values:
     word = init.partition(":")[0]
+    if family == SIGNED:
+        if not _signs(init, scalar):
+            return data
+        return np.asarray(np.where(rng.random(len(data)) < 0.5, -data, data))
     if word == captured.WORD:
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
@@ -256,6 +262,20 @@ def _ascending(family: str, data: Values, scalar: Scalar, rng: np.random.Generat
 def started(work: Work) -> bool:
     """Tell whether there is a buffer that is added to, whose first contents are all the same."""
     return any(_adds(argument) for argument in work.arguments)
+
+
+def signed(work: Work) -> bool:
+    """Tell whether there are whole numbers that may be below zero, for all the workload says."""
+    return any(
+        argument.type.pointer
+        and argument.role != "output"
+        and any(_signs(argument.init, one.scalar) for one in argument.type.fields)
+        for argument in work.arguments
+    )
+
+
+def _signs(init: str, scalar: Scalar) -> bool:
+    return scalar.kind == "i" and init == "normal"
 
 
 def captured_work(work: Work) -> bool:

@@ -83,6 +83,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         both = weight(size.values) <= (LARGE if full else 1 << 20)
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]
+    if families.signed(work):
+        # Behind all: where such numbers are indices or lengths the original breaks.
+        extra.append(Combination(middle, families.SIGNED, seed))
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):

@@ -135,6 +135,24 @@ def test_families_are_what_they_are_called() -> None:
     assert not np.isnan(data["mixed"]).any()
 
 
+def test_whole_numbers_without_a_range_may_be_below_zero() -> None:
+    """What was given a range keeps it; floats beside them stay as they are."""
+    work = _work(_pointer("const int*"), n=500)
+    assert families.signed(work)
+    plain, mixed = (_one(work, f).view(np.int32) for f in ("declared", families.SIGNED))
+    assert np.array_equal(np.abs(mixed), plain)
+    assert (mixed < 0).mean() > 0.3
+    for given in (
+        ("const int*", "randint:0:9"),
+        ("const int*", "uniform"),
+        ("const unsigned*",),
+        (),
+    ):
+        other = _work(_pointer(*given), n=500)
+        assert not families.signed(other)
+        assert np.array_equal(_one(other, families.SIGNED), _one(other))
+
+
 def test_uniform_inputs_stay_where_logarithms_are_defined() -> None:
     """A kernel that takes roots of uniform inputs meets no negative ones it did not ask for."""
     work = _work(_pointer(init="uniform"), n=2000)
