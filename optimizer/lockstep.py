@@ -7,12 +7,14 @@ barriers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 from tree_sitter import Node
 
+from optimizer.directives import Macro
 from optimizer.functions import Function
 from optimizer.source import Source
 from optimizer.syntax import field, operator, stripped, walk
@@ -218,39 +220,43 @@ class Block:
 
     def _expression(self, given: Node) -> _Evaluate:
         node = stripped(given)
-        if node is None:
+        makers: dict[str, Callable[[Node], _Evaluate]] = {
+            "number_literal": self._literal,
+            "identifier": self._name,
+            "field_expression": self._builtin,
+            "subscript_expression": self._element,
+            "binary_expression": self._binary,
+            "unary_expression": self._unary,
+            "conditional_expression": self._conditional,
+            "cast_expression": self._cast,
+            "call_expression": self._call,
+            "assignment_expression": self._assignment,
+            "update_expression": self._update,
+            "comma_expression": self._both,
+        }
+        if node is None or node.type not in makers:
             raise UnknownError
-        kind = node.type
-        if kind == "number_literal":
-            return self._literal(node)
-        if kind == "identifier":
-            return self._name(node)
-        if kind == "field_expression":
-            return self._builtin(node)
-        if kind == "subscript_expression":
-            place = self._place(node)
-            return lambda own, thread: self._read(place(own, thread), thread)
-        if kind == "binary_expression":
-            return self._binary(node)
-        if kind == "unary_expression":
-            return self._unary(node)
-        if kind == "conditional_expression":
-            parts = [field(node, n) for n in ("condition", "consequence", "alternative")]
-            test, then, other = (self._expression(_given(p)) for p in parts)
-            return lambda own, thread: (
-                then(own, thread) if _number(test(own, thread)) else other(own, thread)
-            )
-        if kind == "cast_expression":
-            if self.source.plain(field(node, "type")) not in ("int", "unsigned", "unsigned int"):
-                raise UnknownError
-            return self._expression(_given(field(node, "value")))
-        if kind == "call_expression":
-            return self._call(node)
-        if kind == "assignment_expression":
-            return self._assignment(node)
-        if kind == "update_expression":
-            return self._update(node)
-        raise UnknownError
+        return makers[node.type](node)
+
+    def _element(self, node: Node) -> _Evaluate:
+        place = self._place(node)
+        return lambda own, thread: self._read(place(own, thread), thread)
+
+    def _conditional(self, node: Node) -> _Evaluate:
+        parts = [field(node, n) for n in ("condition", "consequence", "alternative")]
+        test, then, other = (self._expression(_given(p)) for p in parts)
+        return lambda own, thread: (
+            then(own, thread) if _number(test(own, thread)) else other(own, thread)
+        )
+
+    def _cast(self, node: Node) -> _Evaluate:
+        if self.source.plain(field(node, "type")) not in ("int", "unsigned", "unsigned int"):
+            raise UnknownError
+        return self._expression(_given(field(node, "value")))
+
+    def _both(self, node: Node) -> _Evaluate:
+        one, other = (self._expression(_given(field(node, n))) for n in ("left", "right"))
+        return lambda own, thread: (one(own, thread), other(own, thread))[1]
 
     def _literal(self, node: Node) -> _Evaluate:
         text = self.source.plain(node)
@@ -362,12 +368,33 @@ class Block:
         name = self.source.plain(field(node, "function")).removeprefix("std::")
         listed = field(node, "arguments")
         given = [self._expression(n) for n in listed.named_children] if listed is not None else []
+        macro = self.source.macros_in_force.get(name)
+        if macro is not None:
+            return self._macro(macro, given)
         if name not in ("min", "max") or self.source.known(name) or len(given) != 2:
             raise UnknownError
         choose = min if name == "min" else max
         return lambda own, thread: choose(
             _number(given[0](own, thread)), _number(given[1](own, thread))
         )
+
+    def _macro(self, macro: Macro, given: Sequence[_Evaluate]) -> _Evaluate:
+        """Return what works out a macro of whole numbers, as `((n) >> 5)` of `n`."""
+        names = macro.parameters or ()
+        if macro.parameters is None or len(names) != len(given):
+            raise UnknownError
+        known: dict[tuple[int, ...], int | None] = {}
+
+        def work(own: _Locals, thread: int) -> Value:
+            numbers = tuple(_number(one(own, thread)) for one in given)
+            if numbers not in known:
+                text = macro.body
+                for name, number in zip(names, numbers, strict=True):
+                    text = re.sub(rf"\b{re.escape(name)}\b", f"({number})", text)
+                known[numbers] = self.source.value(text) if min(numbers) >= 0 else None
+            return _sure(known[numbers])
+
+        return work
 
     def _assignment(self, node: Node) -> _Evaluate:
         target, value = stripped(field(node, "left")), _given(field(node, "right"))

@@ -24,6 +24,7 @@ _TYPES = frozenset({
     "float", "double", "int", "unsigned", "unsigned int", "long long", "unsigned long long",
 })  # fmt: skip
 _SHARES = (1, 2, 4)  # elements a thread
+_PADDINGS = (0, 32, 16)  # an element is left out after so many
 _INTEGERS = frozenset({"int", "unsigned", "unsigned int", "short", "long", "size_t"})
 
 
@@ -32,8 +33,8 @@ class _Scan:
     """What statements do: sums of all elements of `array` up to each, itself left out or not.
 
     They are read from `first` on and left in `result` from `last` on, `share` for each thread.
-    `totals` are places outside the block that get the sum of all, `settled` what locals hold
-    behind the statements.
+    Element k stands at k + k / `padded` where that is not 0. `totals` are places outside the block
+    that get the sum of all, `settled` what locals hold behind the statements.
     """
 
     statements: tuple[Node, ...]
@@ -45,6 +46,7 @@ class _Scan:
     inclusive: bool
     totals: tuple[Node, ...]
     settled: tuple[tuple[Variable, int], ...]
+    padded: int = 0
 
 
 def shuffle_scan(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
@@ -124,17 +126,23 @@ def _scan(source: Source, fn: Function, statements: tuple[Node, ...], threads: i
         found = _prefix_sums(fn, block, threads)
         if found is None:
             return None
-        array, first, result, last, share, inclusive = found
+        array, first, result, last, share, inclusive, padded = found
         settled = _settled(fn, block, (low, high))
         totals = _totals(fn, block, low)
-        reads = (result.name, range(last, last + share * threads))
+        reads = (result.name, _places(last, share * threads, padded))
         if settled is None or totals is None or not _reads_only(fn, block, statements[-1], reads):
             return None
     except (UnknownError, RecursionError):
         return None
     if array.element not in _TYPES or result.element != array.element:
         return None
-    return _Scan(statements, array, first, result, last, share, inclusive, totals, settled)
+    return _Scan(
+        statements, array, first, result, last, share, inclusive, totals, settled, padded
+    )  # fmt: skip
+
+
+def _places(first: int, count: int, padded: int) -> tuple[int, ...]:
+    return tuple(first + k + (k // padded if padded else 0) for k in range(count))
 
 
 def _known(source: Source, fn: Function) -> dict[int, int]:
@@ -183,15 +191,17 @@ def _locals_before(block: Block, fn: Function, first: Node) -> None:
 
 def _prefix_sums(
     fn: Function, block: Block, threads: int
-) -> tuple[Variable, int, Variable, int, int, bool] | None:
-    """Return array and first place read, array and first place left, share, whether inclusive."""
+) -> tuple[Variable, int, Variable, int, int, bool, int] | None:
+    """Return arrays and first places read and left, share, whether inclusive, and gaps."""
     count = len(block.places)
     names = {name for name, _ in block.places}
     if count % threads or count // threads not in _SHARES or len(names) != 1:
         return None
     ordered = sorted(at for _, at in block.places)
-    if ordered != list(range(ordered[0], ordered[0] + count)):
+    gaps = [p for p in _PADDINGS if list(_places(ordered[0], count, p)) == ordered]
+    if not gaps or (gaps[0] and ordered[0]):
         return None
+    padded = gaps[0]
     bits = {at: 1 << i for i, (_, at) in enumerate(block.places)}
     sums = [0]
     for at in ordered:
@@ -203,14 +213,14 @@ def _prefix_sums(
         for inclusive, start in ((True, at), (False, at - 1)):
             offset = 1 if inclusive else 0
             if all(
-                block.elements.get((name, start + i)) == Held(sums[i + offset])
-                for i in range(count)
+                block.elements.get((name, place)) == Held(sums[i + offset])
+                for i, place in enumerate(_places(start, count, padded))
             ):
                 share = count // threads
                 array, result = arrays.get(next(iter(names))), arrays.get(name)
                 if array is None or result is None:
                     return None
-                return array, ordered[0], result, start, share, inclusive
+                return array, ordered[0], result, start, share, inclusive, padded
     return None
 
 
@@ -258,7 +268,7 @@ def _totals(fn: Function, block: Block, low: int) -> tuple[Node, ...] | None:
     return tuple(nodes)
 
 
-def _reads_only(fn: Function, block: Block, last: Node, reads: tuple[str, range]) -> bool:
+def _reads_only(fn: Function, block: Block, last: Node, reads: tuple[str, tuple[int, ...]]) -> bool:
     """Return whether what follows reads no other shared element that the statements left."""
     touched = {name for name, _ in block.elements}
     name, places = reads
@@ -327,6 +337,8 @@ def _lines(source: Source, scan: _Scan, threads: int, taken: list[str], step: st
     def element(array: Variable, base: int, i: int) -> str:
         number = base + i
         index = at if not number else f"{at} + {number}"
+        if scan.padded:
+            index += f" + {index if index.isidentifier() else f'({index})'} / {scan.padded}"
         if len(array.extents) == 1:
             return f"{array.name}[{index}]"
         row = source.value(array.extents[1]) or 1
