@@ -21,7 +21,7 @@ from runners.fault import Fault
 from runners.oracle import combinations, read
 from runners.promote import promoted
 from runners.spec import BaselineFailure, JobSpec, Json, Work
-from runners.ties import ASKED
+from runners.ties import ASKED, MOVED
 
 # Starts a module of ours in a fresh interpreter that ignores the environment but knows our paths.
 _START = (
@@ -76,12 +76,12 @@ class Answers:
         }
 
     def moved(self, combination: Combination, name: str) -> list[Storage]:
-        """Return an output of the original with all floats moved by a rounding error, some times.
+        """Return an output of the original with all floats moved by some rounding errors, often.
 
         The original is asked now: only what may be decided by rounding needs to know.
         """
         wanted = [
-            replace(combination, family=f"{combination.family}+{'j' * (n + 1)}")
+            replace(combination, family=f"{combination.family}+{MOVED * (n + 1)}")
             for n in range(ASKED)
         ]
         if self.ask is not None:

@@ -24,9 +24,10 @@ _POOL: list[ThreadPoolExecutor] = []
 class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
-    A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; or in
-    `+n`: NaN for its infinities and denormals. Before that may stand by how many bytes buffers are
-    shifted cyclically, as they are for timed launches (`runners.ties.turned`).
+    A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; in `+t`,
+    `+tt`, ...: by more of them (`runners.ties`); or in `+n`: NaN for its infinities and denormals.
+    Before that may stand by how many bytes buffers are shifted cyclically, as they are for timed
+    launches (`runners.ties.turned`).
     """
 
     case: Mapping[str, float]
@@ -94,8 +95,10 @@ class Contents:
             return families.undefined(self._work, self.of(base))
         if jittered:
             base = Combination(combination.case, family, combination.seed)
-            seed = combination.seed + len(jittered)
-            return families.jitter(self._work, self.of(base), seed)
+            seed, times = combination.seed + len(jittered), 1.0
+            if jittered.startswith(ties.MOVED):
+                seed, times = seed + ties.APART, ties.amplitude(len(jittered))
+            return families.jitter(self._work, self.of(base), seed, times)
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)
             shifts = ties.shifts_of(family)

@@ -368,8 +368,8 @@ def _argument(
     return interleave(parts, kind, data.nbytes // kind.size)
 
 
-def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
-    """Move every random float by one rounding error, up or down.
+def jitter(work: Work, arrays: Arrays, seed: int, times: float = 1.0) -> Arrays:
+    """Move every random float by one rounding error, up or down, or so many times as much.
 
     What this changes in the original's output is the accuracy that output can be asked to have
     (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
@@ -389,11 +389,11 @@ def jitter(work: Work, arrays: Arrays, seed: int) -> Arrays:
         rng = stream(seed, "jitter", argument.name)
         signs = rng.integers(0, 2, min(len(data), 1_000_003)) * 2 - 1
         if only.name in {"float", "double"}:
-            factors = (1 + 2 * only.roundoff * signs).astype(only.dtype)
+            factors = (1 + 2 * times * only.roundoff * signs).astype(only.dtype)
             with np.errstate(all="ignore"):
                 moved = data * np.resize(factors, len(data))
         else:
-            factors = np.resize(1 + 2 * only.roundoff * signs, len(data))
+            factors = np.resize(1 + 2 * times * only.roundoff * signs, len(data))
             moved = from_float(to_float(data, only) * factors, only)
         out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
     return out

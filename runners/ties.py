@@ -25,10 +25,10 @@ from runners.families import DECLARED, SHUFFLED
 from runners.spec import Work
 
 # Moved inputs that the original is asked about: a tie goes either way in each of them.
-ASKED = 8
+ASKED, MOVED, APART = 12, "t", 1000
 # Elements that may differ: of random inputs a share, of those that hold stretches of few numbers
 # beside random ones no more than happen by themselves.
-SHARE, FEW = 1e-3, 3
+SHARE, FEW, FEW_SHARE = 1e-3, 3, 1e-5
 # Small whole numbers and equal ones: what ties there is equal in any precision.
 _EXACT = frozenset({"equal", "integers"})
 _PARTLY = frozenset({"mixed", SHUFFLED})
@@ -41,6 +41,17 @@ TURNED = "@"
 
 Places = npt.NDArray[np.intp]
 Whole = npt.NDArray[Any]
+
+
+def amplitude(number: int) -> float:
+    """Return by how many rounding errors the inputs of such a question are moved, the first one 1.
+
+    A sum of many terms errs by more than one of its terms does.
+
+    >>> [amplitude(n) for n in (1, 2, 3, 12)]
+    [2.0, 2.0, 4.0, 64.0]
+    """
+    return float(2.0 ** (1 + (number - 1) // 2))
 
 
 def turned(family: str, shifts: Sequence[tuple[str, int]]) -> str:
@@ -137,7 +148,8 @@ def _most(count: int, family: str, work: Work) -> int:
     """Return how many of so many elements may differ."""
     most = int(SHARE * count)
     repeats = any(init in _REPEATING for init, _ in _floats(work))
-    return min(most, FEW) if repeats or family.partition(TURNED)[0] in _PARTLY else most
+    few = min(most, max(FEW, int(FEW_SHARE * count)))
+    return few if repeats or family.partition(TURNED)[0] in _PARTLY else most
 
 
 def _explained(answer: Answer, mine: Whole, theirs: Whole, others: Sequence[Whole]) -> bool:
