@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
 import re
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
+
+from tests import host_programs
 
 _SHIM = r"""
 #include <algorithm>
@@ -16,6 +14,7 @@ _SHIM = r"""
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -27,24 +26,37 @@ using std::min; using std::max;
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 #define __shared__ static
-struct dim3 { unsigned x, y, z; dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {} };
-static thread_local dim3 threadIdx, blockIdx;
-static dim3 blockDim, gridDim;
-using Gate = std::unique_ptr<std::barrier<>>;
-static thread_local std::barrier<>* block_gate;
-static thread_local Gate* warp_gates;
-static double lanes[64][32];
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+extern constinit thread_local dim3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+extern double lanes[64][32];
 inline unsigned thread_number() { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
-inline void __syncthreads() { block_gate->arrive_and_wait(); }
+void __syncthreads();
+void wait_for_warp();
 template <typename T> T __shfl_xor_sync(unsigned, T v, int mask) {
   unsigned t = thread_number(), w = t / 32, l = t % 32;
   lanes[w][l] = v;
-  warp_gates[w]->arrive_and_wait();
+  wait_for_warp();
   T got = (T)lanes[w][l ^ mask];
-  warp_gates[w]->arrive_and_wait();
+  wait_for_warp();
   return got;
 }
-template <typename F> void launch(dim3 grid, dim3 block, F body) {
+void launch(dim3 grid, dim3 block, const std::function<void()>& body);
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+"""
+_RUNTIME = r"""
+constinit thread_local dim3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+double lanes[64][32];
+using Gate = std::unique_ptr<std::barrier<>>;
+static thread_local std::barrier<>* block_gate;
+static thread_local Gate* warp_gates;
+void __syncthreads() { block_gate->arrive_and_wait(); }
+void wait_for_warp() { warp_gates[thread_number() / 32]->arrive_and_wait(); }
+void launch(dim3 grid, dim3 block, const std::function<void()>& body) {
   gridDim = grid; blockDim = block;
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   // A gate of its own for each block, since threads that have ended leave theirs; the threads stay.
@@ -70,7 +82,6 @@ template <typename F> void launch(dim3 grid, dim3 block, F body) {
   });
   for (auto& t : threads) t.join();
 }
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
 """
 _LAUNCH = re.compile(r"(\w+)\s*<<<(.*?),\s*([^,]*?|dim3\([^()]*\))>>>\s*\((.*?)\);", re.DOTALL)
 
@@ -79,32 +90,12 @@ _COMMAND = ("g++", "-std=c++20", "-w", "-fsanitize=address", "-pthread")
 AVAILABLE = shutil.which("g++") is not None
 
 
-@functools.cache
-def _headers() -> Path:
-    """Compile the library's headers once for all programs: they take longer than what is tested."""
-    folder = Path(tempfile.mkdtemp(prefix="optiml-emulator-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    header = folder / "headers.hpp"
-    header.write_text("".join(f"{line}\n" for line in _SHIM.splitlines() if "#include" in line))
-    subprocess.run([*_COMMAND, "-x", "c++-header", str(header)], check=True, timeout=120)
-    return header
-
-
 def run(source: str, main: str, folder: Path) -> str:
     """Return what `main` prints; it calls host functions of `source`, which launch kernels.
 
     Buffers must be checked by `main` itself: `.at()` or `-fsanitize=address`, which is on.
     """
     text = _LAUNCH.sub(r"launch(\2, \3, [&] { \1(\4); });", source)
-    file, program = folder / "program.cpp", folder / "program"
-    file.write_text(f"{_SHIM}\n{text}\nint main() {{\n{main}\n}}\n")
-    command = [*_COMMAND, "-include", str(_headers()), "-o", str(program), str(file)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert not built.returncode, built.stderr
-    done = subprocess.run(
-        [str(program)],
-        capture_output=True, text=True, check=False, timeout=120,
-        env={"ASAN_OPTIONS": "detect_leaks=0"},
-    )  # fmt: skip
-    assert not done.returncode, done.stderr
-    return done.stdout
+    program = f"{text}\nint main() {{\n{main}\n}}\n"
+    leaks = {"ASAN_OPTIONS": "detect_leaks=0"}
+    return host_programs.run(_COMMAND, _SHIM, _RUNTIME, program, folder, leaks)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests import host_programs
 
 _SHIM = r"""
 #include <algorithm>
@@ -16,6 +17,7 @@ _SHIM = r"""
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -28,20 +30,18 @@ using std::min; using std::max;
 #define __restrict__
 #define __launch_bounds__(...)
 #define __shared__ static
-struct dim3 { unsigned x, y, z; dim3(unsigned a=1, unsigned b=1, unsigned c=1):x(a),y(b),z(c){} };
+struct dim3 { unsigned x, y, z; constexpr dim3(unsigned a=1, unsigned b=1, unsigned c=1):x(a),y(b),z(c){} };
 struct alignas(16) float4 { float x, y, z, w; }; struct alignas(8) float2 { float x, y; };
 struct alignas(16) double2 { double x, y; }; struct alignas(16) int4 { int x, y, z, w; };
 struct alignas(16) uint4 { unsigned x, y, z, w; }; struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(4) uchar4 { unsigned char x, y, z, w; };
 typedef unsigned char uchar;
-static thread_local dim3 threadIdx, blockIdx; static dim3 blockDim, gridDim;
+extern constinit thread_local dim3 threadIdx, blockIdx; extern dim3 blockDim, gridDim;
 static const int warpSize = 32;
-static std::optional<std::barrier<>> block_barrier;
-static std::vector<std::optional<std::barrier<>>> warp_barrier;
-static double slots[1024]; static long long islots[1024]; static std::mutex lock;
+extern double slots[1024]; extern std::mutex lock;
 static unsigned me() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
-static void __syncthreads() { block_barrier->arrive_and_wait(); }
-static void __syncwarp(unsigned = 0) { warp_barrier[me() / 32]->arrive_and_wait(); }
+void __syncthreads();
+void __syncwarp(unsigned = 0);
 template <class T> T exchange(T v, unsigned from) {
   std::memcpy(&slots[me()], &v, sizeof v); __syncwarp();
   T r = v; if (from / 32 == me() / 32) std::memcpy(&r, &slots[from], sizeof r);
@@ -58,7 +58,16 @@ template <class T, class U> T atomicAdd(T *p, U v) {
 template <class T, class U> T atomicMax(T *p, U v) {
   std::lock_guard<std::mutex> g(lock); T o = *p; *p = o > (T)v ? o : (T)v; return o; }
 template <class T> T __ldg(const T *p) { return *p; }
-template <class F> void launch(dim3 grid, dim3 block, F f) {
+void launch(dim3 grid, dim3 block, std::function<void()> f);
+"""
+_RUNTIME = r"""
+constinit thread_local dim3 threadIdx, blockIdx; dim3 blockDim, gridDim;
+double slots[1024]; std::mutex lock;
+static std::optional<std::barrier<>> block_barrier;
+static std::vector<std::optional<std::barrier<>>> warp_barrier;
+void __syncthreads() { block_barrier->arrive_and_wait(); }
+void __syncwarp(unsigned) { warp_barrier[me() / 32]->arrive_and_wait(); }
+void launch(dim3 grid, dim3 block, std::function<void()> f) {
   gridDim = grid; blockDim = block; unsigned n = block.x * block.y * block.z;
   for (unsigned b = 0; b < grid.x * grid.y * grid.z; b++) {
     block_barrier.emplace(n); warp_barrier = std::vector<std::optional<std::barrier<>>>((n + 31) / 32);
@@ -72,22 +81,14 @@ template <class F> void launch(dim3 grid, dim3 block, F f) {
   }
 }
 """
+_COMMAND = (
+    "g++", "-std=c++20", "-O1", "-w", "-pthread", "-fno-strict-aliasing", "-fsanitize=address"
+)  # fmt: skip
 
 
 def run(kernel: str, main: str, at: Path) -> str:
     """Return what `main` prints; it starts kernels by `launch(grid, block, [=] { k(...); })`."""
-    compiler = shutil.which("g++")
-    if compiler is None:
+    if shutil.which("g++") is None:
         pytest.skip("no g++ to run a kernel on the CPU")
-    file = at / "kernel.cpp"
-    file.write_text(f"{_SHIM}\n{kernel}\nint main() {{\n{main}\n}}\n", encoding="utf-8")
-    program = at / "kernel"
-    made = subprocess.run(
-        [compiler, "-std=c++20", "-O1", "-w", "-pthread", "-fno-strict-aliasing",
-         "-fsanitize=address", "-o", str(program), str(file)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    program = f"{kernel}\nint main() {{\n{main}\n}}\n"
+    return host_programs.run(_COMMAND, _SHIM, _RUNTIME, program, at)
