@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from runners.flags import SHARED, repository
@@ -104,14 +104,18 @@ def _header(name: str, root: Path) -> str:
     )
 
 
-def folder_of(name: str, root: Path) -> Path | None:
-    """Return the folder below which a header is, in the project or else in its repository.
+def folders_of(names: Iterable[str], root: Path) -> dict[str, Path]:
+    """Return the folders below which headers are, in the project or else in its repository.
 
-    None for one of the compiler's own.
+    Those of the compiler's own, and those that are nowhere, are left out.
     """
-    if _BUILT_IN.match(name):
-        return None
-    return next((place for top in _around(root.resolve()) if (place := _having(top, name))), None)
+    wanted = {name for name in names if not _BUILT_IN.match(name)}
+    found: dict[str, Path] = {}
+    for top in _around(root.resolve()) if wanted else ():
+        found |= _holding(top, wanted - found.keys())
+        if wanted <= found.keys():
+            break
+    return found
 
 
 def _around(top: Path) -> Iterator[Path]:
@@ -133,10 +137,21 @@ def _around(top: Path) -> Iterator[Path]:
 
 def _having(folder: Path, name: str) -> Path | None:
     """Return the first folder, from this one down, below which a header's name is a file."""
-    for seen, (place, folders, _) in enumerate(os.walk(folder)):
-        if seen >= MOST_FOLDERS:
+    return _holding(folder, {name}).get(name)
+
+
+def _holding(folder: Path, names: Collection[str]) -> dict[str, Path]:
+    """Return the first folder below which each header's name is a file: one walk for all."""
+    left = {name: name.partition("/") for name in names}
+    found: dict[str, Path] = {}
+    for seen, (place, folders, files) in enumerate(os.walk(folder)):
+        if seen >= MOST_FOLDERS or not left:
             break
+        here = {*files, *folders, ".", ".."}
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in _SKIPPED)
-        if (Path(place) / name).is_file():
-            return Path(place)
-    return None
+        near = [name for name, (first, *_) in left.items() if first in here]
+        for name in near:
+            if (Path(place) / name).is_file():
+                found[name] = Path(place)
+                del left[name]
+    return found

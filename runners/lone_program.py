@@ -132,13 +132,21 @@ def include_folders(texts: Sequence[str], file: Path, root: Path) -> tuple[str, 
     """
     found: dict[str, None] = {}
     given = [place for place in makefile_names.folders(file.parent) if _within(root, place)]
-    for name in sorted({name for text in texts for name in _INCLUDE.findall(text)}):
-        if not name.endswith(_SUFFIXES) or ".." in name:
-            continue
-        if any((folder / name).is_file() for folder in (file.parent, *_SYSTEM)):
-            continue
-        place = next((one for one in given if (one / name).is_file()), None)
-        place = place or build_advice.folder_of(name, root)
+    names = [
+        name
+        for name in sorted({name for text in texts for name in _INCLUDE.findall(text)})
+        if name.endswith(_SUFFIXES)
+        and ".." not in name
+        and not any((folder / name).is_file() for folder in (file.parent, *_SYSTEM))
+    ]
+    shown = {
+        name: place
+        for name in names
+        if (place := next((one for one in given if (one / name).is_file()), None)) is not None
+    }
+    elsewhere = build_advice.folders_of(set(names) - shown.keys(), root)
+    for name in names:
+        place = shown.get(name) or elsewhere.get(name)
         if place is not None and place != file.parent:
             found[os.path.relpath(place, root.resolve())] = None
     return tuple(found)
