@@ -115,6 +115,12 @@ class BurnStage(DeviceStage):
         self._forget()
         super().resize(slabs)
 
+    def _fresh(self, which: int, *, second_of_pair: bool) -> None:
+        """Fill every slab; what was captured refills with the poison of its time: capture anew."""
+        super()._fresh(which, second_of_pair=second_of_pair)
+        if not second_of_pair:
+            self._forget()
+
     def _forget(self) -> None:
         graphs, self._graphs = getattr(self, "_graphs", []), []
         for graph in graphs:

@@ -85,6 +85,7 @@ class HostGpu:
         }
         self.memory: dict[int, Any] = {}
         self.launches: list[str] = []
+        self._capturing: list[Callable[[], None]] | None = None
         self._ran_us = 0.0
         self._helpers = ctypes.CDLL(host_library(HELPERS.read_text()))
 
@@ -128,6 +129,9 @@ class HostGpu:
         arguments: bytes,
         shared: int = 0,
     ) -> None:
+        if self._capturing is not None:
+            self._capturing.append(lambda: self.launch(function, grid, block, arguments, shared))
+            return
         self.launches.append("kernel")
         self._ran_us += 1.0 + 0.005 * math.prod(grid) * math.prod(block)
         g, b = (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block)
@@ -136,6 +140,9 @@ class HostGpu:
     def helper(
         self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
     ) -> None:
+        if self._capturing is not None:
+            self._capturing.append(lambda: self.helper(name, grid, block, arguments, shared))
+            return
         if name == "gate":
             duration, seen = np.frombuffer(arguments, np.uint64)
             self.upload(int(seen), np.array([int(duration) * 2, int(duration)], np.uint64))
@@ -151,7 +158,14 @@ class HostGpu:
         pass
 
     def captured(self, queue: Callable[[], None]) -> HostGraph:
-        return HostGraph(queue)
+        """Return what `queue` launches, each with the arguments that it has now."""
+        held: list[Callable[[], None]] = []
+        self._capturing = held
+        try:
+            queue()
+        finally:
+            self._capturing = None
+        return HostGraph(held)
 
     def event(self) -> Any:
         return [0.0]
@@ -191,13 +205,14 @@ class HostGpu:
 
 
 class HostGraph:
-    """Launches to be made again."""
+    """Launches to be made again, as they were when they were captured."""
 
-    def __init__(self, queue: Callable[[], None]) -> None:
-        self._queue = queue
+    def __init__(self, launches: Sequence[Callable[[], None]]) -> None:
+        self._launches = launches
 
     def __call__(self) -> None:
-        self._queue()
+        for launch in self._launches:
+            launch()
 
     def close(self) -> None:
         pass
