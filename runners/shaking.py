@@ -11,6 +11,9 @@ by a quarter of the warps: which, depends on warp, block, place and a seed that 
 No delay can make a correct kernel wrong, so a wrong result under delays is the candidate's fault,
 and the only thing that counts; a race that harms nothing stays accepted.
 
+Which lane of a warp wins where several store to one place is undefined, too, but in practice always
+the same. So a store is done in two turns, of lanes that the seed chooses and of the others.
+
 Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
 """
 
@@ -26,6 +29,9 @@ _TOUCHES = re.compile(
     r"(?:ld\.(?!param|const|local)|st\.(?!param|local)|atom\.|red\.(?!async)"
     r"|bar(?:rier)?\.(?:\w+\.)?(?:sync|arrive|red)|membar\.|fence\.|cp\.async\."
     r"|wmma\.(?:load|store)|ldmatrix|stmatrix)"
+)
+_STORE = re.compile(
+    r"^\s*(?:@(?P<guard>!?%p\w+)\s+)?(?P<store>st\.(?!param|local|async|bulk)[^;]*;)\s*$"
 )
 _CLOCK = re.compile(
     r"^\s*mov\.[ub](?P<bits>32|64)\s+(?P<to>%\w+),\s*"
@@ -70,6 +76,10 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
             lines.append(_delay(places))
+            store = _STORE.match(line)
+            if store is not None:
+                lines.append(_in_turns(store["store"], store["guard"] or "", places))
+                continue
         lines.append(line)
         clock = _CLOCK.match(line)
         if declared and clock is not None:
@@ -93,6 +103,47 @@ def _shuffled(line: str, found: re.Match[str]) -> list[str]:
         f"@%optiml_p mov.b32 {to}, %optiml_x;",
         "}",
     ]
+
+
+def _in_turns(store: str, guard: str, place: int) -> str:
+    """Return a store that some lanes do before the others: those with an odd number of set bits.
+
+    Bits of the lane's number, that is, under a mask of five bits; a sixth says who is first. The
+    seed is read twice, so that nothing sees the turns as one store. With seed 0 all are first.
+    """
+    chosen = f"""ld.volatile.global.u32 %optiml_s, [{SEED}];
+add.u32 %optiml_a, %optiml_s, {(place * 0x9E3779B1) & 0xFFFFFFFF:#x};
+mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
+shr.u32 %optiml_b, %optiml_a, 15;
+xor.b32 %optiml_a, %optiml_a, %optiml_b;
+mul.lo.u32 %optiml_a, %optiml_a, 0x846CA68B;
+shr.u32 %optiml_a, %optiml_a, 20;
+and.b32 %optiml_b, %optiml_a, %optiml_l;
+and.b32 %optiml_b, %optiml_b, 31;
+popc.b32 %optiml_b, %optiml_b;
+shr.u32 %optiml_a, %optiml_a, 5;
+xor.b32 %optiml_b, %optiml_b, %optiml_a;
+and.b32 %optiml_b, %optiml_b, 1;"""
+    also = f"and.pred %optiml_p, %optiml_p, {guard.lstrip('!')};"
+    if guard.startswith("!"):
+        other = f"not.pred %optiml_q, {guard[1:]};"
+        also = f"{other}\nand.pred %optiml_p, %optiml_p, %optiml_q;"
+    also = also if guard else ""
+    return f"""{{
+.reg .pred %optiml_p, %optiml_q;
+.reg .b32 %optiml_a, %optiml_b, %optiml_l, %optiml_s;
+mov.u32 %optiml_l, %laneid;
+{chosen}
+setp.ne.u32 %optiml_p, %optiml_b, 0;
+setp.eq.or.u32 %optiml_p, %optiml_s, 0, %optiml_p;
+{also}
+@%optiml_p {store}
+{chosen}
+setp.eq.u32 %optiml_p, %optiml_b, 0;
+setp.ne.and.u32 %optiml_p, %optiml_s, 0, %optiml_p;
+{also}
+@%optiml_p {store}
+}}"""
 
 
 def _later(register: str, bits: int) -> str:

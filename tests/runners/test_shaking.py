@@ -61,12 +61,29 @@ def test_every_access_barrier_and_fence_gets_a_delay_of_its_own() -> None:
 
 
 def test_nothing_but_delays_is_added() -> None:
-    """Every line of the original is there, in its order."""
+    """Every line of the original is there, in its order; a store as that of some lanes."""
     text = shaken(PTX)
     assert text is not None
     left = iter(text.splitlines())
-    assert all(line in left for line in PTX.splitlines())
+    for line in PTX.splitlines():
+        store = line.strip().startswith("st.")
+        assert (f"@%optiml_p {line.strip()}" if store else line) in left
     assert f".visible .global .align 4 .u32 {SEED};" in text
+
+
+def test_a_store_is_done_in_two_turns_that_keep_its_own_condition() -> None:
+    """Which lanes are first belongs to the seed; memory of a thread's own is left as it is."""
+    guarded = PTX.replace("\tst.shared.f32", "\t@%p1 st.shared.f32").replace(
+        "\tst.volatile", "\t@!%p1 st.volatile"
+    )
+    text = shaken(guarded.replace("\tret;", "\tst.local.f32 [%rd4], %f1;\n\tret;"))
+    assert text is not None
+    assert text.count("@%optiml_p st.shared.f32 \t[%r2], %f1;") == 2
+    assert text.count("@%optiml_p st.volatile.global.f32 \t[%rd4+4], %f1;") == 2
+    assert text.count("and.pred %optiml_p, %optiml_p, %p1;") == 2
+    assert text.count("not.pred %optiml_q, %p1;\nand.pred %optiml_p, %optiml_p, %optiml_q;") == 2
+    assert text.count("setp.eq.or.u32 %optiml_p, %optiml_s, 0, %optiml_p;") == 2
+    assert text.count("st.local.f32") == 1
 
 
 def test_a_kernel_that_touches_nothing_has_no_place_for_a_delay() -> None:
