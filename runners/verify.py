@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -31,6 +32,8 @@ MANY_UNSEEN = (600, 120)
 # What knows of time is run again after pauses of so many seconds.
 PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
 WATCHED_ELEMENTS = 1 << 16
+# The device may go on for so long behind the stream of a run: opening it takes some.
+MOST_LATE_US = 5 * LATE_US
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 
@@ -109,14 +112,29 @@ def verify(
     for at in rng.permutation(len(turns)):
         combination, number = turns[int(at)]
         nan = number % 2 == 1 or (number == 0 and bool(rng.random() < 0.5))
-        run = session.run(
+        made = partial(
+            session.run,
             combination,
             nan=nan,
             beside=number >= 2 or bool(rng.random() < 0.2),
             seconds=max(1.0, min(answers.patience(combination), deadline - time.monotonic())),
         )
-        _judge(report, job, answers, combination, run)
-        report.runs += 1
+        for run in _settled(made):
+            _judge(report, job, answers, combination, run)
+            report.runs += 1
+
+
+def _settled(made: Callable[[], Run]) -> list[Run]:
+    """Make a run; twice more where the device works on behind it, and the least of that counts.
+
+    A host that pauses, or a driver that waits for another process, looks once as work left behind
+    does: what a candidate leaves behind is there each time.
+    """
+    runs = [made()]
+    if runs[0].late_us > MOST_LATE_US:
+        runs += [made(), made()]
+    least = min(run.late_us for run in runs)
+    return [replace(run, late_us=least) for run in runs]
 
 
 def shaken(
@@ -154,11 +172,13 @@ def shaken(
             return
         seed = int(rng.integers(1, 2**32))
         try:
-            run = session.run(combination, nan=number % 2 == 1, seed=seed, seconds=30.0)
+            nan = number % 2 == 1
+            runs = _settled(partial(session.run, combination, nan=nan, seed=seed, seconds=30.0))
         except (LaunchError, OutOfMemoryError):
             return  # delays take registers: what does not fit with them is not refused
-        _judge(report, job, answers, combination, run, "delayed warps")
-        report.runs += 1
+        for run in runs:
+            _judge(report, job, answers, combination, run, "delayed warps")
+            report.runs += 1
 
 
 def small(
@@ -202,9 +222,11 @@ def remembered(
 
     def run(combination: Combination, number: int) -> None:
         limit = max(1.0, min(answers.patience(combination), deadline - time.monotonic()))
-        outcome = session.run(combination, nan=number % 2 == 1, beside=False, seconds=limit)
-        _judge(report, job, answers, combination, outcome, "many launches")
-        report.runs += 1
+        nan = number % 2 == 1
+        made = partial(session.run, combination, nan=nan, beside=False, seconds=limit)
+        for outcome in _settled(made):
+            _judge(report, job, answers, combination, outcome, "many launches")
+            report.runs += 1
 
     for combination in dict.fromkeys((declared[0].key, declared[-1].key)):
         one = next(c for c in declared if c.key == combination)
@@ -250,9 +272,10 @@ def repeated(
             return
         time.sleep(waits.get(number, 0.0))
         limit = answers.patience(one)
-        run = session.run(one, nan=number % 2 == 1, beside=False, seconds=limit)
-        _judge(report, job, answers, one, run, "many launches")
-        report.runs += 1
+        made = partial(session.run, one, nan=number % 2 == 1, beside=False, seconds=limit)
+        for run in _settled(made):
+            _judge(report, job, answers, one, run, "many launches")
+            report.runs += 1
 
 
 def _is_declared(job: JobSpec, combination: Combination) -> bool:
@@ -287,7 +310,7 @@ def _judge(
         report.add("fresh world", "guard bands and inputs", passed=False, error=None, bound=None)
         raise Wrong("wrong result", f"{run.damage.words} ({where})")
     report.add("fresh world", "guard bands and inputs", passed=True, error=None, bound=None)
-    if run.late_us > 5 * LATE_US:
+    if run.late_us > MOST_LATE_US:
         report.add("fresh world", "nothing left behind", passed=False, error=None, bound=None)
         raise Wrong(
             "wrong result",

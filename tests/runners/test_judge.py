@@ -213,6 +213,24 @@ def test_integers_in_any_order_where_the_original_has_none(judge: Judge) -> None
     assert verdict["status"] == "wrong result"
 
 
+@pytest.mark.parametrize(("late", "status"), [(1, "correct"), (10**9, "wrong result")])
+def test_work_left_behind_is_there_each_time(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, late: int, status: str
+) -> None:
+    """One that is seen once is a pause of the host or of the driver."""
+    seen = 0
+
+    def synchronize(_gpu: HostGpu, _seconds: float = 60.0) -> float:
+        nonlocal seen
+        seen += 1
+        return 12024.0 if seen <= late else 0.0
+
+    monkeypatch.setattr(HostGpu, "synchronize", synchronize)
+    verdict = _verdict(judge, SCALE)
+    assert verdict["status"] == status, verdict["log"]
+    assert ("the device works on" in verdict["log"]) == (status != "correct")
+
+
 def test_no_answer_lies_open_while_a_candidate_runs(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
