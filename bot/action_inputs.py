@@ -164,6 +164,11 @@ def _reviewed(inputs: Inputs) -> tuple[int | None, str, str]:
             return None, str(event["before"]), str(event["after"])
     except (KeyError, TypeError, ValueError) as error:
         raise ConfigError(f"the event {inputs.event_name!r} is not as GitHub sends it") from error
+    if not inputs.event_name:
+        raise ConfigError(
+            "GITHUB_EVENT_NAME is not set: this command runs in a job of a GitHub workflow",
+            "elsewhere use `optiml review`",
+        )
     raise ConfigError(
         f"the event {inputs.event_name!r} does not say what is to be reviewed",
         "run it for pull_request, merge_group or push, or pass the input `order`",

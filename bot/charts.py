@@ -250,6 +250,7 @@ def roofline(roofs: Sequence[Roof], points: Sequence[Point]) -> Markup:
         below = 18 if not point.is_best else -10
         canvas.text(px + shift, py + below, words, "label strong", anchor)
     canvas.text(width - 20, height - 6, "operations per DRAM byte →", anchor="end")
+    canvas.text(left + 6, 26, "↑ operations per second")
     return canvas.svg()
 
 

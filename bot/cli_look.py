@@ -25,8 +25,11 @@ def inspect_command(
 ) -> None:
     """Show kernels, launches, registers, spills, occupancy and static findings. No GPU needed.
 
-    optiml inspect kernels/softmax.cu
-    optiml inspect kernels/softmax.cu --arch sm_80 --json
+    Registers, spills and occupancy come from nvcc, where it is installed. Findings that need
+    hardware counters come from a run.
+
+        optiml inspect kernels/softmax.cu
+        optiml inspect kernels/softmax.cu --arch sm_80 --json
     """
     digits = arch.removeprefix("sm_")
     if not digits.isdigit():
@@ -42,15 +45,23 @@ def inspect_command(
 
 def init_command(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="CUDA sources; all below here by default.")
+        list[Path] | None,
+        typer.Argument(help="CUDA sources; by default all in this folder and below."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    stdout: Annotated[bool, typer.Option("--stdout", help="Print it, write nothing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an existing file.", metavar="")
+    ] = False,
+    stdout: Annotated[
+        bool, typer.Option("--stdout", help="Print it, write nothing.", metavar="")
+    ] = False,
 ) -> None:
     """Write a `.optiml.yml` from the kernels found here; guesses are marked with comments.
 
-    optiml init
-    optiml init kernels/softmax.cu --stdout
+    Check its shapes and sizes before the first run; docs/settings.md describes every key. Sources
+    with a `main()` need no description.
+
+        optiml init
+        optiml init kernels/softmax.cu --stdout
     """
     root = Path.cwd()
     text = init.project(root, [projects.checked(file) for file in files or ()])
@@ -85,7 +96,10 @@ def report_command(
 ) -> None:
     """Write the HTML report of an earlier run, also of one that was cut short.
 
-    optiml report optiml-out/softmax
+    Reads the trajectory that the run wrote into its results folder, one line for each candidate.
+    No GPU is needed.
+
+        optiml report optiml-out/softmax
     """
     path = trajectory / run.TRAJECTORY if trajectory.is_dir() else trajectory
     found = read_trajectory(path)
@@ -100,14 +114,14 @@ def report_command(
 
 def doctor_command(
     github: Annotated[
-        bool, typer.Option("--github", help="Look at the GitHub App or token instead.")
+        bool, typer.Option("--github", help="Check the GitHub App or token instead.", metavar="")
     ] = False,
     repository: Annotated[
-        str, typer.Option(help="With --github: a repository to look at.", metavar="OWNER/NAME")
+        str, typer.Option(help="With --github: a repository to check.", metavar="OWNER/NAME")
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Look at compiler, driver, GPU, profiler, sandbox, disk: each line ok, or what to do."""
+    """Check compiler, driver, GPU, profiler, sandbox and disk; say how to fix what is missing."""
     if github:
         from bot import github_doctor
         from bot.github_session import session_of
@@ -138,15 +152,16 @@ def doctor_command(
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option(help="Folder for what is written.", metavar="DIR")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the results.", metavar="DIR")] = Path(
         "optiml-out/demo"
     ),
     recorded: Annotated[
-        bool, typer.Option("--recorded", help="Use the recording even if there is a GPU.")
+        bool,
+        typer.Option("--recorded", help="Use the recording even if there is a GPU.", metavar=""),
     ] = False,
 ) -> None:
-    """Go the whole way on an example: a branch changes a kernel, the comment says what to do.
+    """Show every step on an example: a branch changes a kernel, a comment offers a faster one.
 
-    On a GPU if there is one, else on the recording of a real run; it says which.
+    Uses a GPU if there is one, else the recording of a real run, and says which.
     """
     demo.show(console_of(), settings.load(), out, recorded=recorded)

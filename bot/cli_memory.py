@@ -30,7 +30,7 @@ def memory_show_command(as_json: Json = False) -> None:
 
 @memory_app.command("clear")
 def memory_clear_command(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.", metavar="")] = False,
 ) -> None:
     """Forget what earlier searches learned, in the file or at the address of the settings."""
     from bot import memory_store

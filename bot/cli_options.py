@@ -17,10 +17,12 @@ from bot import console, settings
 from bot.markdown import visible
 
 File = Annotated[Path, typer.Argument(help="The CUDA source.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object for machines.", metavar="")
+]
 Policy = Annotated[
     str | None,
-    typer.Option(help="Who proposes edits: rules, llm, or mixed (rules without a model)."),
+    typer.Option(help="What proposes edits: rules, llm, or mixed (rules alone without a model)."),
 ]
 Objective = Annotated[
     str | None,
@@ -32,9 +34,9 @@ Budget = Annotated[
 Evaluations = Annotated[
     int | None, typer.Option(help="Candidates for one kernel, at most.", min=1, metavar="N")
 ]
-Seed = Annotated[int | None, typer.Option(help="Decides inputs and every random choice.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of inputs and of every random choice.")]
 Device = Annotated[
-    str | None, typer.Option(help="cuda:N, or all GPUs of this host.", metavar="DEVICE")
+    str | None, typer.Option(help="cuda:N, or all: every GPU of this host.", metavar="DEVICE")
 ]
 Scheduler = Annotated[
     str | None,
@@ -45,7 +47,7 @@ Replay = Annotated[
     typer.Option(help="Take verdicts from a recording; no GPU is used.", metavar="RECORDING"),
 ]
 Record = Annotated[
-    Path | None, typer.Option(help="Write verdicts down for --replay.", metavar="RECORDING")
+    Path | None, typer.Option(help="Record verdicts for --replay.", metavar="RECORDING")
 ]
 
 

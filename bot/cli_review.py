@@ -65,11 +65,12 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         ),
     ] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the comment as Markdown, unrendered.")
+        bool,
+        typer.Option("--markdown", help="Print the comment as Markdown, unrendered.", metavar=""),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what a reviewer would be told of this branch's kernels.
+    """Review the kernels that this branch changes, as on a pull request.
 
     Looks at the kernels the working tree changes against BASE, headers followed; takes their
     workloads and budget from BASE; says which got slower, and what would make them faster.

@@ -39,18 +39,18 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            help="What a program with main() is run with, behind `--`.",
+            help="Arguments for a program with main(), after `--`.",
             metavar="ARGUMENTS",
             show_default=False,
         ),
     ] = None,
     kernel: Annotated[
-        str | None, typer.Option(help="Which entry of .optiml.yml; all of the file by default.")
+        str | None, typer.Option(help="Only this kernel, as named in .optiml.yml.")
     ] = None,
     capture: Annotated[
         Path | None,
         typer.Option(
-            help="Run on captured launches; FILE is needed where it does not know the source.",
+            help="Optimize captured launches; FILE is needed where the capture lacks the source.",
             metavar="DIR",
         ),
     ] = None,
@@ -62,11 +62,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
     device: Device = None,
     scheduler: Scheduler = None,
     strategy: Annotated[
-        str | None, typer.Option(help="mcts; greedy and random are there to compare with.")
+        str | None, typer.Option(help="mcts, or greedy or random to compare with.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for what is written.", metavar="DIR")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR")] = None,
     replay: Replay = None,
     record: Record = None,
     model: Annotated[
@@ -77,10 +75,13 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         typer.Option(help="Take a model's answers from exchanges.jsonl.", metavar="EXCHANGES"),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trajectory in the folder.")
+        bool, typer.Option("--resume", help="Continue the run in the results folder.", metavar="")
     ] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Write the winner over FILE if it has not changed.")
+        bool,
+        typer.Option(
+            "--apply", help="Write the winner over FILE if it has not changed.", metavar=""
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -178,28 +179,36 @@ def capture_command(  # noqa: PLR0913, PLR0917 - each argument is an option of t
         ),
     ] = None,
     launches: Annotated[
-        int, typer.Option(help="Launches kept of each kernel, unlike ones first.", min=1, max=64)
+        int,
+        typer.Option(help="Launches to keep of each kernel, different ones first.", min=1, max=64),
     ] = 4,
-    skip: Annotated[int, typer.Option(help="First launches of each kernel to let go.", min=0)] = 0,
+    skip: Annotated[int, typer.Option(help="Launches of each kernel to skip first.", min=0)] = 0,
     limit: Annotated[
-        str, typer.Option(help="Contents kept in all: 500M, 4G.", metavar="SIZE")
+        str, typer.Option(help="Most memory contents to keep: 500M, 4G.", metavar="SIZE")
     ] = "4G",
     source: Annotated[
         Path | None, typer.Option(help="The file the kernels are in.", metavar="FILE")
     ] = None,
     randomize: Annotated[
         bool,
-        typer.Option("--randomize", help="Keep random values of the same distribution instead."),
+        typer.Option(
+            "--randomize",
+            help="Keep random values of the same distribution, not the real ones.",
+            metavar="",
+        ),
     ] = False,
     through: Annotated[
-        str | None, typer.Option(help="How launches are seen: cupti, or preload where that fails.")
+        str | None,
+        typer.Option(help="How launches are intercepted: cupti, or preload where that fails."),
     ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder for the capture, inside the project.", metavar="DIR")
     ] = Path("optiml-capture"),
-    force: Annotated[bool, typer.Option("--force", help="Replace an earlier capture.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an earlier capture.", metavar="")
+    ] = False,
 ) -> None:
-    """Take a program's kernel launches down, as workloads with its real inputs and outputs.
+    """Record a program's kernel launches as workloads with their real inputs and outputs.
 
     The program runs as it is; of the launches chosen, geometry, arguments and memory before and
     after are kept. `optiml run --capture DIR` optimizes their kernels.
@@ -238,11 +247,12 @@ def synth_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the
     evaluations: Evaluations = None,
     seed: Seed = None,
     device: Device = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for what is written.", metavar="DIR")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results.", metavar="DIR")] = None,
     unverified: Annotated[
-        bool, typer.Option("--unverified", help="Go on without a reference; nothing is proved.")
+        bool,
+        typer.Option(
+            "--unverified", help="Continue without a reference; nothing is verified.", metavar=""
+        ),
     ] = False,
     replay: Replay = None,
     record: Record = None,

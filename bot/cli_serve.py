@@ -14,9 +14,9 @@ from runners import worker
 
 
 def action_command() -> None:
-    """Do a workflow's job: review on a GPU, publish, or order a review. See docs/action.md.
+    """Run one job of a GitHub workflow: review on a GPU, publish, or order a review.
 
-    Everything it is told comes through the environment, as `action.yml` passes it.
+    Its input comes from environment variables that `action.yml` sets: docs/action.md.
     """
     from bot import action
 
@@ -25,10 +25,10 @@ def action_command() -> None:
 
 def worker_command(
     jobs: Annotated[
-        Path | None, typer.Argument(help="Jobs to judge, JSON.", show_default=False)
+        Path | None, typer.Argument(help="Jobs to evaluate, JSON.", show_default=False)
     ] = None,
     results: Annotated[
-        Path | None, typer.Argument(help="Where to write.", show_default=False)
+        Path | None, typer.Argument(help="Where to write the verdicts, JSON.", show_default=False)
     ] = None,
     gpu: Annotated[int, typer.Option(help="CUDA device number, for a file of jobs.", min=0)] = 0,
     scheduler: Annotated[
@@ -40,7 +40,7 @@ def worker_command(
     replay: Replay = None,
     with_parent: Annotated[bool, typer.Option("--with-parent", hidden=True)] = False,
 ) -> None:
-    """Judge jobs on this machine's GPUs: those of a file, or those that a scheduler sends.
+    """Evaluate jobs on this machine's GPUs: those of a file, or those that a scheduler sends.
 
     With files: for schedulers of any kind; the same as `python -I -m runners.worker JOBS RESULTS`,
     which needs little more than numpy and pycuda installed. With --scheduler: one process for each
@@ -67,7 +67,7 @@ def scheduler_command(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8786,
 ) -> None:
-    """Bring searches and GPU workers together: a scheduler of dask.distributed.
+    """Start a dask.distributed scheduler, which connects searches with GPU workers.
 
     Whoever can connect to it can run code on all its workers. It listens on loopback unless told
     otherwise, and elsewhere only with TLS. See docs/scaling.md.
@@ -95,10 +95,10 @@ def serve_command(
 
 
 def pause_command(
-    reason: Annotated[str, typer.Argument(help="Told to whoever asks for a review.")],
+    reason: Annotated[str, typer.Argument(help="Shown to whoever asks for a review.")],
     repository: Annotated[str, typer.Option(help="OWNER/NAME; all when left out.")] = "",
 ) -> None:
-    """Throw the kill switch of the webhook app: what runs ends, nothing new begins."""
+    """Stop the GitHub App's work: running reviews end, no new ones start."""
     from bot import switch
 
     console_of().print(switch.pause(settings.load({}), repository, reason))
@@ -107,7 +107,7 @@ def pause_command(
 def resume_command(
     repository: Annotated[str, typer.Option(help="OWNER/NAME; all when left out.")] = "",
 ) -> None:
-    """Let the webhook app work again after `optiml pause`."""
+    """Let the GitHub App work again after `optiml pause`."""
     from bot import switch
 
     console_of().print(switch.resume(settings.load({}), repository))

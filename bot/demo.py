@@ -25,7 +25,7 @@ from bot.review import Means, Watch, review
 from bot.settings import Settings
 from bot.unfolded import unfolded
 from bot.wiring import Workshop
-from optimizer.errors import NoDeviceError, OptimlError
+from optimizer.errors import NoDeviceError, OptimlError, RunnerError
 from optimizer.trajectory import write_trajectory
 from runners.fault import Fault
 
@@ -41,6 +41,7 @@ def show(shown: Console, settings: Settings, out: Path, *, recorded: bool = Fals
     """
     began = time.monotonic()
     folder = example()
+    _made(out)
     with workshop(shown, settings, folder, recorded=recorded) as tools, branch(folder) as root:
         shown.print(Text(f"A branch adds {kernel_file(root)}; its base branch says how it is run."))
         said: list[Report] = []
@@ -124,8 +125,16 @@ def kernel_file(root: Path) -> str:
     return next((file.name for file in sorted(root.glob("*.cu"))), "a kernel")
 
 
+def _made(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunnerError(
+            f"cannot write to {out}: {error.strerror}", "name another folder with --out"
+        ) from error
+
+
 def _written(said: Report, out: Path) -> list[Path]:
-    out.mkdir(parents=True, exist_ok=True)
     files = []
     if said.markdown is not None:
         files.append(out / "comment.md")

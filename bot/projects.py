@@ -132,7 +132,7 @@ def checked(file: Path) -> Path:
     if file.is_dir():
         raise ConfigError(f"{file} is a folder", _programs_of(file))
     if not file.is_file() or file.suffix not in (*_SUFFIXES, *companions.MAINS):
-        raise ConfigError(f"{file} is no CUDA source", "name a .cu file")
+        raise ConfigError(f"{file} is not a CUDA source", "name a .cu file")
     return file.resolve()
 
 

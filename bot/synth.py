@@ -293,5 +293,7 @@ def _text(path: Path, remedy: str) -> str:
         if path.stat().st_size > MOST_BYTES:
             raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB", remedy)
         return path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ConfigError(f"there is no file {path}", remedy) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", remedy) from error

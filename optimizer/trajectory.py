@@ -160,7 +160,7 @@ def parse_trajectory(data: bytes, name: str) -> Trajectory:
 
 def _readable(path: Path) -> bool:
     if not path.is_file():
-        raise ConfigError(f"{path} is no file", "give the trajectory.jsonl of an earlier run")
+        raise ConfigError(f"there is no file {path}", "give the trajectory.jsonl of an earlier run")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ConfigError(f"{path} is over {MAX_FILE_BYTES >> 20} MiB, no trajectory is")
     return True

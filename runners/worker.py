@@ -320,7 +320,10 @@ def judge_file(worker: Worker, jobs: Path, results: Path) -> int:
     """Answer the requests of a file; results are complete up to the last one answered."""
     try:
         data = json.loads(jobs.read_text())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        sys.stderr.write(f"{jobs}: {error.strerror}\n")
+        return 2
+    except ValueError as error:
         sys.stderr.write(f"{jobs}: {error}\n")
         return 2
     requests = data.get("jobs") if isinstance(data, dict) else data

@@ -311,9 +311,9 @@ def test_a_baseline_that_fails_is_exit_three(
         (("run", "project/softmax.cu", "--policy", "magic"), "policy"),
         (("run", "project/softmax.cu", "--kernel", "other"), "it has: softmax"),
         (("run", "project/softmax.cu", "--replay", "nothing"), "there is no recording"),
-        (("run", "project/ref.py"), "is no CUDA source"),
+        (("run", "project/ref.py"), "is not a CUDA source"),
         (("inspect", "project/softmax.cu", "--arch", "hopper"), "sm_90"),
-        (("report", "nowhere"), "nowhere is no file"),
+        (("report", "nowhere"), "there is no file nowhere"),
         (("review",), "no git repository"),
     ],
 )

@@ -156,7 +156,7 @@ def test_a_tampered_line_is_named(
 
 def test_a_missing_file_and_a_directory_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ConfigError, match="is no file"):
+        with pytest.raises(ConfigError, match="there is no file"):
             read_trajectory(path)
 
 
