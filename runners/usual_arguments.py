@@ -32,12 +32,31 @@ _FILE = re.compile(r"/|\.[A-Za-z]\w*$")
 _RESULT = re.compile(r"out|res|log|\.(?:ppm|png|bmp|pgm)$", re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _COUNTED = re.compile(r"\bargc\s*(!=|<|<=|==)\s*(\d+)")
+# Names that programs of other folders have, too.
+_COMMON = {
+    "main",
+    "app",
+    "test",
+    "demo",
+    "program",
+    "kernel",
+    "bench",
+    "benchmark",
+    "run",
+    "driver",
+}
 # What an argument is by the name of its variable, and how much of it keeps a GPU busy for a while.
 _GUESSES = (
     (re.compile(r"rep|iter|step|times|trial|loop|round|epoch|runs|warm", re.IGNORECASE), "10"),
     (re.compile(r"thread|block|tpb|group", re.IGNORECASE), "256"),
     (re.compile(r"seed|verbose|verif|check|mode|device|dev|gpu|print", re.IGNORECASE), "1"),
-    (re.compile(r"batch|head|channel|dim$|dims$|class|feature|bit", re.IGNORECASE), "8"),
+    (
+        re.compile(
+            r"batch|head|channel|^n?dims?$|class|feature|bit|top|^k$|radius|order|degree|window",
+            re.IGNORECASE,
+        ),
+        "8",
+    ),
 )
 
 
@@ -72,11 +91,13 @@ def usual(text: str, file: Path) -> Found | None:
         if lines:
             makefile = place.name in makefile_names.MAKEFILES
             commands = _of_makefile(lines) if makefile else lines.splitlines()
-            words = _first(commands, file, prose=prose, any_name=makefile and _is_alone(file))
+            any_name = makefile and _is_alone(file)
+            above = place.parent != folder
+            words = _first(commands, file, prose=prose, any_name=any_name, above=above)
             if words:
                 return Found(words, origin)
     said = "\n".join(_COMMENT.findall(text)).replace("%s", f"./{file.stem}").replace("\\n", "\n")
-    words = _first(said.splitlines(), file, prose=True, any_name=True)
+    words = _first(said.splitlines(), file, prose=True, any_name=True, above=False)
     if words:
         return Found(words, "as an example in its text says")
     guessed = _guessed(text)
@@ -101,14 +122,19 @@ def _of_makefile(lines: str) -> Iterator[str]:
 
 
 def _first(
-    lines: Sequence[str] | Iterator[str], file: Path, *, prose: bool, any_name: bool
+    lines: Sequence[str] | Iterator[str], file: Path, *, prose: bool, any_name: bool, above: bool
 ) -> tuple[str, ...]:
-    """Return the arguments of the first command of a program that could be run here."""
+    """Return the arguments of the first command of a program that could be run here.
+
+    `above` tells that the lines are of the folder above, where a name may be another program's.
+    """
     for line in lines:
         if line.lstrip().startswith("#") and not prose:
             continue
         for name in _WORD.finditer(line):
             if not _is_program(name[0], file.stem, any_name=any_name):
+                continue
+            if above and file.stem in _COMMON and file.parent.name not in Path(name[0]).parts:
                 continue
             words = _words(line[name.end() :].lstrip('`"'))
             if words and all(_fits(word, file.parent, prose=prose) for word in words):

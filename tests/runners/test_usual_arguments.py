@@ -52,6 +52,11 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, str]] = {
         "-s 256 -v",
         "run.sh",
     ),
+    "a program of a usual name, by its folder": (
+        {"README.md": "    ./other/main 1 2\n    ./sort/main 3 4\n", "sort/main.cu": READS},
+        "3 4",
+        "README.md",
+    ),
     "files that are here and one that it writes": (
         {"hot/run": "./hot 512 ../data/t_512 out.txt\n", "data/t_512": "", "hot/hot.cu": READS},
         "512 ../data/t_512 out.txt",
@@ -113,6 +118,7 @@ def test_arguments_are_taken_from_where_they_are_written_down(tmp_path: Path, la
         {"main.cu": READS, "README.md": "Run `./main <n> <m>` or ./main to see it work.\n"},
         {"main.cu": READS, "run.sh": "./main $SIZE\n./main `date`\n./main 'a\n"},
         {"main.cu": READS, "README.md": "\0\xff./main"},
+        {"sort/main.cu": READS, "run.sh": "cd other && ./main 1 2\n"},
     ],
 )
 def test_where_nothing_is_known_a_program_is_run_without_arguments(
