@@ -42,6 +42,7 @@ kernels:
 """
 REFERENCE = "    reference: ref.py:reference\n"
 PROGRAM = """\
+#include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
 __global__ void fill(float* x, int n) {
@@ -176,7 +177,8 @@ def test_a_broken_project_gets_one_message_and_its_exit_code(case: Case, tmp_pat
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return 3;", "exits with 3"),
+        # A status of its own is how a program may end whose work went well, unless it says otherwise.
+        ('puts("error: no input"); return 3;', "exits with 3"),
         ("abort();", "signal 6"),
         ("for (volatile int spin = 0;;) { }", "smaller arguments"),
     ],
