@@ -10,6 +10,7 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -190,16 +191,17 @@ class Oracle:
             self._kept[job.key] = (Answers(job.work, folder), twin)
         self._kept.move_to_end(job.key)
         answers, twin = self._kept[job.key]
+        declared = {c.key for c in combinations(job.work, job.checks, job.seed)[0]}
 
         def ask(more: Sequence[Combination]) -> None:
             known = answers.described.keys() | answers.dropped.keys()
             missing = [c for c in more if c.key not in known]
             if missing:
-                self._ask(answers, request, twin, missing, time.monotonic() + seconds)
+                deadline = time.monotonic() + seconds
+                self._ask(answers, request, twin, (missing, declared), deadline)
 
         answers.ask = ask
         ask(wanted)
-        declared = {c.key for c in combinations(job.work, job.checks, job.seed)[0]}
         for key in declared & answers.dropped.keys():
             case = key.split("|")[0] or "the only case"
             remedy = answers.remedies.get(key) or "mend the kernel or its cases"
@@ -231,13 +233,18 @@ class Oracle:
         answers: Answers,
         request: Json,
         twin: Future[Json | None],
-        missing: list[Combination],
+        asked: tuple[Sequence[Combination], AbstractSet[str]],
         deadline: float,
     ) -> None:
-        """Run the process until it has answered or failed on everything."""
+        """Run the process until it has answered or failed on everything, or on a declared case.
+
+        `asked` are the missing combinations and the keys of those without which nothing is judged:
+        an original that hangs would hang once more for each of the others.
+        """
+        missing, declared = asked
         left = list(missing)
         for _ in range(MOST_RESTARTS):
-            if not left:
+            if not left or declared & answers.dropped.keys():
                 return
             self._once(answers, request, twin, left, deadline)
             left = [

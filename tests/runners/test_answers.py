@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from runners import answers
-from runners.answers import Opened, Oracle
+from runners import answers, spec
+from runners.answers import Answers, Opened, Oracle
+from runners.oracle import combinations
+from runners.spec import BaselineFailure
+from tests.runners.test_judge import SCALE, _job
 
 # Says in `said` what it was asked, and whether it had waited for that.
 SCRIPT = """
@@ -87,3 +90,27 @@ def test_one_that_is_never_asked_ends_with_the_worker(
     unused.close()
     with pytest.raises((ValueError, subprocess.SubprocessError)):
         unused.answer(Path("a"), 1.0)
+
+
+def test_an_original_that_hangs_on_a_declared_case_hangs_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every further family would take as long again, and nothing could be judged by them."""
+    runs = 0
+
+    def once(_oracle: Oracle, answers: Answers, *asked: object) -> None:
+        nonlocal runs
+        runs += 1
+        left = asked[2]
+        assert isinstance(left, list)
+        answers.dropped[left[0].key] = "still running after 20 s"
+
+    monkeypatch.setattr(Oracle, "_once", once)
+    job = spec.parse(_job(SCALE))
+    wanted = [one for some in combinations(job.work, job.checks, job.seed) for one in some]
+    assert len(wanted) > 2
+    oracle = Oracle(tmp_path, 0, lambda *_: None)
+    with pytest.raises(BaselineFailure) as caught:
+        oracle.answers(job, {}, wanted, 60.0)
+    assert "still running" in caught.value.message
+    assert runs == 1
