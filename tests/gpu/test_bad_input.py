@@ -43,7 +43,6 @@ kernels:
 REFERENCE = "    reference: ref.py:reference\n"
 PROGRAM = """\
 #include <cstdio>
-#include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
 __global__ void fill(float* x, int n) {
