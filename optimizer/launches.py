@@ -494,8 +494,6 @@ def mentions(syntax: Syntax, name: str) -> list[Span]:
     dead = syntax.masked.inactive
     return [
         (t.start, t.end)
-        for t in syntax.masked.tokens
-        if t.kind == "word"
-        and t.text == name
-        and not any(contains(d, (t.start, t.end)) for d in dead)
+        for t in syntax.code
+        if t[3] == name and t[0] == "word" and not any(contains(d, (t.start, t.end)) for d in dead)
     ]

@@ -76,6 +76,8 @@ class _Outliner(Marked):
     def _close_namespaces(self) -> None:
         """Leave out namespaces of a candidate's that hold nothing but what was taken out."""
         words, starts = self.found.tokens, self.found.starts
+        if "namespace" not in words:
+            return
         original = self.original
         theirs = {"std", *(original.tokens if original is not None else ())} - {"{"}
         at = 0

@@ -15,6 +15,7 @@ from optimizer.syntax import Span, contains, field, operator, span
 from optimizer.tokens import code_tokens
 from optimizer.variables import Variable
 
+_ASKING = "cudaFuncSetAttribute"
 _MOST_SHARED = "cudaFuncAttributeMaxDynamicSharedMemorySize"
 _ENDING = frozenset({";", "{", "}"})
 
@@ -39,8 +40,9 @@ class _Launches:
         for i in marks:
             if not self.at.taken(self.live[i].start):
                 spans.extend(self._launch(i, kernels))
-        for i, token in enumerate(self.live):
-            macro = self.source.launch_macros.get(token.text)
+        macros = self.source.launch_macros
+        for i, token in enumerate(self.live) if macros else ():
+            macro = macros.get(token.text)
             if macro is not None and not self.at.taken(token.start):
                 spans.extend(self._launch_by(i, macro))
         spans.extend(self._shared_sizes(kernels))
@@ -52,9 +54,10 @@ class _Launches:
         They belong to the size that its launch asks for.
         """
         spans: list[Span] = []
-        for i, token in enumerate(self.live):
+        asked = _ASKING in self.text
+        for i, token in enumerate(self.live) if asked else ():
             close = self.pairs.get(i + 1)
-            if token.text != "cudaFuncSetAttribute" or close is None or i == 0:
+            if token.text != _ASKING or close is None or i == 0:
                 continue
             behind = self.live[close + 1].text if close + 1 < len(self.live) else ""
             parts = self._parts(i + 1, close)

@@ -14,6 +14,7 @@ from optimizer.source import Source
 from optimizer.syntax import Span
 from optimizer.tokens import Token
 
+_BRACKETS = OPENING | CLOSING
 _SCOPE_HEADS = frozenset({"namespace", "extern", "class", "struct", "union", "inline"})
 
 
@@ -121,14 +122,15 @@ class Marked:
         """Return for each token the index of the innermost bracket open before it, or -1."""
         found: list[int] = []
         stack = [-1]
-        for i, t in enumerate(self.live):
-            text = t.text
+        brackets = [(i, t[3]) for i, t in enumerate(self.live) if t[3] in _BRACKETS]
+        for i, text in brackets:
+            found += [stack[-1]] * (i - len(found))
             if text in CLOSING and len(stack) > 1:
                 stack.pop()
             found.append(stack[-1])
             if text in OPENING:
                 stack.append(i)
-        return found
+        return found + [stack[-1]] * (len(self.live) - len(found))
 
     def _scope_head(self, brace: int) -> bool:
         i = brace - 1

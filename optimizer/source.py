@@ -237,7 +237,7 @@ class Source:
         named |= {span(n) for n in declarations_of(self.syntax, function)}
         values: set[int | None] = set()
         for caller in self.functions:
-            if function not in self.text[caller.span[0] : caller.span[1]]:
+            if function not in self.of(caller.body):
                 continue
             finder = self._finder(caller)
             for call in caller.calls_of(function):
@@ -247,9 +247,9 @@ class Source:
                 named.add(span(callee))
                 given = call.arguments[at]
                 values.add(finder.value(self.of(given), given))
-        if any(where not in named for where in mentions(self.syntax, function)):
+        if len(values) != 1 or any(w not in named for w in mentions(self.syntax, function)):
             return None
-        return values.pop() if len(values) == 1 else None
+        return values.pop()
 
     def launches_of(self, kernel: str) -> tuple[Launch, ...]:
         """Return the launches of a kernel by its plain name."""
@@ -390,6 +390,15 @@ class Source:
         """Return what the macros stand for that a function, or a function it calls, may use."""
         if not self.macros:
             return ()
+        if fn.span not in self._bodies:
+            self._bodies[fn.span] = self._macro_bodies(fn)
+        return self._bodies[fn.span]
+
+    @cached_property
+    def _bodies(self) -> dict[Span, tuple[str, ...]]:
+        return {}
+
+    def _macro_bodies(self, fn: Function) -> tuple[str, ...]:
         table: dict[str, list[str]] = {}
         for macro in self.macros:
             if macro.active:

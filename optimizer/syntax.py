@@ -18,7 +18,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
 from optimizer.masking import OR_EQUAL, Masked, mask
-from optimizer.tokens import Token, code_tokens, meaningful
+from optimizer.tokens import Token, code_between, code_tokens, meaningful
 
 _START = itemgetter(1)  # of a token
 _LANGUAGE = Language(tree_sitter_cuda.language())
@@ -60,13 +60,21 @@ class Syntax:
         text = self.text[node.start_byte : node.end_byte]
         return text if text.isidentifier() else _plain(text)
 
-    @property
+    @cached_property
     def code(self) -> tuple[Token, ...]:
         """Return the tokens that mean something, directives and text that is off included."""
         return meaningful(self.text)
 
     def code_in(self, where: Span) -> Sequence[Token]:
-        """Return the tokens that mean something in a span, none of which it should cut."""
+        """Return the tokens that mean something in a span, none of which it should cut.
+
+        Of a candidate that is edited long after it was tried only functions are asked for: the file
+        around them is not cut for that.
+        """
+        if "code" not in self.__dict__:
+            if where not in self._pieces:
+                self._pieces[where] = code_between(self.text, *where)
+            return self._pieces[where]
         code = self.code
         first = bisect_left(code, where[0], key=_START)
         found = code[first : bisect_left(code, where[1], first, key=_START)]
@@ -74,6 +82,10 @@ class Syntax:
             return found
         cut = code_tokens(self.text[where[0] : where[1]])
         return [Token(t.kind, t.start + where[0], t.end + where[0], t.text) for t in cut]
+
+    @cached_property
+    def _pieces(self) -> dict[Span, Sequence[Token]]:
+        return {}
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -90,10 +102,11 @@ class Syntax:
 
 
 class _Lately(Generic[Value]):
-    """Remembers what was made of the texts last asked for, `_MOST_KEPT` characters of them."""
+    """Remembers what was made of the texts last asked for, `most` characters of them."""
 
-    def __init__(self, make: Callable[[str], Value]) -> None:
+    def __init__(self, make: Callable[[str], Value], most: int) -> None:
         self._make = make
+        self._most = most
         self._lock = Lock()
         self._found: OrderedDict[str, Value] = OrderedDict()
         self._length = 0
@@ -110,19 +123,21 @@ class _Lately(Generic[Value]):
                 if text not in self._found:
                     self._found[text] = found
                     self._length += len(text)
-                while self._length > _MOST_KEPT:
+                while self._length > self._most:
                     self._length -= len(self._found.popitem(last=False)[0])
         return found
 
 
 # A search comes back to a candidate hundreds of candidates later, to edit it. What was worked out
-# of its tree is long forgotten by then; tree (35 bytes a character) and mask (2) need not be.
-_MOST_KEPT = 2_000_000
+# of its tree is long forgotten by then; tree (35 bytes a character) and mask (2) need not be: masks
+# of 2,000 candidates of 4,000 characters are kept, so that the last ones cost what the first did.
+_MOST_TREES = 2_000_000
+_MOST_MASKS = 8_000_000
 _LONGEST_KEPT = 200_000
 _SHORTEST_KEPT = 400  # shorter ones are macros written out, kept by who wrote them
-_masked = _Lately(lambda text: mask(text))  # noqa: PLW0108  found when called, for tests
+_masked = _Lately(lambda text: mask(text), _MOST_MASKS)  # noqa: PLW0108  found when called
 # Many texts have one mask: comments and attributes (`__launch_bounds__(256)`) are blanks in it.
-_parsed = _Lately(lambda text: Parser(_LANGUAGE).parse(text.encode("ascii")))
+_parsed = _Lately(lambda text: Parser(_LANGUAGE).parse(text.encode("ascii")), _MOST_TREES)
 
 
 @lru_cache(maxsize=4096)  # the same expressions, in candidate after candidate

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -107,27 +107,38 @@ def _spliced(text: str, before: str, known: tuple[Token, ...]) -> tuple[Token, .
 
     What a token is depends on the text from its start on, up to its end and a little further
     (`_AHEAD`); so those well within the common beginning stay, and from where a token begins at
-    the same place of the common end, all others follow.
+    the same place of the common end, all others follow. What lies between is cut together with
+    some of the end; a token that reaches beyond that begins nowhere else, so none is met there.
     """
     common = min(len(text), len(before))
     alike = _alike(text, before, common)
     kept = bisect_right(known, max(0, alike - _AHEAD), key=_END)
-    found = list(known[:kept])
+    at = known[kept - 1].end if kept else 0
+    if 'R"' in text:
+        return (*known[:kept], *_cut(text, at))
     shift = len(text) - len(before)
     tail = len(text) - _alike(text[::-1], before[::-1], common - alike)
-    at = found[-1].end if found else 0
-    if 'R"' in text:
-        return (*found, *_cut(text, at))
-    for match in _TOKEN.finditer(text, at):
-        start = match.start()
-        if start >= tail:
-            at = bisect_left(known, start - shift, key=_START)
-            if at < len(known) and known[at].start == start - shift:
-                found += known[at:] if shift == 0 else _moved(known[at:], shift)
-                break
-        word = match.group()
-        found.append(_MAKE((_kinds[word], start, start + len(word), word)))
-    return tuple(found)
+    first = bisect_left(known, tail - shift, key=_START)
+    last = bisect_left(known, tail - shift + _LOOK, key=_END)
+    if last >= len(known):
+        return (*known[:kept], *_cut(text, at))
+    stop = known[last].end + shift
+    words = _TOKEN.findall(text, at, stop)
+    edges = list(accumulate(map(len, words), initial=at))
+    begins = {token.start + shift: place for place, token in enumerate(known[first:last], first)}
+    for count in range(bisect_left(edges, tail), len(words)):
+        place = begins.get(edges[count])
+        if place is not None and edges[count] <= stop - _AHEAD:
+            break
+    else:
+        return (*known[:kept], *_cut(text, at))
+    middle = zip(map(_kinds.__getitem__, words), edges, edges[1:], words, strict=False)
+    rest = known[place:]
+    return (
+        *known[:kept],
+        *map(_MAKE, islice(middle, count)),
+        *(rest if shift == 0 else _moved(rest, shift)),
+    )
 
 
 def _moved(known: tuple[Token, ...], shift: int) -> Iterator[Token]:
@@ -157,6 +168,8 @@ _MOST_WORDS = 20_000
 _kinds = _Kinds()
 # No token needs to see more behind it: the fence of a raw string has 16 characters.
 _AHEAD = 32
+# So much of a common end is cut to meet the tokens known of it.
+_LOOK = 96
 _START, _END = itemgetter(1), itemgetter(2)
 _BASES = 16  # files remembered to start from
 _Base = tuple[str, str, tuple[Token, ...]]  # a text, the same backwards, its tokens
@@ -167,6 +180,15 @@ _MAKE = partial(tuple.__new__, Token)  # Token._make, without its check
 def code_tokens(text: str) -> list[Token]:
     """Cut a text into tokens that mean something: no blanks, no comments."""
     return list(_short_code(text)) if len(text) < _SHORT else list(_meaning(tokens(text)))
+
+
+def code_between(text: str, low: int, high: int) -> list[Token]:
+    """Cut what stands between two places into tokens that mean something.
+
+    >>> [t.text for t in code_between("a = b + c; // sum", 4, 10)]
+    ['b', '+', 'c', ';']
+    """
+    return list(_meaning(_cut(text[:high], low)))
 
 
 @lru_cache(maxsize=4096)

@@ -45,6 +45,7 @@ _PURPOSE = re.compile(
     re.IGNORECASE,
 )
 KIND = "tune"
+Follows = dict[tuple[Span, int], bool]
 # More copies of a loop take compiling and bring nothing: that of `spmv` 512 times takes 6.6 s of
 # nvcc instead of 0.5 s on an H200's host, and no recorded winner has as many as this.
 MOST_UNROLLED = 64
@@ -206,6 +207,7 @@ def _shapes(
     shapes: Callable[[tuple[int, ...]], Sequence[tuple[int, ...]]] = alternatives,
 ) -> Iterator[Knob]:
     done: set[tuple[tuple[Span, ...], str]] = set()
+    follows: Follows = {}
     for launch in source.launches:
         sizes = _sizes(launch.block)
         if launch.block is None or sizes is None:
@@ -215,7 +217,7 @@ def _shapes(
             continue
         done.add((literals, launch.kernel))
         for rank, shape in enumerate(shapes(sizes)):
-            places = _together(source, launch, shape)
+            places = _together(source, launch, shape, follows)
             if places is None:
                 continue
             names = frozenset(lc.kernel for lc in source.launches if _uses(lc, set(places))) | {
@@ -248,7 +250,9 @@ def _sizes(block: tuple[Extent, ...] | None) -> tuple[int, ...] | None:
     return tuple(sizes) if 16 <= total <= MOST_THREADS else None
 
 
-def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> Places | None:
+def _together(
+    source: Source, launch: LaunchSite, shape: tuple[int, ...], follows: Follows
+) -> Places | None:
     """Return everything that changes with a launch's block, or None when it does not add up."""
     places: Places = {}
     block = launch.block or ()
@@ -261,7 +265,7 @@ def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> Pla
     for other in source.launches:
         if not _uses(other, set(known)):
             continue
-        more = _coupled(source, other, known)
+        more = _coupled(source, other, known, follows)
         if more is None:
             return None
         for where, new in more.items():
@@ -270,8 +274,11 @@ def _together(source: Source, launch: LaunchSite, shape: tuple[int, ...]) -> Pla
     return places
 
 
-def _coupled(source: Source, launch: LaunchSite, known: Places) -> Places | None:
-    """Return numbers of one launch that repeat the block's, with what they become."""
+def _coupled(source: Source, launch: LaunchSite, known: Places, follows: Follows) -> Places | None:
+    """Return numbers of one launch that repeat the block's, with what they become.
+
+    `follows` keeps by launch and axis whether the grid follows the block: so it does for any shape.
+    """
     found: Places = {}
     changes: list[tuple[int, int, int]] = []
     for axis, extent in enumerate(launch.block or ()):
@@ -284,7 +291,10 @@ def _coupled(source: Source, launch: LaunchSite, known: Places) -> Places | None
             repeats = repeated(source.text, grid, old, new) if grid is not None else {}
             if any(found.setdefault(at, n) != n for at, n in repeats.items()):
                 return None
-            if not repeats and not _follows(source, host, launch, axis, grid):
+            at = (launch.span, axis)
+            if not repeats and at not in follows:
+                follows[at] = _follows(source, host, launch, axis, grid)
+            if not (repeats or follows[at]):
                 return None
     if len(changes) == 1:
         _, old, new = changes[0]

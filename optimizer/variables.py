@@ -352,18 +352,16 @@ class Variables:
     def _identifier(self, node: Node) -> None:
         if node.id in self._bound:
             return
-        name = self._syntax.of(node)
-        variable: Variable | None = None
+        name = self._syntax.text[node.start_byte : node.end_byte]
         for _, names in reversed(self._scopes):
-            variable = names.get(name)
-            if variable is not None:
+            if name in names:
+                use = Use(node, name, names[name], self._climb)
+                names[name].uses.append(use)
                 break
-        use = Use(node, name, variable, self._climb)
-        self._bound[node.id] = use
-        if variable is not None:
-            variable.uses.append(use)
         else:
+            use = Use(node, name, None, self._climb)
             self.free.append(use)
+        self._bound[node.id] = use
 
     def _role(self, node: Node, variable: Variable | None) -> tuple[str, Node]:
         """Climb from an identifier to what is done with the lvalue it is the root of."""

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 
 from optimizer.affine import INTEGERS
@@ -96,35 +97,13 @@ class WrittenOut:
     """
 
     def __init__(self, kernel: Kernel, macros: Mapping[str, Macro] | None = None) -> None:
-        self._layers: list[_Layer] = []
-        self._defined: list[str] = []
         self._before = kernel.source
         self._appendix = _appendix(Source(kernel.source), macros) if macros else ""
         text = kernel.source + self._appendix
-        if "#define" in text or "# define" in text or macros:
-            text = self._through(text, self._calls(Source(text), macros or {}))
-        for _ in range(_PASSES):
-            groups = plain_forms(Source(text))
-            if not groups:
-                break
-            text = self._through(text, groups)
-        self.kernel = kernel if text == kernel.source else replace(kernel, source=text)
-
-    def _through(self, text: str, groups: Sequence[Group]) -> str:
-        if not groups:
-            return text
-        self._layers.append(_Layer(text, groups))
-        return self._layers[-1].after
-
-    def _calls(self, source: Source, macros: Mapping[str, Macro]) -> list[Group]:
-        """Return the calls of macros that hide statements, with what they expand to."""
-        defined = {m.name for m in source.macros}
-        table = {n: m for n, m in macros.items() if n not in defined} | source.macros_in_force
-        names = {n for n, m in table.items() if _hides(m, table, 0) or _is_element(m)}
-        if not names & source.words:
-            return []
-        self._defined = [_define(source.text, table[name]) for name in sorted(names & defined)]
-        return [(edit,) for edit in _found(source, names, table)]
+        written = _Written(text, macros) if macros else _shown(text)
+        self._layers, self._defined = written.layers, written.defined
+        plain = written.text == kernel.source
+        self.kernel = kernel if plain else replace(kernel, source=written.text)
 
     def put_back(self, edit: Edit) -> Edit:
         """Return an edit of `kernel` as one of the original: untouched lines are as they were.
@@ -139,6 +118,45 @@ class WrittenOut:
                 text = layer.put_back(text)
         text = unbraced(text.removesuffix(self._appendix))
         return replace(edit, source=text) if text != edit.source else edit
+
+
+class _Written:
+    """A text written out: what it is then, by which layers, and what defines the macros in it.
+
+    Holds text alone, no parsed source.
+    """
+
+    def __init__(self, text: str, macros: Mapping[str, Macro]) -> None:
+        self.layers: list[_Layer] = []
+        self.defined: list[str] = []
+        self.text = text
+        if "#define" in text or "# define" in text or macros:
+            self._through(self._calls(Source(text), macros))
+        for _ in range(_PASSES):
+            groups = plain_forms(Source(self.text))
+            if not groups:
+                break
+            self._through(groups)
+
+    def _through(self, groups: Sequence[Group]) -> None:
+        if groups:
+            self.layers.append(_Layer(self.text, groups))
+            self.text = self.layers[-1].after
+
+    def _calls(self, source: Source, macros: Mapping[str, Macro]) -> list[Group]:
+        """Return the calls of macros that hide statements, with what they expand to."""
+        defined = {m.name for m in source.macros}
+        table = {n: m for n, m in macros.items() if n not in defined} | source.macros_in_force
+        names = {n for n, m in table.items() if _hides(m, table, 0) or _is_element(m)}
+        if not names or not names & source.words:
+            return []
+        self.defined = [_define(source.text, table[name]) for name in sorted(names & defined)]
+        return [(edit,) for edit in _found(source, names, table)]
+
+
+@lru_cache(maxsize=16)  # rules are shown a candidate, and then the tuner is
+def _shown(text: str) -> _Written:
+    return _Written(text, {})
 
 
 def _appendix(source: Source, macros: Mapping[str, Macro]) -> str:
