@@ -199,7 +199,7 @@ class _Launches:
             chosen -= bad
         taken: set[int] = set()
         for v in chosen:
-            self.found.locals.add((f.name, v.name))
+            self.found.locals.add((_overload(f), v.name))
             if v.declaration.id in taken:
                 continue
             together = [w for w in f.variables.all if w.declaration == v.declaration]
@@ -247,7 +247,7 @@ class _Launches:
 
     def _only_in(self, f: Function, v: Variable, places: list[Span]) -> bool:
         if not v.uses:
-            return self.original is not None and (f.name, v.name) in self.original.locals
+            return self.original is not None and (_overload(f), v.name) in self.original.locals
         return all(
             (u.role in ("read", "update", "write") or self._by_value(u.node))
             and any(contains(p, u.node) for p in places)
@@ -257,3 +257,8 @@ class _Launches:
     def _by_value(self, node: Node) -> bool:
         """Tell whether a function is known to take this as a number, not as a variable."""
         return any(contains(place, node) for place in self.by_value)
+
+
+def _overload(f: Function) -> str:
+    """Return a function's name with its parameters' types: host functions may share a name."""
+    return f"{f.name}({', '.join(p.type + '*' * p.depth for p in f.parameters)})"

@@ -435,3 +435,13 @@ def test_host_code_that_may_change_may_use_the_toolkits_algorithms() -> None:
         text = ROWS.replace(HEAD, f"{HEAD}#include <{header}>\n")
         assert (violations(ROWS, text, allow_host=True) == ()) == inside
         assert violations(ROWS, text) != ()
+
+
+def test_what_no_launch_uses_is_told_apart_in_functions_of_one_name() -> None:
+    text = (
+        "__global__ void k(float *a, int n) { int i = threadIdx.x; if (i < n) a[i] = 2 * a[i]; }\n"
+        "void go(float *a, int n) { dim3 grid(n / 32); k<<<grid, 32>>>(a, n); }\n"
+        "void go(double *b, float *a, int n) {\n"
+        "  dim3 grid(n / 32), all(n);\n  k<<<all, 32>>>(a, n);\n}\n"
+    )
+    assert violations(text, text.replace("2 * a[i]", "a[i] + a[i]")) == ()
