@@ -147,9 +147,10 @@ def apply(found: Trajectory, file: Path) -> None:
     places = {own if name == path else base / name: texts for name, texts in changed.items()}
     top = file.parent.resolve()
     around = repository(top) or top.parent
-    for place, (old, _) in places.items():
+    for place in places:
         if around not in place.resolve().parents:
             raise ConfigError(f"{place} is outside of {around} and was left alone")
+    for place, (old, _) in places.items():
         with place.open(encoding="utf-8", newline="") as stream:
             now = stream.read()
         if now != old:

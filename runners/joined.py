@@ -72,7 +72,7 @@ def join(
     """
     places = places or {}
     known = places.keys() | set(again)
-    names = {n for n in headers if _below(n) or _is_header(places.get(n, ""))}
+    names = {n for n in headers if (_is_header(places[n]) if n in places else _below(n))}
     wanted = set(included(text)) & (names | set(again))
     parts: list[str] = []
     for line in _LINE.findall(text):

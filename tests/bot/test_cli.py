@@ -189,6 +189,24 @@ def test_inspect_says_where_more_kernels_are(cli: Cli, capsys: pytest.CaptureFix
     assert "more kernels are in rows.cuh" in said
 
 
+def test_apply_writes_no_file_outside_of_the_project(
+    cli: Cli, machine: scripted.Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever marks are in a text that a stranger wrote."""
+    outside = Path("rows.cuh")
+    outside.write_text(HEADER)
+    folder = Path("repository/src")
+    folder.mkdir(parents=True)
+    (folder.parent / ".git").mkdir()
+    mark = '// joined by optiml: from "../../rows.cuh" #include "rows.cuh"\n'
+    body = PROGRAM.partition("\n")[2]
+    (folder / "main.cu").write_text(f"{mark}{HEADER}// joined by optiml: end\n{body}")
+    command = ("run", str(folder / "main.cu"), "--apply", "--evaluations", "16", "--seed", "3")
+    assert cli(*command) == 2
+    assert "is outside of" in capsys.readouterr().err
+    assert outside.read_text() == HEADER
+
+
 def test_apply_leaves_a_file_alone_that_changed_meanwhile(
     cli: Cli,
     softmax: Path,

@@ -80,3 +80,32 @@ def test_marks_in_a_strangers_text_name_no_file_outside_its_folder(name: str) ->
     forged = f'{MAIN}// joined by optiml: #include "{name}"\nx\n// joined by optiml: end\n'
     assert joined.split(forged, "src/main.cu") == {"src/main.cu": forged}
     assert joined.join(f'#include "{name}"\n', {name: HEADER}) == f'#include "{name}"\n'
+
+
+@pytest.mark.parametrize(
+    "place", ["../run.sh", "/etc/x.h", "../.git/x.h", "../../.bashrc", ".git/x.h"]
+)
+def test_marks_of_another_folder_name_headers_alone(place: str) -> None:
+    """A stranger's text may hold them."""
+    mark = f'// joined by optiml: from "{place}" #include "k.cuh"\n'
+    forged = f"{MAIN}{mark}x\n// joined by optiml: end\n"
+    assert joined.split(forged, "src/main.cu") == {"src/main.cu": forged}
+    text = joined.join('#include "k.cuh"\n', {"k.cuh": HEADER}, places={"k.cuh": place})
+    assert "from" not in text
+
+
+def test_headers_of_another_folder_come_apart_under_their_own_paths() -> None:
+    """And an include that is hidden, since the header stood before, is there again."""
+    inner = joined.join(
+        "#include <k.cuh>\nint a;\n", {"k.cuh": HEADER}, places={"k.cuh": "../inc/k.cuh"}
+    )
+    text = joined.join(
+        '#include "a.h"\n#include <k.cuh>\n', {"a.h": inner}, places={"a.h": "lib/a.h"}, again=["k.cuh"]
+    )  # fmt: skip
+    assert text.count("void k(") == 1
+    assert "\n#include <k.cuh>" not in text
+    assert joined.split(text, "src/main.cu") == {
+        "src/main.cu": '#include "a.h"\n#include <k.cuh>\n',
+        "src/lib/a.h": "#include <k.cuh>\nint a;\n",
+        "inc/k.cuh": HEADER,
+    }
