@@ -148,7 +148,7 @@ def apply(found: Trajectory, file: Path) -> None:
     top = file.parent.resolve()
     around = repository(top) or top.parent
     for place in places:
-        if around not in place.resolve().parents:
+        if place != file and around not in place.resolve().parents:
             raise ConfigError(f"{place} is outside of {around} and was left alone")
     for place, (old, _) in places.items():
         with place.open(encoding="utf-8", newline="") as stream:
