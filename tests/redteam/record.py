@@ -22,8 +22,8 @@ Json = dict[str, Any]
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 # Layers that compare outputs; the others look at memory, time, text or what a tool says.
 NUMERIC = frozenset({"cases", "sizes", "families", "many launches", "delayed warps"})
-# What the first candidate of a base waits for, and no other.
-LEARNED = ("oracle", "profile original")
+# What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
+LEARNED = ("oracle", "profile original", "waited for the compiler")
 _KEPT = ("label", "expect", "digest", "right", "accepted", "status", "stage", "layer", "speedup")
 
 
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str], records: Path = RECORDS, seconds: Path = SECO
 
 
 def own(outcome: Json) -> float:
-    """Return a candidate's own seconds: without those for the answers of its original."""
+    """Return a candidate's own seconds: without its compiler's and the answers of its original."""
     spent: dict[str, float] = outcome.get("spent", {})
     learned = sum(seconds for what, seconds in spent.items() if what.endswith(LEARNED))
     return max(0.01, float(outcome["seconds"]) - float(learned))

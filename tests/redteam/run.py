@@ -46,8 +46,8 @@ SECONDS, CONFIRM_SECONDS = 45, 150
 # would still work when the others are done. A part takes so many seconds of a lane at least.
 LEAST_PART, MOST_PART = 30.0, 0.6
 LANES = 5
-# Cores that are left to the lanes, whose sanitizers and workers compute, too.
-LEFT_CORES = 4
+# Cores that are left to the lanes, whose answers and sanitizers compute, too.
+LEFT_CORES = 5
 
 
 @dataclass
@@ -254,7 +254,9 @@ class Team:
             outcome.log = "; ".join(outside)
             if not self._beyond:
                 return
+        begun = time.monotonic()
         artifact = built.result()
+        outcome.spent["waited for the compiler"] = time.monotonic() - begun
         if "path" not in artifact:
             if not outside:
                 outcome.status, outcome.stage, outcome.layer = "does not compile", "compile", ""
@@ -267,7 +269,7 @@ class Team:
             return
         stage = "screen"
         if verdict["status"] == "correct":
-            outcome.spent = dict(verdict["seconds"])
+            outcome.spent |= verdict["seconds"]
             verdict = self._asked(confirming, candidate, pair, "confirm", CONFIRM_SEED)
             stage = "confirm"
         outcome.status, outcome.stage = verdict["status"], stage
@@ -333,7 +335,7 @@ def _parts(
         by_base.setdefault(one.base.name, []).append(one)
 
     def seconds(mine: Sequence[Candidate]) -> float:
-        return choice.start(mine[0]) + sum(costs[one.label] for one in mine)
+        return choice.total(mine, costs)
 
     most = max(LEAST_PART, MOST_PART * sum(map(seconds, by_base.values())) / lanes)
     found = []
@@ -341,8 +343,21 @@ def _parts(
         mine.sort(key=lambda one: (one.label not in first, one.name == "base"))
         count = min(len(mine), math.ceil(seconds(mine) / most))
         found += [mine[turn::count] for turn in range(count)]
-    urgent = set(first)
-    found.sort(key=lambda mine: (not any(one.label in urgent for one in mine), -seconds(mine)))
+    found.sort(key=seconds, reverse=True)
+    urgent = [mine for mine in found if any(one.label in first for one in mine)]
+    return [*_mixed(urgent), *_mixed([mine for mine in found if mine not in urgent])]
+
+
+def _mixed(parts: Sequence[list[Candidate]]) -> list[list[Candidate]]:
+    """Put kernels between programs and entry functions, which take a compiler some seconds each.
+
+    Lanes that begin with those alone wait for their first candidates.
+    """
+    quick = [mine for mine in parts if mine[0].base.kind == "kernel"]
+    slow = [mine for mine in parts if mine[0].base.kind != "kernel"]
+    found = []
+    for number in range(max(len(slow), -(-len(quick) // 2))):
+        found += [*slow[number : number + 1], *quick[2 * number : 2 * number + 2]]
     return found
 
 

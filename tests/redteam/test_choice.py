@@ -100,11 +100,11 @@ def test_a_base_is_one_lanes_unless_it_takes_longest_and_its_original_comes_last
     costs = expected(CANDIDATES, KNOWN)
     parts = run._parts(CANDIDATES, costs, 5)
     assert sorted(c.label for part in parts for c in part) == sorted(c.label for c in CANDIDATES)
-    bases = Counter(part[0].base.name for part in parts)
-    assert bases["steps"] > 1
-    assert sum(count > 1 for count in bases.values()) < 8
+    assert sum(n > 1 for n in Counter(part[0].base.name for part in parts).values()) < 8
     assert all("base" not in {c.name for c in part[:-1]} for part in parts)
-    assert parts[0][0].base.kind == "program"
+    assert [part[0].base.kind == "kernel" for part in parts[:6]] == [False, True, True] * 2
+    few = [c for c in CANDIDATES if c.base.name in {"steps", "rope"}]
+    assert Counter(part[0].base.name for part in run._parts(few, costs, 5))["steps"] > 1
 
 
 def test_lanes_that_begin_together_are_compiled_for_in_turns() -> None:
