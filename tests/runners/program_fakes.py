@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runners import interposer
+from tests import once
+
 FAKE = Path(__file__).parents[1] / "data" / "programs" / "fake"
 
 
@@ -22,6 +25,17 @@ def build(folder: Path) -> Path:
     program = folder / "saxpy"
     subprocess.run([*common, str(FAKE / "saxpy.cpp"), str(runtime), "-o", str(program)], check=True)
     return program
+
+
+def interposed() -> Path:
+    """Return the interposer, alone in the folder that it was built into."""
+
+    def make(folder: Path) -> None:
+        interposer.library(folder / "cache")
+
+    place = once.built("interposer", "", make)
+    (built,) = (place / "cache").iterdir()
+    return built
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from runners.program_report import Report
 from runners.program_run import Finished, execute, sandboxed
 from runners.sandbox import Sandbox
 from tests.runners.fake_meter import FakeMeter
-from tests.runners.program_fakes import Fakes, build
+from tests.runners.program_fakes import Fakes, build, interposed
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 
@@ -28,6 +28,9 @@ def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
     folder = tmp_path_factory.mktemp("programs")
     (folder / "project").mkdir()
     build(folder)
+    kept = folder / "scratch" / "interposer"
+    kept.mkdir(parents=True)
+    shutil.copy(interposed(), kept)
     return Fakes(folder, {})
 
 

@@ -9,15 +9,16 @@ import pytest
 
 from runners import interposer
 from runners.fault import Fault
+from tests.runners.program_fakes import interposed
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
-def test_it_is_built_once_for_each_version_of_its_sources(tmp_path: Path) -> None:
-    built = interposer.library(tmp_path)
+def test_it_is_built_once_for_each_version_of_its_sources() -> None:
+    built = interposed()
     stamp = built.stat().st_mtime_ns
-    assert interposer.library(tmp_path) == built
+    assert interposer.library(built.parent) == built
     assert built.stat().st_mtime_ns == stamp
-    assert list(tmp_path.iterdir()) == [built]
+    assert list(built.parent.iterdir()) == [built]
 
 
 def test_without_a_compiler_the_reader_is_told_what_to_install(
@@ -34,7 +35,10 @@ def test_a_worker_finds_the_library_of_the_users_cache_in_its_own_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is built once for all runs, and copied for each; without a compiler nothing is said yet."""
-    user, worker = tmp_path / "user", tmp_path / "worker"
+    user, worker, sources = (tmp_path / name for name in ("user", "worker", "sources"))
+    sources.mkdir()
+    (sources / "small.cpp").write_text("int small() { return 1; }\n")
+    monkeypatch.setattr(interposer, "SOURCES", sources)  # the real ones take ten seconds
     monkeypatch.setenv("HOME", str(user))
     interposer.prepared(worker)
     (built,) = (user / ".cache" / "optiml").glob("*.so")
