@@ -76,18 +76,24 @@ class Answers:
             for name, one in found.items()
         }
 
+    def ask_moved(self, combinations: Sequence[Combination]) -> None:
+        """Have the original run on moved inputs of all of these, where it has not yet."""
+        if self.ask is not None and combinations:
+            self.ask(
+                [
+                    moved
+                    for one in {c.key: c for c in combinations}.values()
+                    for moved in _moved(one)
+                ]
+            )
+
     def moved(self, combination: Combination, name: str) -> list[Storage]:
         """Return an output of the original with all floats moved by some rounding errors, often.
 
         The original is asked now: only what may be decided by rounding needs to know.
         """
-        wanted = [
-            replace(combination, family=f"{combination.family}+{MOVED * (n + 1)}")
-            for n in range(ASKED)
-        ]
-        if self.ask is not None:
-            self.ask(wanted)
-        answers = [self.of(one) for one in wanted]
+        self.ask_moved([combination])
+        answers = [self.of(one) for one in _moved(combination)]
         return [found[name].want for found in answers if found is not None]
 
     def _joined(self) -> dict[str, tuple[str, ...]]:
@@ -120,6 +126,12 @@ class Answers:
     def source(self, combination: Combination) -> str:
         """Say where an answer comes from: reference, double precision, or original."""
         return str(self.described[combination.key].get("source", "original"))
+
+
+def _moved(combination: Combination) -> list[Combination]:
+    return [
+        replace(combination, family=f"{combination.family}+{MOVED * (n + 1)}") for n in range(ASKED)
+    ]
 
 
 def _tell(twin: Future[Json | None], path: Path) -> None:

@@ -75,6 +75,24 @@ def shifts_of(family: str) -> dict[str, int]:
     return {name: int(by) for name, _, by in parts}
 
 
+def possible(got: Storage, answer: Answer, family: str, work: Work) -> bool:
+    """Tell whether rounding may be why an output differs, so that it is worth to ask."""
+    where = places(got, answer, family, work)
+    if where is None:
+        return False
+    count = len(values(answer.want, answer.type, answer.type.fields[0]))
+    return len(where) <= _most(count, family, work) or _large(answer, family)
+
+
+def _large(answer: Answer, family: str) -> bool:
+    """Tell whether these are whole numbers, of inputs nobody declared, larger than is exact."""
+    one, base = answer.type.fields[0], family.partition(TURNED)[0]
+    if one.scalar.kind == "f" or base in {DECLARED, *_PARTLY} or TURNED in family:
+        return False
+    want = values(answer.want, answer.type, one).astype(np.float64)
+    return float(np.abs(want).max(initial=0.0)) >= LARGE
+
+
 def decided(
     got: Storage, answer: Answer, family: str, work: Work, ask: Callable[[], Sequence[Storage]]
 ) -> bool:
@@ -92,10 +110,7 @@ def decided(
         return _explained(answer, mine[where], theirs[where], [
             values(other, answer.type, one)[where] for other in ask()
         ])  # fmt: skip
-    base = family.partition(TURNED)[0]
-    if one.scalar.kind == "f" or base in {DECLARED, *_PARTLY} or TURNED in family:
-        return False
-    if float(np.abs(theirs.astype(np.float64)).max(initial=0.0)) < LARGE:
+    if not _large(answer, family):
         return False
     return _rounded(mine, theirs, [values(other, answer.type, one) for other in ask()])
 

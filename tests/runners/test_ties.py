@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
-from runners import spec, ties
+from runners import spec, ties, verify
+from runners.answers import Answers
 from runners.compare import Answer
 from runners.contents import Combination, Contents
-from runners.cuda_types import parse
+from runners.cuda_types import Storage, parse
 from runners.judge import Judge
 from runners.spec import Json
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -76,6 +77,40 @@ def _decided(got: Any, want: Any, moved: Any, family: str, **more: Any) -> bool:
     work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work(**more)}}).work
     data = got.view(np.uint8)
     return ties.decided(data, _answer(want), family, work, lambda: [moved.view(np.uint8)])
+
+
+class _Asked(Answers):
+    """Answers of an original that gives one more everywhere when its inputs are moved."""
+
+    questions: ClassVar[list[int]] = []
+
+    def ask_moved(self, combinations: Sequence[Combination]) -> None:
+        self.questions.append(len(combinations))
+
+    def moved(self, combination: Combination, name: str) -> list[Storage]:
+        return [(np.arange(5000, dtype=np.int32) + 1).view(np.uint8)]
+
+
+def test_all_that_is_in_doubt_is_asked_about_in_the_end(tmp_path: Path) -> None:
+    """The first few at once, the others together; one among them that is wrong is found."""
+    work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work()}}).work
+    answers, report = _Asked(work, tmp_path), verify.Report()
+    answers.questions.clear()
+    want = np.arange(5000, dtype=np.int32)
+
+    def doubt(by: int) -> verify.Doubt:
+        got = want.copy()
+        got[9] += by
+        combination = Combination({"n": 5000.0}, "declared", 1)
+        return verify.Doubt(combination, _answer(want), got.view(np.uint8), "y[9]")
+
+    assert not verify._excused(report, answers, doubt(2))
+    many = verify.ASKED_AT_ONCE + verify.MOST_DOUBTS + 1
+    assert all(verify._excused(report, answers, doubt(1)) for _ in range(many))
+    assert answers.questions == [verify.MOST_DOUBTS]
+    assert verify._excused(report, answers, doubt(2))
+    with pytest.raises(verify.Wrong):
+        verify._dispel(report, answers)
 
 
 def test_ties_of_few_numbers_are_exact() -> None:
