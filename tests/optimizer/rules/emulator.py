@@ -10,13 +10,9 @@ from tests import host_programs
 
 _SHIM = r"""
 #include <algorithm>
-#include <barrier>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <memory>
-#include <thread>
 #include <vector>
 using std::min; using std::max;
 #define __global__
@@ -44,10 +40,16 @@ template <typename T> T __shfl_xor_sync(unsigned, T v, int mask) {
   wait_for_warp();
   return got;
 }
-void launch(dim3 grid, dim3 block, const std::function<void()>& body);
+void launch_threads(dim3 grid, dim3 block, void (*body)(void*), void* of);
+template <typename F> void launch(dim3 grid, dim3 block, F body) {
+  launch_threads(grid, block, [](void* of) { (*static_cast<F*>(of))(); }, &body);
+}
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 """
 _RUNTIME = r"""
+#include <barrier>
+#include <memory>
+#include <thread>
 constinit thread_local dim3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 double lanes[64][32];
@@ -56,7 +58,7 @@ static thread_local std::barrier<>* block_gate;
 static thread_local Gate* warp_gates;
 void __syncthreads() { block_gate->arrive_and_wait(); }
 void wait_for_warp() { warp_gates[thread_number() / 32]->arrive_and_wait(); }
-void launch(dim3 grid, dim3 block, const std::function<void()>& body) {
+void launch_threads(dim3 grid, dim3 block, void (*body)(void*), void* of) {
   gridDim = grid; blockDim = block;
   unsigned count = block.x * block.y * block.z, blocks = grid.x * grid.y * grid.z;
   // A gate of its own for each block, since threads that have ended leave theirs; the threads stay.
@@ -74,7 +76,7 @@ void launch(dim3 grid, dim3 block, const std::function<void()>& body) {
       blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
       block_gate = block_gates[b].get();
       warp_gates = all_warp_gates[b].data();
-      body();
+      body(of);
       warp_gates[t / 32]->arrive_and_drop();
       block_gate->arrive_and_drop();
       between.arrive_and_wait();

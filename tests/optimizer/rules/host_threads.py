@@ -11,16 +11,11 @@ from tests import host_programs
 
 _SHIM = r"""
 #include <algorithm>
-#include <barrier>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <vector>
 using std::min; using std::max;
 #define __global__
@@ -38,7 +33,8 @@ struct alignas(4) uchar4 { unsigned char x, y, z, w; };
 typedef unsigned char uchar;
 extern constinit thread_local dim3 threadIdx, blockIdx; extern dim3 blockDim, gridDim;
 static const int warpSize = 32;
-extern double slots[1024]; extern std::mutex lock;
+extern double slots[1024];
+struct Alone { Alone(); ~Alone(); };
 static unsigned me() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 void __syncthreads();
 void __syncwarp(unsigned = 0);
@@ -54,20 +50,29 @@ template <class T> T __shfl_xor_sync(unsigned, T v, unsigned d, int = 32) { retu
 template <class T> T __shfl_sync(unsigned, T v, unsigned l, int w = 32) {
   return exchange(v, me() / w * w + l); }
 template <class T, class U> T atomicAdd(T *p, U v) {
-  std::lock_guard<std::mutex> g(lock); T o = *p; *p += v; return o; }
+  Alone alone; T o = *p; *p += v; return o; }
 template <class T, class U> T atomicMax(T *p, U v) {
-  std::lock_guard<std::mutex> g(lock); T o = *p; *p = o > (T)v ? o : (T)v; return o; }
+  Alone alone; T o = *p; *p = o > (T)v ? o : (T)v; return o; }
 template <class T> T __ldg(const T *p) { return *p; }
-void launch(dim3 grid, dim3 block, std::function<void()> f);
+void launch_threads(dim3 grid, dim3 block, void (*f)(void *), void *of);
+template <class F> void launch(dim3 grid, dim3 block, F f) {
+  launch_threads(grid, block, [](void *of) { F mine = *static_cast<F *>(of); mine(); }, &f); }
 """
 _RUNTIME = r"""
+#include <barrier>
+#include <mutex>
+#include <optional>
+#include <thread>
 constinit thread_local dim3 threadIdx, blockIdx; dim3 blockDim, gridDim;
-double slots[1024]; std::mutex lock;
+double slots[1024];
+static std::mutex lock;
+Alone::Alone() { lock.lock(); }
+Alone::~Alone() { lock.unlock(); }
 static std::optional<std::barrier<>> block_barrier;
 static std::vector<std::optional<std::barrier<>>> warp_barrier;
 void __syncthreads() { block_barrier->arrive_and_wait(); }
 void __syncwarp(unsigned) { warp_barrier[me() / 32]->arrive_and_wait(); }
-void launch(dim3 grid, dim3 block, std::function<void()> f) {
+void launch_threads(dim3 grid, dim3 block, void (*f)(void *), void *of) {
   gridDim = grid; blockDim = block; unsigned n = block.x * block.y * block.z;
   for (unsigned b = 0; b < grid.x * grid.y * grid.z; b++) {
     block_barrier.emplace(n); warp_barrier = std::vector<std::optional<std::barrier<>>>((n + 31) / 32);
@@ -76,7 +81,7 @@ void launch(dim3 grid, dim3 block, std::function<void()> f) {
     for (unsigned t = 0; t < n; t++) all.emplace_back([=] {
       threadIdx = dim3(t % block.x, t / block.x % block.y, t / block.x / block.y);
       blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
-      f(); block_barrier->arrive_and_drop(); warp_barrier[me() / 32]->arrive_and_drop(); });
+      f(of); block_barrier->arrive_and_drop(); warp_barrier[me() / 32]->arrive_and_drop(); });
     for (auto &t : all) t.join();
   }
 }
