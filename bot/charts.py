@@ -239,6 +239,7 @@ def roofline(roofs: Sequence[Roof], points: Sequence[Point]) -> Markup:
     placed = [(x(point.intensity), y(point.rate), point) for point in points]
     if len(placed) > 1:
         canvas.path([(px, py) for px, py, _ in placed], "move")
+    highest = min((py for _, py, _ in placed), default=0.0)
     for px, py, point in placed:
         css = "dot won" if point.is_best else "dot origin"
         canvas.dot(px, py, 7, css, f"{point.name}: {point.words}")
@@ -247,7 +248,8 @@ def roofline(roofs: Sequence[Roof], points: Sequence[Point]) -> Markup:
             f"{point.name} · {point.share * 100:.0f} % of its roof" if point.share else point.name
         )
         anchor, shift = ("end", -12) if near_edge else ("start", 12)
-        below = 18 if not point.is_best else -10
+        # The upper point's words stand above it, the lower one's below: so they never meet.
+        below = -10 if py == highest else 22
         canvas.text(px + shift, py + below, words, "label strong", anchor)
     canvas.text(width - 20, height - 6, "operations per DRAM byte →", anchor="end")
     canvas.text(left + 6, 26, "↑ operations per second")

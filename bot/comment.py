@@ -348,7 +348,9 @@ def _reproduce(outcome: Outcome) -> str:
     lines = [f"- {name}: {value}" for name, value in facts if value]
     lines.extend(f"- checked: {line}" for line in checked(outcome.checks))
     if outcome.trajectory.confirmation is not None:
-        lines.append("- confirmed in a fresh process with fresh seeds; that is the figure above")
+        is_program = outcome.trajectory.workload.kind is Kind.PROGRAM
+        where = "fresh processes" if is_program else "a fresh process with fresh seeds"
+        lines.append(f"- confirmed in {where}; that is the figure above")
     lines.extend(f"- note: {phrase(note)}" for note in outcome.trajectory.notes[:5])
     return details("How to reproduce it, and what was checked", "\n".join(lines))
 

@@ -89,7 +89,7 @@ def _launch(outcome: Outcome) -> str:
         )
         if old != new
     ]
-    return f"launch it differently, too: {', '.join(parts)}"
+    return f"the launch changes too: {', '.join(parts)}"
 
 
 def _facts(outcome: Outcome) -> str:
