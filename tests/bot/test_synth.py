@@ -62,7 +62,7 @@ def test_a_description_becomes_a_searched_kernel_with_all_its_files(
     notebook = json.loads((out / synth.NOTEBOOK).read_text())
     assert {one["author"] for one in notebook["attempts"]} == {AUTHOR}
     statuses = [one["status"] for one in notebook["attempts"] if one["thought"] == "library-first"]
-    assert statuses[:2] == ["rejected", "rejected"]
+    assert statuses[:2] == ["rejected", "correct"], "the header first, then a functor of its own"
     found = read_trajectory(out / "trajectory.jsonl")
     assert any(f"(by {AUTHOR})" in note for note in found.notes)
     assert found.baseline.kernel.source in {one["source"] for one in notebook["attempts"]}
