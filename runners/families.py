@@ -18,6 +18,7 @@ from runners.inputs import FREE, Arrays, interleave, shuffled, stream
 from runners.spec import Argument, CaseSpec, Work
 
 DECLARED = "declared"
+HALF_STEPS = "half-steps"
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset({"large", "special", "nan"})
 # The one that has infinities, and those whose values are not all finite.
@@ -31,6 +32,7 @@ EVERY = (
     "offset",
     "one-hot",
     "edges",
+    HALF_STEPS,
     "equal",
     "sorted",
     "large",
@@ -86,6 +88,17 @@ def _edges(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     at = _boundary(len(out), rng)
     if at:
         out[at - 1], out[at] = 50, -50 if data.min() < 0 else 0
+    return out
+
+
+def _half_steps(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Whole numbers and halves between them up to 127, which comes again and again.
+
+    How a half is rounded shows nowhere else but by chance: scaled by their largest, as bytes are,
+    these stay what they are.
+    """
+    out = np.asarray(rng.integers(-254, 255, len(data)) / 2.0)
+    out[:: 1 << 4] = 127
     return out
 
 
@@ -165,6 +178,7 @@ _FLOATS: dict[str, Transform] = {
     "offset": _offset,
     "one-hot": _one_hot,
     "edges": _edges,
+    HALF_STEPS: _half_steps,
     "equal": _equal,
     "sorted": _sorted,
     "large": _large,
@@ -216,8 +230,8 @@ def _field(
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
-        if word == "uniform" and family == "integers":
-            return from_float(np.abs(_integers(wide, scalar, rng)), scalar)
+        if word == "uniform" and family in {"integers", HALF_STEPS}:
+            return from_float(np.abs(_FLOATS[family](wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
     if word == "sorted" and family in {"integers", "equal", "mixed"}:
         return _ascending(family, data, scalar, rng)

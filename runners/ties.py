@@ -21,7 +21,7 @@ from runners import captured
 from runners.compare import Answer, Budget, few_ulp, noise_by_exponent
 from runners.cuda_types import Storage, to_float, values
 from runners.expectation import typical
-from runners.families import DECLARED, SHUFFLED
+from runners.families import DECLARED, HALF_STEPS, SHUFFLED
 from runners.spec import Work
 
 # Moved inputs that the original is asked about: a tie goes either way in each of them.
@@ -31,7 +31,7 @@ ASKED, MOVED, APART = 12, "t", 1000
 SHARE, FEW, FEW_SHARE = 1e-3, 3, 1e-5
 # Small whole numbers and equal ones: what ties there is equal in any precision.
 _EXACT = frozenset({"equal", "integers"})
-_PARTLY = frozenset({"mixed", SHUFFLED})
+_PARTLY = frozenset({"mixed", HALF_STEPS, SHUFFLED})
 _REPEATING = frozenset({"ones", captured.WORD})
 _FINE = 2.0**-24  # roundoff of a float: numbers of fewer digits tie by themselves
 # Whole numbers beyond LARGE are rounded on their way; where MOST of them change with the inputs'

@@ -125,6 +125,8 @@ def test_families_are_what_they_are_called() -> None:
     assert (np.diff(data["sorted"]) >= 0).all()
     assert len(set(data["equal"].tolist())) == 1
     assert (data["one-hot"] == 0).mean() > 0.99
+    assert set((data["half-steps"] * 2 % 2).tolist()) == {0.0, 1.0}
+    assert np.abs(data["half-steps"]).max() == 127
     low, high = int(data["edges"].argmin()), int(data["edges"].argmax())
     assert low == high + 1
     assert low % 1024 == 0
@@ -156,7 +158,7 @@ def test_whole_numbers_without_a_range_may_be_below_zero() -> None:
 def test_uniform_inputs_stay_where_logarithms_are_defined() -> None:
     """A kernel that takes roots of uniform inputs meets no negative ones it did not ask for."""
     work = _work(_pointer(init="uniform"), n=2000)
-    for family in ("times-10", "shifted", "integers", "sorted"):
+    for family in ("times-10", "shifted", "integers", "sorted", "edges", "half-steps"):
         assert _one(work, family).view(np.float32).min() >= 0
 
 
