@@ -77,8 +77,13 @@ class Answers:
         }
 
     def ask_moved(self, combinations: Sequence[Combination]) -> None:
-        """Have the original run on moved inputs of all of these, where it has not yet."""
-        if self.ask is not None and combinations:
+        """Have the original run on moved inputs of all of these, where it has not yet.
+
+        What it does not answer excuses nothing; that it cannot be asked ends no run.
+        """
+        if self.ask is None or not combinations:
+            return
+        with contextlib.suppress(Fault):
             self.ask(
                 [
                     moved

@@ -14,6 +14,7 @@ from runners.answers import Answers
 from runners.compare import Answer
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage, parse
+from runners.fault import Fault
 from runners.judge import Judge
 from runners.spec import Json
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -111,6 +112,17 @@ def test_all_that_is_in_doubt_is_asked_about_in_the_end(tmp_path: Path) -> None:
     assert verify._excused(report, answers, doubt(2))
     with pytest.raises(verify.Wrong):
         verify._dispel(report, answers)
+
+
+def test_an_original_that_cannot_be_asked_excuses_nothing(tmp_path: Path) -> None:
+    """The run goes on, and what differs is wrong."""
+
+    def broken(_wanted: Sequence[Combination]) -> None:
+        raise Fault("RunnerError", "the oracle did not start")
+
+    work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work()}}).work
+    answers = Answers(work, tmp_path, ask=broken)
+    assert answers.moved(Combination({"n": 5000.0}, "declared", 1), "y") == []
 
 
 def test_ties_of_few_numbers_are_exact() -> None:
