@@ -10,8 +10,9 @@ What a candidate may do
     functions; add const, `__restrict__`, launch bounds to a kernel; add a `__global__` function
     when it is launched in place of one with the same parameter types; change launch geometry and
     locals that only geometry uses; add or change macros, numeric constants and
-    `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types that
-    hold nothing but data under names that the original has nowhere.
+    `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types and
+    enumerations that hold nothing but data and device functions, or templates of such types, under
+    names that the original has nowhere; assert what the compiler can check.
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
     assembly that only computes or moves (`optimizer.inline_ptx`), and the statement that lets a

@@ -56,17 +56,13 @@ def test_another_order_of_sums_may_choose_the_other_bin(judge: Judge) -> None:
     assert any(check["layer"] == "rounding" for check in verdict["checks"])
 
 
-WRONG = {
-    "a little off everywhere": BINS.replace("2000.f", "2000.002f"),
-    "one element": BINS.replace("if (i < n)", "if (i == 4321) y[i] = 0; else if (i < n)"),
-}
+WRONG = BINS.replace("if (i < n)", "if (i == 4321) y[i] = 0; else if (i < n)")
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
-@pytest.mark.parametrize("name", WRONG)
-def test_what_no_rounding_explains_is_wrong(judge: Judge, name: str) -> None:
+def test_what_no_rounding_explains_is_wrong(judge: Judge) -> None:
     """Few elements are not enough of an excuse."""
-    verdict = _verdict(judge, WRONG[name], BINS, workload=_work())
+    verdict = _verdict(judge, WRONG, BINS, workload=_work())
     assert verdict["status"] == "wrong result", verdict["log"]
 
 
