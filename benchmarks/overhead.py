@@ -7,7 +7,10 @@ Every example is searched with the real rules, detectors, edit boundary and tuni
 evaluator that answers at once with made-up times (no figure of speed comes from here). Reported
 are milliseconds of the searching thread's processor time an evaluation, over the whole search and
 over its fifths, the most memory that the process had by then, and how many processes wanted a
-core meanwhile: what shares the caches of the cores makes the same work take longer.
+core meanwhile: what shares the caches of the cores makes the same work take longer. Beside them
+stands, by fifths, what does not depend on the machine: how many candidates an evaluation edits for
+the first time, how many files it looks at (a candidate that is edited long after it was tried is
+looked at anew), and the characters of a candidate.
 """
 
 from __future__ import annotations
@@ -24,17 +27,21 @@ import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from unittest import mock
 
 from bot import projects
 from optimizer import plugins
+from optimizer import source as sources
 from optimizer.boundary import violations
 from optimizer.budget import Budget, SearchSettings
 from optimizer.diagnosis import Diagnosis
 from optimizer.model import (
     CaseTimes,
     Effort,
+    Finding,
     Kernel,
     Measurement,
+    Proposal,
     Resources,
     Status,
     Step,
@@ -43,11 +50,35 @@ from optimizer.model import (
 )
 from optimizer.policies.rules import RulePolicy
 from optimizer.search import search
+from optimizer.syntax import Syntax
 from optimizer.tools import Tools
 from optimizer.tuning import tune
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 SLOWEST, FASTEST = 0.8, 1.6  # made-up speedups lie between
+
+
+class Counted(RulePolicy):
+    """The rules, counting the candidates they are asked about for the first time."""
+
+    asked: set[str]
+
+    def propose(self, step: Step, findings: Sequence[Finding], limit: int) -> Sequence[Proposal]:
+        """Return what the rules propose."""
+        self.asked.add(step.kernel.digest)
+        return super().propose(step, findings, limit)
+
+
+class Looks:
+    """Counts the files that are looked at: each is a new `Syntax`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, text: str) -> Syntax:
+        """Return the syntax of a text."""
+        self.count += 1
+        return Syntax(text)
 
 
 class AtOnce:
@@ -82,30 +113,45 @@ class AtOnce:
 
 def measured(kernel: Kernel, workload: Workload, evaluations: int) -> dict[str, object]:
     """Search once and return milliseconds an evaluation, with the size of the tree."""
-    marks: list[float] = []
-    evaluator = AtOnce()
+    marks: list[tuple[float, int, int, int]] = []
+    evaluator, looks = AtOnce(), Looks()
+    policy = Counted(plugins.rules(), workload.accept)
+    policy.asked = set()
+    length = 0
 
-    def on_step(_: Step) -> None:
-        marks.append(time.thread_time() - evaluator.seconds)
+    def on_step(step: Step) -> None:
+        nonlocal length
+        length += len(step.kernel.source)
+        spent = time.thread_time() - evaluator.seconds
+        marks.append((spent, len(policy.asked), looks.count, length))
 
     tools = Tools(
-        RulePolicy(plugins.rules(), workload.accept),
+        policy,
         evaluator,
         detectors=(Diagnosis({}),),
         tune=tune,
         boundary=violations,
     )
     settings = SearchSettings(finalists=0, confirmations=0, shorten=False, profile=False)
-    search(kernel, workload, tools, Budget(evaluations), on_step, settings=settings)
+    with mock.patch.object(sources, "Syntax", looks):
+        search(kernel, workload, tools, Budget(evaluations), on_step, settings=settings)
     count = len(marks) - 1
     ends = [count * part // 5 for part in range(6)]
+
+    def fifths(what: int, scale: float = 1.0) -> list[float]:
+        return [
+            round(scale * (marks[b][what] - marks[a][what]) / max(1, b - a), 2)
+            for a, b in pairwise(ends)
+        ]
+
     return {
         "lines": len(kernel.source.splitlines()),
         "steps": count,
-        "ms": round(1e3 * (marks[-1] - marks[0]) / max(1, count), 2),
-        "ms_fifths": [
-            round(1e3 * (marks[b] - marks[a]) / max(1, b - a), 2) for a, b in pairwise(ends)
-        ],
+        "ms": round(1e3 * (marks[-1][0] - marks[0][0]) / max(1, count), 2),
+        "ms_fifths": fifths(0, 1e3),
+        "edited_fifths": fifths(1),
+        "looks_fifths": fifths(2),
+        "characters_fifths": fifths(3),
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "load": round(os.getloadavg()[0], 1),
     }
