@@ -31,6 +31,7 @@ REMEDIES = frozenset(
         "specialize",
         "unroll",
         "shuffle-reduce",
+        "shuffle-tree",
         "shuffle-scan",
         "scan-loop",
         "privatize-atomics",
