@@ -112,7 +112,7 @@ def pinned(
             for n in f.variables.nodes("number_literal")
             if integer(source.of(n)) == old and old > 2
         ]
-        if free and new < old and strided(source, f, name, literals):
+        if free and strided(source, f, name, literals):
             literals = []
         if any(sizes_shared(n) for n in literals) or (literals and not free):
             if not all(sizes_shared(n) or by_block(source, n) for n in literals):

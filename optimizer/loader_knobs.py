@@ -118,7 +118,7 @@ def _tied(source: Source, f: Function, axis: int, old: int, new: int) -> Places 
             return None
         places[constants[0].value_span] = new
     literals = [n for n in f.variables.nodes("number_literal") if integer(source.of(n)) == old]
-    if free and new < old and strided(source, f, "xyz"[axis], literals):
+    if free and strided(source, f, "xyz"[axis], literals):
         literals = []
     if literals and not constants and (not free or any(sizes_shared(n) for n in literals)):
         if old <= 2 or not all(sizes_shared(n) or by_block(source, n) for n in literals):
