@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -260,6 +262,44 @@ def test_another_rounding_is_no_other_result(fakes: Fakes) -> None:
     verdict = judge(fakes, "ok", "rounding")
     assert verdict["status"] == "correct"
     assert any(check["error"] for check in verdict["checks"])
+
+
+@pytest.mark.parametrize(
+    ("words", "printed", "said"),
+    [
+        (("odd", "odd", "even"), "an even number", ""),
+        (("odd",) * 9, "an even number", 'prints "an even number" instead of "an odd number"'),
+    ],
+)
+def test_a_word_is_held_against_a_candidate_when_the_original_keeps_to_it(
+    words: tuple[str, ...], printed: str, said: str
+) -> None:
+    """One that the clock chooses may have been the same in the few runs before."""
+    left = iter(words)
+
+    def run(*_: object) -> Any:
+        text = f"an {next(left)} number"
+        return SimpleNamespace(exit=0, stdout=text, report=SimpleNamespace(broken=False))
+
+    trial: Any = SimpleNamespace(
+        request={"baseline": {"path": "original"}},
+        seed=1,
+        deadline=math.inf,
+        runner=SimpleNamespace(run=run),
+        _limit=lambda _original: 1.0,
+    )
+    original: Any = SimpleNamespace(
+        stdouts=("an odd number",) * 4,
+        main_poison="random",
+        seconds=0.1,
+        arguments=(),
+        idle=0.0,
+        cut=None,
+        exit=0,
+    )
+    assert program._Trial._otherwise(trial, original, printed) == said
+    # It is run until it has said so once, and no more than so many times.
+    assert len(list(left)) == len(words) - (3 if not said else program.MORE_WORDS)
 
 
 def test_a_program_that_prints_pass_is_judged_by_its_buffers(fakes: Fakes) -> None:
