@@ -43,8 +43,9 @@ EVERY = (
 )
 # What a buffer that is added to may hold before: something else than its first contents.
 STARTED = "started"
-# Whole numbers that nothing was said of, half of them below zero.
-SIGNED = "signed"
+# Whole numbers that nothing was said of, half of them below zero; sums of a few hundred of those
+# below 100 fit into a short, of these they do not.
+SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -225,7 +226,8 @@ def _field(
     if family == SIGNED:
         if not _signs(init, scalar):
             return data
-        return np.asarray(np.where(rng.random(len(data)) < 0.5, -data, data))
+        wide = data * TIMES_SIGNED if scalar.size >= LEAST_WIDE else data
+        return np.asarray(np.where(rng.random(len(data)) < 0.5, -wide, wide))
     if word == captured.WORD:
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:

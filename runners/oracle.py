@@ -86,6 +86,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if families.signed(work):
         # Behind all: where such numbers are indices or lengths the original breaks.
         extra.append(Combination(middle, families.SIGNED, seed))
+        if full and ordered[-1] is not middle and weight(ordered[-1]) <= LARGE:
+            extra.append(Combination(ordered[-1], families.SIGNED, seed))
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
