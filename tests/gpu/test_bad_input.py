@@ -45,6 +45,7 @@ PROGRAM = """\
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
+#include <unistd.h>
 __global__ void fill(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] = i * 0.5f;
@@ -180,7 +181,11 @@ def test_a_broken_project_gets_one_message_and_its_exit_code(case: Case, tmp_pat
         # A status of its own is how a program may end whose work went well, unless it says otherwise.
         ('puts("error: no input"); return 3;', "exits with 3"),
         ("abort();", "signal 6"),
-        ("for (volatile int spin = 0;;) { }", "smaller arguments"),
+        # One that is long without the GPU is judged by what it has done until then.
+        (
+            "for (;; usleep(1000)) { fill<<<16, 256>>>(x, 4096); cudaDeviceSynchronize(); }",
+            "smaller arguments",
+        ),
     ],
 )
 def test_a_broken_program_gets_one_message(body: str, words: str, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ class Family:
     launches: dict[str, Json] = field(default_factory=dict)
     tolerance: Json = field(default_factory=lambda: {"rtol": 1e-5, "atol": 1e-6})
     kind: str = "kernel"
+    edit_host: bool = False
 
     def job(
         self, text: str, launch: Json | None = None, effort: str = "screen", seed: int = 1
@@ -48,6 +49,7 @@ class Family:
                 "launch": self.launch or None,
                 "build": {"flags": ["-O3", "-std=c++17"], "include": []},
                 "root": ".",
+                "accept": {"edit_host": self.edit_host},
             },
             "device": "cuda:0",
             "effort": effort,
@@ -483,6 +485,7 @@ CHAIN = Family(
         "fewer rounds at this size": _ENTRY.replace("k < 50", "k < (n > 5000 ? 40 : 50)"),
     },
     kind="entry",
+    edit_host=True,
 )
 
 ALLOCATING = _ENTRY.replace(
