@@ -51,6 +51,9 @@ def thriftiest(finals: Finals, final: Final, aa: Measurement | None, *, hurry: b
             pass
         except (RunnerError, BaselineError) as error:
             why = error.message
+    if thrift.found is not None:
+        notes = (*thrift.notes, f"what weighed less was not confirmed: {why}")
+        return replace(thrift.found, notes=notes)
     notes = (*final.notes, *thrift.notes, f"energy was not measured: {why}")
     return replace(final, notes=notes)
 
@@ -84,6 +87,7 @@ class Thrift:
         self.finals, self.tree = finals, finals.tree
         self.accept, self.off = finals.accept, bias(aa, finals.accept)
         self.notes: list[str] = []
+        self.found: Final | None = None
 
     def settled(self, final: Final) -> Final:
         """Return the winner for time, or what is as fast for less energy, its energy measured."""
@@ -158,19 +162,26 @@ class Thrift:
         ranked.sort(key=lambda step: -(saving(known[step.number]) or 0.0))
         raced = ranked[: self.finals.settings.confirmations]
         accept = stricter(self.accept, max(1, len(raced)), self.off)
+        least_so_far = 0.0
         for step in raced:
+            # A weighing that was off puts one first that falls short of what others weighed.
+            if (saving(known[step.number]) or 0.0) <= least_so_far * WORTH:
+                break
             verdict = self.confirmed(step)
             refused = self.slower(step, verdict, self.tree.root.step.verdict, accept)
             if not refused:
                 seen = self.read(step)
                 energy = energy_of(seen.measurement) if seen.status is Status.CORRECT else None
-                if enough(energy, accept):
-                    return Final(step.number, joined(verdict, seen), tuple(self.notes))
-                refused = f"step {step.number} was not confirmed to take less energy"
-            self.notes.append(refused)
+                own = saving(energy) or 0.0
+                if not enough(energy, accept):
+                    refused = f"step {step.number} was not confirmed to take less energy"
+                elif own > least_so_far:
+                    self.found, least_so_far = Final(step.number, joined(verdict, seen)), own
+            if refused:
+                self.notes.append(refused)
             if self.finals.meter.overtime:
                 break
-        return Final(notes=tuple(self.notes))
+        return replace(self.found or Final(), notes=tuple(self.notes))
 
     def rivals(self, winner: Step | None, most: int = WEIGHED) -> list[Step]:
         """Return candidates about as fast as the winner, or at least as the original; best first.

@@ -46,6 +46,7 @@ class Subject:
     speed: float = 1.0
     saving: float = 1.0
     confirmed: float | None = None
+    weighs: float | None = None
     fails: frozenset[Effort] = frozenset()
     unmeasured: frozenset[Effort] = frozenset()
     memory: int | None = 100
@@ -85,9 +86,8 @@ class World:
         )
         if effort in {Effort.WEIGH, Effort.ENERGY}:
             pairs = 2 if effort is Effort.WEIGH else 4
-            less = tuple(
-                50.0 / one.saving * math.exp(draw.gauss(0, self.noise)) for _ in range(pairs)
-            )
+            own = one.weighs if effort is Effort.WEIGH and one.weighs else one.saving
+            less = tuple(50.0 / own * math.exp(draw.gauss(0, self.noise)) for _ in range(pairs))
             energy = Energy((CaseEnergy("n=1", less, (50.0,) * pairs),))
             if effort in one.unmeasured:
                 energy = Energy(unavailable="MIG is on")
@@ -199,6 +199,31 @@ def test_energy_prefers_the_thriftiest_that_is_no_slower() -> None:
     found = run(world, "energy")
     assert found.best.kernel.source == "b"
     assert saving(energy(found)) == pytest.approx(1.9, rel=0.01)
+
+
+def test_a_weighing_that_was_off_decides_nothing() -> None:
+    """Who came first by it falls short of what the next one weighed, which is confirmed as well."""
+    world = World({"a": Subject(1.3, 1.2, weighs=1.6), "b": Subject(1.4, 1.3), "c": Subject(1.4)})
+    found = run(world, "energy")
+    assert found.best.kernel.source == "b"
+    assert saving(energy(found)) == pytest.approx(1.3, rel=0.01)
+    assert ("c", Effort.ENERGY) not in world.asked
+
+
+def test_what_was_confirmed_is_offered_when_the_next_one_is_interrupted() -> None:
+    """A second opinion costs nothing that is known."""
+
+    class Interrupted(World):
+        def verdict(self, name: str, effort: Effort) -> Verdict:
+            if (name, effort) == ("b", Effort.CONFIRM):
+                raise KeyboardInterrupt
+            return super().verdict(name, effort)
+
+    world = Interrupted({"a": Subject(1.3, 1.2, weighs=1.6), "b": Subject(1.4, 1.3)})
+    found = run(world, "energy")
+    assert found.best.kernel.source == "a"
+    assert saving(energy(found)) == pytest.approx(1.2, rel=0.01)
+    assert "what weighed less was not confirmed: interrupted" in found.notes
 
 
 def test_an_energy_search_values_measured_savings() -> None:
