@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runners import makefile_names
+from runners.flags import repository
 
 SCRIPTS = ("run", "run.sh", "run_all.sh", "test.sh", "benchmark.sh", "bench.sh", "verify.sh")
 READMES = ("README.md", "README", "README.txt", "Readme.md", "readme.md", "README.rst")
-MOST_BYTES, MOST_WORDS, MOST_LENGTH = 1 << 18, 24, 200
+MOST_BYTES, MOST_LINE, MOST_WORDS, MOST_LENGTH = 1 << 18, 1000, 24, 200
 _TAKES = re.compile(r"\bmain\s*\(\s*(?:const\s+)?int\s+\w+\s*,")
 _READS = re.compile(r"\bargv\b")
 _MAIN = re.compile(r"^[ \t]*(?:extern\s+\"C\"\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE)
@@ -30,7 +31,7 @@ _ENDS = re.compile(r"\s(?:\d?>|\||&|;|#|<)|[;|&`]")
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _FILE = re.compile(r"/|\.[A-Za-z]\w*$")
 _RESULT = re.compile(r"out|res|log|\.(?:ppm|png|bmp|pgm)$", re.IGNORECASE)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 _COUNTED = re.compile(r"\bargc\s*(!=|<|<=|==)\s*(\d+)")
 # Names that programs of other folders have, too.
 _COMMON = {
@@ -71,7 +72,8 @@ class Found:
 def usual(text: str, file: Path) -> Found | None:
     """Return what a program is usually run with; None where it takes nothing or nothing is found.
 
-    Files that the words name are there, relative to the program's folder.
+    Files that the words name are there, relative to the program's folder. Nothing is looked at that
+    lies outside of the repository: whose program it is may be a stranger.
     """
     if not _TAKES.search(text) or not _READS.search(text):
         return None
@@ -87,7 +89,7 @@ def usual(text: str, file: Path) -> Found | None:
         for name in READMES
     ]
     for place, origin, prose in places:
-        lines = _read(place)
+        lines = _read(place) if _is_near(place, folder) else ""
         if lines:
             makefile = place.name in makefile_names.MAKEFILES
             commands = _of_makefile(lines) if makefile else lines.splitlines()
@@ -107,9 +109,17 @@ def usual(text: str, file: Path) -> Found | None:
 def _read(place: Path) -> str:
     try:
         with place.open("rb") as file:
-            return file.read(MOST_BYTES).decode(errors="replace").replace("\\\n", " ")
+            text = file.read(MOST_BYTES).decode(errors="replace").replace("\\\n", " ")
     except OSError:
         return ""
+    # Nobody writes a command on a line so long, and looking for one would take long.
+    return "\n".join(line for line in text.split("\n") if len(line) <= MOST_LINE)
+
+
+def _is_near(place: Path, folder: Path) -> bool:
+    """Tell whether a place is in the repository of a folder, wherever links in it lead."""
+    home = folder.resolve()
+    return (repository(home) or home.parent) in place.resolve().parents
 
 
 def _of_makefile(lines: str) -> Iterator[str]:
@@ -129,7 +139,7 @@ def _first(
     `above` tells that the lines are of the folder above, where a name may be another program's.
     """
     for line in lines:
-        if line.lstrip().startswith("#") and not prose:
+        if len(line) > MOST_LINE or (line.lstrip().startswith("#") and not prose):
             continue
         for name in _WORD.finditer(line):
             if not _is_program(name[0], file.stem, any_name=any_name):
@@ -178,7 +188,7 @@ def _fits(word: str, folder: Path, *, prose: bool) -> bool:
         return True
     if _FILE.search(word) and not word.startswith("-"):
         try:
-            there = (folder / word).exists()
+            there = _is_near(folder / word, folder) and (folder / word).exists()
         except OSError:
             return False
         return there or (not prose and "/" not in word and _RESULT.search(word) is not None)
@@ -196,7 +206,7 @@ def _guessed(text: str) -> tuple[str, ...]:
     found = []
     for number in range(1, count + 1):
         read = re.search(
-            rf"(?:(\w+)\s*(?:=|\()\s*(?:\([\w ]+\)\s*)?)?(?:std\s*::\s*)?"
+            rf"(?:(\w{{1,64}})\s*(?:=|\()\s*(?:\([\w ]+\)\s*)?)?(?:std\s*::\s*)?"
             rf"(ato(?:i|l|ll|f)|strtou?ll?|strto[fd]|sto\w+)\s*\(\s*argv\s*\[\s*{number}\s*\]",
             text,
         )

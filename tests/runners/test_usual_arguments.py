@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,39 @@ def test_a_program_is_run_with_them_unless_the_user_says_otherwise(tmp_path: Pat
     assert work.program.runs == (("7", "1"),)
     assert other.remarks == ()
     assert makefile_names.arguments(tmp_path) == "4096 10"
+
+
+def test_nothing_outside_of_the_repository_is_looked_at(tmp_path: Path) -> None:
+    """Neither read, through a link too, nor asked whether it is there."""
+    root = tmp_path / "repository"
+    for place in (root / ".git", root / "link"):
+        place.mkdir(parents=True)
+    (tmp_path / "README.md").write_text("./main 1 2\n")
+    (tmp_path / "data.bin").write_text("")
+    for folder in (root, root / "link"):
+        (folder / "main.cu").write_text(READS)
+        assert usual(READS, folder / "main.cu") is None
+        (folder / "run.sh").symlink_to(tmp_path / "README.md")
+        assert usual(READS, folder / "main.cu") is None
+        (folder / "run.sh").unlink()
+        (folder / "run.sh").write_text(f"./main {tmp_path}/data.bin\n./main ../data.bin\n")
+        assert usual(READS, folder / "main.cu") is None
+        (folder / "run.sh").unlink()
+    (root / "README.md").write_text("./main 3 4\n")
+    found = usual(READS, root / "main.cu")
+    assert found is not None
+    assert found.words == ("3", "4")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 250_000, "./main " * 30_000, "run: a\n\t" + "./main " * 30_000, "/* " * 80_000],
+)
+@pytest.mark.parametrize("name", ["Makefile", "run.sh", "main.cu"])
+def test_text_that_is_made_to_be_slow_is_read_fast(tmp_path: Path, name: str, text: str) -> None:
+    """Patterns are tried on lines that a person could have written."""
+    program = READS + text if name == "main.cu" else READS
+    (tmp_path / name).write_text(text)
+    begun = time.process_time()
+    assert usual(program, tmp_path / "main.cu") is None
+    assert time.process_time() - begun < 10
