@@ -26,7 +26,7 @@ _SUFFIXES = (".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl", ".inc", ".cu")
 _GUARD = re.compile(r"\s*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n\s*#[ \t]*define[ \t]+\1\b")
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", re.MULTILINE)
 _DEVICE = re.compile(r"\b__(?:global|device)__\b")
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_BLANK = re.compile(r"\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class _Walk:
             return True
         if user not in self._files and user not in standing:
             return True
-        if not later or _GUARD.match(_COMMENT.sub(" ", text)):
+        if not later or _GUARD.match(text, _begins(text)):
             return False
         hidden = all(one.plain and (u in self._files or u in standing) for u, one in later)
         return not (_ONCE.search(text) and hidden)
@@ -208,3 +208,18 @@ def _misleads(file: Text, standing: Collection[Path], folders: Sequence[Path]) -
         if seen != {one.path}:
             return True
     return False
+
+
+def _begins(text: str) -> int:
+    """Return where a text begins behind its first comments."""
+    at = 0
+    while True:
+        blank = _BLANK.match(text, at)
+        at = blank.end() if blank is not None else at
+        end = {"//": "\n", "/*": "*/"}.get(text[at : at + 2])
+        if end is None:
+            return at
+        found = text.find(end, at + 2)
+        if found < 0:
+            return len(text)
+        at = found + len(end)

@@ -11,7 +11,7 @@ from bot import projects
 from optimizer.model import Kernel, Workload
 from optimizer.source import Source
 from optimizer.written_out import header_macros
-from runners import joined, lone_program
+from runners import header_tree, joined, lone_program
 from runners.builder import CompilingBuilder
 from runners.compiler import Compiler
 from runners.fault import Fault
@@ -235,3 +235,18 @@ def test_programs_with_headers_elsewhere_compile(tmp_path: Path) -> None:
         compiler = Compiler(find_toolchain(), sandbox, tmp_path / "scratch")
         built = CompilingBuilder(compiler, 90).build(kernel, work)
     assert built.artifact is not None, built.verdict and built.verdict.log
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("// a\n/* b */\n#ifndef A\n", 13),
+        ("#ifndef A\n/* b */", 0),
+        ("/* never ends", 13),
+        ("// no line", 10),
+        ("/* " * 100_000, 300_000),
+    ],
+)
+def test_a_header_begins_behind_its_first_comments(text: str, at: int) -> None:
+    """An include guard is looked for there, in one look at the text."""
+    assert header_tree._begins(text) == at
