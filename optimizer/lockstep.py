@@ -24,6 +24,7 @@ BARRIER = "__syncthreads"
 _MOST_STEPS = 400_000
 _MOST_ROUNDS = 4096
 _SEVERAL = -1
+_LARGE = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,7 +541,7 @@ def _number(value: Value) -> int:
 
 def _sum(a: Value, b: Value) -> Value:
     if isinstance(a, int) and isinstance(b, int):
-        return a + b
+        return _small(a + b)
     left, right = (v.places if isinstance(v, Held) else v and -1 for v in (a, b))
     if left < 0 or right < 0 or left & right:
         raise UnknownError  # a number is no element, and no element counts twice
@@ -578,13 +579,20 @@ def _rest(a: int, b: int) -> int:
 def _shifted(a: int, b: int) -> int:
     if b > 31:
         raise UnknownError
-    return a << b
+    return _small(a << b)
+
+
+def _small(number: int) -> int:
+    """Return a number that an `int` holds: larger ones wrap there, and here grow without end."""
+    if abs(number) >= _LARGE:
+        raise UnknownError
+    return number
 
 
 _COMPARISONS = ("<", ">", "<=", ">=", "==", "!=")
 _OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
+    "-": lambda a, b: _small(a - b),
+    "*": lambda a, b: _small(a * b),
     "/": _quotient,
     "%": _rest,
     "<<": _shifted,

@@ -262,3 +262,12 @@ def test_other_shared_elements_must_not_be_read_behind() -> None:
 def test_blocks_of_unknown_size_stay() -> None:
     assert not edits(BODIES["held back"], RUN.replace(", BS>>>", ", n>>>"))
     assert not edits(BODIES["held back"], RUN.replace(", BS>>>", ", 48>>>"))
+
+
+@pytest.mark.parametrize("grows", ["seed *= seed", "seed = seed << 30", "seed -= -seed << 29"])
+def test_numbers_that_no_int_holds_are_not_worked_out(grows: str) -> None:
+    """They wrap on the device; squared in every round they would fill the memory of who looks."""
+    body = BODIES["added"].replace("int off = 1;", "int off = 1, seed = 3;")
+    assert edits(body)
+    body = body.replace("    s[t] += v;", f"    s[t] += v;\n    {grows};")
+    assert not edits(body)
