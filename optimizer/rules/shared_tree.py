@@ -12,6 +12,7 @@ from optimizer.accesses import Access
 from optimizer.functions import Function
 from optimizer.loops import Loop
 from optimizer.source import Source
+from optimizer.spans import Replacement
 from optimizer.syntax import contains, field, operator, stripped, walk
 from optimizer.variables import Variable
 
@@ -232,6 +233,19 @@ def _of_host(source: Source, host: Function, node: Node) -> int | None:
     if not variable.settled or variable.init is None or variable.element not in _INTEGERS:
         return None
     return _of_host(source, host, variable.init)
+
+
+def counter_removed(source: Source, loop: Loop) -> list[Replacement]:
+    """Return the removal of a counter declared in front of a loop that is rewritten without it."""
+    outside = loop.variable
+    if outside is None or contains(loop.node, outside.name_node):
+        return []
+    alone = all(
+        contains(loop.node, u.node) or contains(outside.declaration, u.node) for u in outside.uses
+    )
+    if not alone or len(outside.declaration.named_children) != 2:
+        return []
+    return [(*source.statement_span(outside.declaration), "")]
 
 
 def only_first_kept(fn: Function, loop: Loop, arrays: Sequence[Folded]) -> bool:

@@ -12,13 +12,13 @@ from optimizer.geometry import block_extents
 from optimizer.lockstep import BARRIER, Block, Held, UnknownError
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.shared_tree import number_passed
+from optimizer.rules.tiles_text import WARP, Names, summed_up
 from optimizer.source import Source
 from optimizer.spans import Replacement
 from optimizer.syntax import ancestors, contains, field, walk
 from optimizer.variables import Variable
 
 _NAME = "shuffle-scan"
-_WARP = 32
 _LOOPS = ("for_statement", "while_statement")
 _TYPES = frozenset({
     "float", "double", "int", "unsigned", "unsigned int", "long long", "unsigned long long",
@@ -64,7 +64,7 @@ def shuffle_scan(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         if len(fn.barriers) < 2 and not any(_waiting(source, lp.node) for lp in fn.loops):
             continue
         block = block_extents(kernel, source, fn)
-        if block is None or block[1:] != (1, 1) or block[0] % _WARP or not 0 < block[0] <= 1024:
+        if block is None or block[1:] != (1, 1) or block[0] % WARP or not 0 < block[0] <= 1024:
             continue
         for statements in _stretches(source, fn):
             scan = _scan(source, fn, statements, block[0])
@@ -325,11 +325,7 @@ def _rewrite(source: Source, fn: Function, scan: _Scan, threads: int) -> list[Re
 
 def _lines(source: Source, scan: _Scan, threads: int, taken: list[str], step: str) -> list[str]:
     kind, share = scan.array.written, scan.share
-
-    def fresh(base: str) -> str:
-        taken.append(source.fresh_name(base, *taken))
-        return taken[-1]
-
+    fresh = Names(source, taken)
     lane, own, before = fresh("lane"), fresh("sum"), fresh("before")
     mine = [fresh("own" if share == 1 else f"own{i}") for i in range(share)]
     at = "threadIdx.x" if share == 1 else f"{share} * threadIdx.x"
@@ -345,25 +341,25 @@ def _lines(source: Source, scan: _Scan, threads: int, taken: list[str], step: st
         inner = at if not i else f"{at} + {i}"
         return f"{array.name}[{base // row}][{inner}]"
 
-    lines = [f"{BARRIER}();", f"const int {lane} = threadIdx.x % {_WARP};"]
+    lines = [f"{BARRIER}();", f"const int {lane} = threadIdx.x % {WARP};"]
     lines += [f"const {kind} {n} = {element(scan.array, scan.first, i)};"
               for i, n in enumerate(mine)]  # fmt: skip
     lines.append(f"{kind} {own} = {' + '.join(mine)};")
-    below, offset = fresh("below"), fresh("reach")
-    lines += _up(kind, own, lane, below, offset, step)
-    warps = threads // _WARP
+    up = (fresh("below"), fresh("reach"))
+    lines += summed_up(kind, own, lane, up, step)
+    warps = threads // WARP
     sums, total = fresh("warp_sums"), fresh("warp_sum")
     if warps > 1:
         first = f"{sums}[{lane}]"
-        if warps < _WARP:
+        if warps < WARP:
             first = f"{lane} < {warps} ? {first} : 0"
         lines += [
-            f"__shared__ {kind} {sums}[{_WARP}];",
-            f"if ({lane} == {_WARP - 1}) {sums}[threadIdx.x / {_WARP}] = {own};",
+            f"__shared__ {kind} {sums}[{WARP}];",
+            f"if ({lane} == {WARP - 1}) {sums}[threadIdx.x / {WARP}] = {own};",
             f"{BARRIER}();",
-            f"if (threadIdx.x < {_WARP}) {{",
+            f"if (threadIdx.x < {WARP}) {{",
             f"{step}{kind} {total} = {first};",
-            *(f"{step}{line}" for line in _up(kind, total, lane, below, offset, step)),
+            *(f"{step}{line}" for line in summed_up(kind, total, lane, up, step)),
             f"{step}{sums}[{lane}] = {total};",
             "}",
             f"{BARRIER}();",
@@ -373,7 +369,7 @@ def _lines(source: Source, scan: _Scan, threads: int, taken: list[str], step: st
         f"if ({lane} == 0) {before} = 0;",
     ]
     if warps > 1:
-        lines.append(f"if (threadIdx.x >= {_WARP}) {before} += {sums}[threadIdx.x / {_WARP} - 1];")
+        lines.append(f"if (threadIdx.x >= {WARP}) {before} += {sums}[threadIdx.x / {WARP} - 1];")
     for i, name in enumerate(mine):
         place = element(scan.result, scan.last, i)
         if scan.inclusive:
@@ -387,13 +383,3 @@ def _lines(source: Source, scan: _Scan, threads: int, taken: list[str], step: st
     lines += [f"{v.name} = {number};" for v, number in scan.settled]
     lines.append(f"{BARRIER}();")
     return lines
-
-
-def _up(kind: str, name: str, lane: str, below: str, offset: str, step: str) -> list[str]:
-    """Return the lines that add to a value of each lane those of all lanes below."""
-    return [
-        f"for (int {offset} = 1; {offset} < {_WARP}; {offset} *= 2) {{",
-        f"{step}const {kind} {below} = __shfl_up_sync(0xffffffff, {name}, {offset});",
-        f"{step}if ({lane} >= {offset}) {name} += {below};",
-        "}",
-    ]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from optimizer.functions import Function
 from optimizer.loops import Loop
-from optimizer.rules.shared_tree import SUFFIXES, Clean, Folded
+from optimizer.rules.shared_tree import SUFFIXES, Clean, Folded, counter_removed
 from optimizer.source import Source
 from optimizer.spans import Replacement, line_end, line_start
-from optimizer.syntax import contains, field, span
+from optimizer.syntax import field, span
 
 WARP = 32
 
@@ -51,14 +51,7 @@ def rewritten(
             "__syncthreads();",
         ]  # fmt: skip
     edits.append((*span(loop.node), f"\n{margin}".join(lines)))
-    outside = loop.variable
-    if outside is not None and not contains(loop.node, outside.name_node):
-        alone = all(
-            contains(loop.node, u.node) or contains(outside.declaration, u.node)
-            for u in outside.uses
-        )
-        if alone and len(outside.declaration.named_children) == 2:
-            edits.append((*source.statement_span(outside.declaration), ""))
+    edits += counter_removed(source, loop)
     return sorted((e for e in edits if e[0] != e[1] or e[2]), key=lambda e: (e[0], e[1]))
 
 

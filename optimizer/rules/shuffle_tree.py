@@ -12,7 +12,7 @@ from optimizer.functions import Function
 from optimizer.geometry import block_extents
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
-from optimizer.rules.shared_tree import folded_arrays, halving
+from optimizer.rules.shared_tree import counter_removed, folded_arrays, halving
 from optimizer.source import Source
 from optimizer.spans import Replacement, replace
 from optimizer.syntax import contains, field, operator, span, stripped, walk
@@ -290,14 +290,7 @@ def _edits(source: Source, fn: Function, loop: Loop, tree: _Tree, block: int) ->
     lines += _under("threadIdx.x == 0", firsts, step)
     lines.append("__syncthreads();")
     edits = [(*span(loop.node), f"\n{margin}".join(lines))]
-    outside = loop.variable
-    if outside is not None and not contains(loop.node, outside.name_node):
-        alone = all(
-            contains(loop.node, u.node) or contains(outside.declaration, u.node)
-            for u in outside.uses
-        )
-        if alone and len(outside.declaration.named_children) == 2:
-            edits.append((*source.statement_span(outside.declaration), ""))
+    edits += counter_removed(source, loop)
     return sorted(edits)
 
 
