@@ -116,9 +116,9 @@ class BurnStage(DeviceStage):
         super().resize(slabs)
 
     def _fresh(self, which: int, *, second_of_pair: bool) -> None:
-        """Fill every slab; what was captured refills with the poison of its time: capture anew."""
+        """Fill every slab; a captured refill has the poison of its time: capture it anew."""
         super()._fresh(which, second_of_pair=second_of_pair)
-        if not second_of_pair:
+        if self.in_place and not second_of_pair:
             self._forget()
 
     def _forget(self) -> None:
