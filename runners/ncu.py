@@ -60,15 +60,19 @@ def ncu_command(
     invocations: str = "",
     launches: int = 0,
     warm: bool = False,
+    ends: bool = False,
 ) -> list[str]:
     """Return the command that profiles `target` into `report` (`.ncu-rep` is appended by ncu).
 
     `kernels` are plain names to profile, all when empty. `invocations` is a regular expression of
     invocation numbers of each kernel. `launches` bounds the profiled launches of the session.
     `warm` keeps what earlier launches left in the caches, which ncu empties before each pass
-    otherwise. Clocks are left alone: they belong to the machine's owner.
+    otherwise. Clocks are left alone: they belong to the machine's owner. With `ends` the target is
+    ended once `launches` are profiled: what a program does behind them on the host is not waited
+    for. Nsight Compute's own advice is not asked for: nobody reads it, and it is worked out for
+    every launch.
     """
-    command = [ncu, "--clock-control", "none", "--target-processes", "all"]
+    command = [ncu, "--clock-control", "none", "--target-processes", "all", "--apply-rules", "no"]
     command += ["--force-overwrite", "--import-source", "no", "--export", report]
     for section in counters.SECTIONS:
         command += ["--section", section]
@@ -77,7 +81,8 @@ def ncu_command(
     if kernels or invocations:
         names = "|".join(re.escape(kernel) for kernel in kernels) or ".*"
         command += ["--kernel-name-base", "function"]
-        chosen = f"regex:^({names})$"
+        # In a namespace, too; a colon would end the pattern.
+        chosen = f"regex:^(.*[^a-zA-Z0-9_])?({names})$" if kernels else f"regex:^({names})$"
         # An identifier wants a number for the invocation: ncu takes no pattern for all of them.
         if invocations:
             command += ["--kernel-id", f"::{chosen}:{invocations}"]
@@ -85,6 +90,7 @@ def ncu_command(
             command += ["--kernel-name", chosen]
     if launches:
         command += ["--launch-count", str(launches)]
+        command += ["--kill", "yes"] if ends else []
     return [*command, *target]
 
 

@@ -24,6 +24,7 @@ Run = Callable[[Sequence[str], Path, float, Sequence[str]], tuple[int, str]]
 
 # Its start and export take about as long as a small program ten times over.
 SECONDS = 30.0
+LEAST_SECONDS = 5.0
 MOST_BYTES = 256 << 20
 MOST_ROWS = 500_000
 _PLACES = ("/opt/nvidia/nsight-systems", "/usr/local/cuda")
@@ -71,22 +72,36 @@ class Timeline:
     seconds: float = SECONDS
 
     def counters(
-        self, command: Sequence[str], *, cwd: str = ".", readable: Sequence[str] = ()
+        self,
+        command: Sequence[str],
+        *,
+        cwd: str = ".",
+        readable: Sequence[str] = (),
+        most: float = SECONDS,
     ) -> Mapping[str, float]:
-        """Return `KERNEL/nsys__…` counters of a program; empty where there are none to be had."""
-        if self.path is None:
+        """Return `KERNEL/nsys__…` counters of a program; empty where there are none to be had.
+
+        It is not begun where fewer than a few of `most` seconds are left.
+        """
+        if self.path is None or most < LEAST_SECONDS:
             return {}
+        limit = min(self.seconds, most)
         try:
             with tempfile.TemporaryDirectory(prefix="optiml-nsys-") as name:
-                found = self._recorded(command, Path(name), cwd, readable)
+                found = self._recorded(command, Path(name), cwd, readable, limit)
         except OSError:
             found = {}
-        if not found:
+        if not found and limit == self.seconds:
             self.path = None  # whatever was wrong is wrong the next time
         return found
 
     def _recorded(
-        self, command: Sequence[str], folder: Path, cwd: str, readable: Sequence[str]
+        self,
+        command: Sequence[str],
+        folder: Path,
+        cwd: str,
+        readable: Sequence[str],
+        limit: float,
     ) -> Mapping[str, float]:
         tool = str(self.path)
         line = ["env", f"HOME={folder}", f"TMPDIR={folder}", "LC_ALL=C", tool, "profile"]
@@ -94,7 +109,7 @@ class Timeline:
         line += ["--force-overwrite=true", f"--output={folder / 'report'}"]
         line += ["env", "-C", cwd, *command]
         home = str(Path(tool).resolve().parent.parent)
-        self.run(line, folder, self.seconds, [home, *readable])
+        self.run(line, folder, limit, [home, *readable])
         exported = folder / "report.sqlite"
         # The program's own status is nobody's business here, the export's presence is.
         if not exported.is_file() or exported.stat().st_size > MOST_BYTES:

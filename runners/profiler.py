@@ -7,6 +7,7 @@ without counters and one sentence that says what to do, never an exception.
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
@@ -14,8 +15,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,13 @@ WORKER = (sys.executable, "-I", "-m", "runners.worker")
 # H200 (docs/counters.md); a minute leaves room for a kernel of a second replayed 30 times.
 SESSION_SECONDS = 60.0
 MOST_LAUNCHES = 24
+# However little time is left, a session that was begun gets so many seconds.
+LEAST_SECONDS = 2.0
+# Of a program, kernels with less than this share of its time are not profiled, and no more than so
+# many: a gain nobody would see costs half a second a launch.
+LEAST_SHARE = 0.02
+MOST_KERNELS = 6
+_REPORT = "report.ncu-rep"
 # The counters of all GPUs of a host are handed out one by one: while another session begins, ncu
 # is refused for a moment. Seconds to wait before each further attempt.
 BUSY_WAITS = (1.0, 2.0, 4.0)
@@ -153,6 +163,39 @@ def in_sandbox(sandbox: Sandbox, *readable: str, device: str = "") -> Run:
     return run
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a session is to profile: a command, and which of its launches.
+
+    Behind `until`, in monotonic seconds, nobody wants its counters any more.
+    """
+
+    command: Sequence[str]
+    kernels: Sequence[str]
+    invocations: str
+    warm: bool
+    cwd: str | None
+    readable: Sequence[str]
+    until: float
+
+    def line(self, path: str, folder: Path) -> list[str]:
+        """Return ncu's command line."""
+        most = MOST_LAUNCHES if self.invocations else 0
+        if self.kernels and most:
+            # No more will come: where a program goes on for long behind them, it need not.
+            most = min(most, len(self.kernels) * (self.invocations.count("|") + 1))
+        return ncu.ncu_command(
+            path,
+            str(folder / _REPORT).removesuffix(".ncu-rep"),
+            list(self.command) if self.cwd is None else ["env", "-C", self.cwd, *self.command],
+            kernels=self.kernels,
+            invocations=self.invocations,
+            launches=most,
+            warm=self.warm,
+            ends=most > 0,
+        )
+
+
 class NcuProfiler:
     """Profiles commands with ncu; fulfils `runners.interfaces.Profiler`.
 
@@ -167,6 +210,8 @@ class NcuProfiler:
         self.seconds = seconds
         self.note = ""
         self._run = run
+        # One session at a time: the GPU's counters are handed out once. Reports are read beside it.
+        self.recording = threading.Lock()
         self.timeline = Timeline(run)
         self._denied = ""  # a denial holds for the process's lifetime: asked once, said once
 
@@ -185,18 +230,22 @@ class NcuProfiler:
         warm: bool = False,
         cwd: str | None = None,
         readable: Sequence[str] = (),
+        seconds: float = math.inf,
     ) -> tuple[Profile, ...]:
         """Run one ncu session and return a profile for each of the command's CUDA contexts.
 
         With `contexts` above one, launches are told apart by the context they ran in, in the
         order of creation, and a report with another number of contexts gives only a note.
-        `readable` are paths the command needs, for a `run` that hides the rest.
+        `readable` are paths the command needs, for a `run` that hides the rest. It is stopped
+        after `seconds` where that is earlier than a session would be.
         """
-        began = time.perf_counter()
-        launches, note = self._launches(command, kernels, invocations, warm, cwd, readable)
+        began = time.monotonic()
+        until = began + seconds
+        asked = _Asked(command, kernels, invocations, warm, cwd, readable, until)
+        launches, note = self._launches(asked)
         parts, why = _split(launches, contexts)
         self.note = note = note or why
-        each = (time.perf_counter() - began) / max(contexts, 1)
+        each = (time.monotonic() - began) / max(contexts, 1)
         return tuple(
             Profile(ncu.counters_by_kernel(p), ncu.lines_by_kernel(p, source), each, note)
             for p in parts
@@ -241,15 +290,7 @@ class NcuProfiler:
             self._denied = note
         return "", note
 
-    def _launches(
-        self,
-        command: Sequence[str],
-        kernels: Sequence[str],
-        invocations: str,
-        warm: bool,
-        cwd: str | None,
-        readable: Sequence[str],
-    ) -> tuple[list[LaunchRecord], str]:
+    def _launches(self, asked: _Asked) -> tuple[list[LaunchRecord], str]:
         if self.path is None:
             return [], MISSING
         if self._denied:
@@ -257,26 +298,12 @@ class NcuProfiler:
         try:
             with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
                 folder = Path(name)
-                target = list(command) if cwd is None else ["env", "-C", cwd, *command]
-                full = ncu.ncu_command(
-                    self.path,
-                    str(folder / "report"),
-                    target,
-                    kernels=kernels,
-                    invocations=invocations,
-                    launches=MOST_LAUNCHES if invocations else 0,
-                    warm=warm,
-                )
-                report = folder / "report.ncu-rep"
-                asked = ([*_surroundings(folder), *full], folder, self.seconds, readable)
-                status, printed = self._run(*asked)
-                for wait in BUSY_WAITS:
-                    if report.is_file() or trouble(printed, status) != BUSY:
-                        break
-                    time.sleep(wait)
-                    status, printed = self._run(*asked)
+                command = [*_surroundings(folder), *asked.line(self.path, folder)]
+                with self.recording:
+                    status, printed, limit = self._recorded(command, folder, asked)
                 if status == 124:
-                    return [], f"ncu did not finish in {self.seconds:.0f} s and was stopped"
+                    return [], f"ncu did not finish in {limit:.0f} s and was stopped"
+                report = folder / _REPORT
                 launches = self._read(report) if report.is_file() else []
         except OSError as error:
             return [], f"ncu has no room to write its report: {error.strerror}"
@@ -286,6 +313,21 @@ class NcuProfiler:
         if note == DENIED:
             self._denied = note
         return [], note
+
+    def _recorded(
+        self, command: Sequence[str], folder: Path, asked: _Asked
+    ) -> tuple[int, str, float]:
+        """Run ncu, again while the counters are in use; return how it ended, and its limit."""
+        limit = min(self.seconds, max(asked.until - time.monotonic(), LEAST_SECONDS))
+        status, printed = self._run(command, folder, limit, asked.readable)
+        for wait in BUSY_WAITS:
+            if (folder / _REPORT).is_file() or trouble(printed, status) != BUSY:
+                break
+            if time.monotonic() + wait > asked.until:
+                break
+            time.sleep(wait)
+            status, printed = self._run(command, folder, limit, asked.readable)
+        return status, printed, limit
 
     def _read(self, report: Path) -> list[LaunchRecord]:
         """Return a report's launches, by the Python module or, where it does not load, as CSV."""
@@ -339,26 +381,52 @@ def profile_jobs(
     profiler: NcuProfiler,
     requests: Sequence[Mapping[str, Any]],
     worker: Sequence[str] = WORKER,
+    *,
+    kernels: Sequence[Sequence[str]] = (),
+    seconds: float = math.inf,
 ) -> tuple[Profile, ...]:
     """Profile worker requests with compiled candidates; return one profile each, in order.
 
     `kernel:` and `entry:` requests share one ncu session through the worker's launch mode, each
-    in a context of its own; when that fails, and for a `program:`, a session each.
+    in a context of its own; when that fails, and for a `program:`, a session each. `kernels` are
+    those of each program that are worth it, all where it is empty. `seconds` bounds it all.
     """
     found: dict[int, Profile] = {}
+    until = time.monotonic() + seconds
     shared = [i for i, request in enumerate(requests) if not _is_program(request)]
     if len(shared) > 1:
-        together = _worker_session(profiler, [requests[i] for i in shared], worker)
+        together = _worker_session(profiler, [requests[i] for i in shared], worker, seconds)
         if any(profile.counters for profile in together) or not _worth_retrying(profiler):
             found = dict(zip(shared, together, strict=True))
-    for i, request in enumerate(requests):
-        if i not in found:
-            found[i] = (
-                _program_session(profiler, request)
-                if _is_program(request)
-                else _worker_session(profiler, [request], worker)[0]
-            )
+
+    def alone(i: int) -> Profile:
+        left = until - time.monotonic()
+        if i and left < LEAST_SECONDS:
+            return Profile(note="no time was left to read its counters")
+        if _is_program(requests[i]):
+            return _program_session(profiler, requests[i], kernels[i] if kernels else (), left)
+        return _worker_session(profiler, [requests[i]], worker, left)[0]
+
+    rest = [i for i in range(len(requests)) if i not in found]
+    # A report is read while the next program runs.
+    width = 2 if any(_is_program(requests[i]) for i in rest) else 1
+    with ThreadPoolExecutor(width, thread_name_prefix="counters") as pool:
+        found |= dict(zip(rest, pool.map(alone, rest), strict=True))
     return tuple(found[i] for i in range(len(requests)))
+
+
+def worthwhile(shares: Mapping[str, float]) -> tuple[str, ...]:
+    """Return the kernels of a program that are worth profiling, by their shares of its time.
+
+    None means all: where nothing is known, and where graphs hide which kernels run.
+
+    >>> worthwhile({"force": 0.998, "step": 0.002}), worthwhile({"graph": 0.9, "force": 0.1})
+    (('force',), ())
+    """
+    if "graph" in shares:
+        return ()
+    ordered = sorted(shares, key=lambda name: -shares[name])[:MOST_KERNELS]
+    return tuple(name for name in ordered if shares[name] >= LEAST_SHARE)
 
 
 def _worth_retrying(profiler: NcuProfiler) -> bool:
@@ -370,7 +438,10 @@ def _is_program(request: Mapping[str, Any]) -> bool:
 
 
 def _worker_session(
-    profiler: NcuProfiler, requests: Sequence[Mapping[str, Any]], worker: Sequence[str]
+    profiler: NcuProfiler,
+    requests: Sequence[Mapping[str, Any]],
+    worker: Sequence[str],
+    seconds: float,
 ) -> tuple[Profile, ...]:
     try:
         with tempfile.TemporaryDirectory(prefix="optiml-launch-") as name:
@@ -382,24 +453,35 @@ def _worker_session(
                 contexts=len(requests),
                 readable=[name, *(path for request in requests for path in _paths(request))],
                 warm=bool(requests[0]["job"]["workload"].get("warm")),
+                seconds=seconds,
             )
     except OSError as error:
         why = f"no room to write a launch request: {error.strerror}"
         return tuple(Profile(note=why) for _ in requests)
 
 
-def _program_session(profiler: NcuProfiler, request: Mapping[str, Any]) -> Profile:
+def _program_session(
+    profiler: NcuProfiler, request: Mapping[str, Any], kernels: Sequence[str], seconds: float
+) -> Profile:
     workload, artefact = request["job"]["workload"], request.get("candidate")
     if not artefact:
         return Profile(note="a program is profiled only after it is compiled")
     runs = (workload.get("program") or {}).get("runs") or [[]]
     command = [str(artefact["path"]), *(str(argument) for argument in runs[0])]
     root, readable = str(Path(workload.get("root") or ".").resolve()), _paths(request)
+    until = time.monotonic() + seconds
     found = profiler.session(
-        command, invocations=ncu.PROGRAM_INVOCATIONS, cwd=root, readable=readable
+        command,
+        kernels=kernels,
+        invocations=ncu.PROGRAM_INVOCATIONS,
+        cwd=root,
+        readable=readable,
+        seconds=seconds,
     )[0]
     # What lies between its kernels, where Nsight Systems is installed.
-    between = profiler.timeline.counters(command, cwd=root, readable=readable)
+    with profiler.recording:
+        left = until - time.monotonic()
+        between = profiler.timeline.counters(command, cwd=root, readable=readable, most=left)
     return replace(found, counters={**found.counters, **between}) if between else found
 
 

@@ -142,7 +142,7 @@ def test_the_command_leaves_clocks_alone_and_asks_for_selected_invocations() -> 
     text = " ".join(command)
     assert "--clock-control none" in text
     assert "--cache-control all" in text
-    assert r"--kernel-id ::regex:^(k|m\+)$:1|3" in text
+    assert r"--kernel-id ::regex:^(.*[^a-zA-Z0-9_])?(k|m\+)$:1|3" in text
     assert command[-2:] == ["./a", "-x"]
     assert "--cache-control none" in " ".join(ncu.ncu_command("ncu", "/r", ["./a"], warm=True))
 
@@ -150,7 +150,7 @@ def test_the_command_leaves_clocks_alone_and_asks_for_selected_invocations() -> 
 def test_all_invocations_are_asked_for_by_the_kernels_name_alone() -> None:
     """An identifier with a pattern for "all of them" makes ncu refuse the command."""
     text = " ".join(ncu.ncu_command("ncu", "/r", ["./a"], kernels=["k", "m"]))
-    assert "--kernel-name regex:^(k|m)$" in text
+    assert "--kernel-name regex:^(.*[^a-zA-Z0-9_])?(k|m)$" in text
     assert "--kernel-id" not in text
 
 
