@@ -11,7 +11,6 @@ import functools
 import hashlib
 import io
 import os
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -66,8 +65,12 @@ def parcel(job: Job) -> Parcel:
     if whole:
         paths.update(_all(top))
     inside = {path for path in paths if path.is_relative_to(top) and path.is_file()}
-    states = ((path, path.stat()) for path in sorted(inside | outside))
-    base = Path(os.path.commonpath([top, *(path.parent for path in outside)]))
+    sent = sorted(
+        {path for path in inside if _open(path, top, around)}
+        | {path for path in outside if _open(path, top, repository(top) or top.parent)}
+    )
+    states = ((path, path.stat()) for path in sent)
+    base = Path(os.path.commonpath([top, *(path.parent for path in sent)]))
     return _packed(base, top, tuple((path, one.st_size, one.st_mtime_ns) for path, one in states))
 
 
@@ -83,21 +86,26 @@ def unpack(parcel: Parcel, base: Path) -> Path:
         raise RunnerError("a project's files arrived damaged")
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=base))
-        if parcel.digest:
-            with zipfile.ZipFile(io.BytesIO(parcel.data)) as packed:
-                if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
-                    raise RunnerError("a project's files are larger than what is sent")
-                packed.extractall(fresh)  # which keeps every name below the folder
-        try:
-            fresh.rename(folder)
-        except OSError:
-            shutil.rmtree(fresh)  # another worker of this host was faster
-            if not folder.is_dir():
-                raise
+        with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as made:
+            fresh = Path(made) / "project"
+            fresh.mkdir(mode=0o700)
+            if parcel.digest:
+                _extract(parcel.data, fresh)
+            try:
+                fresh.rename(folder)
+            except OSError:  # another worker of this host was faster
+                if not folder.is_dir():
+                    raise
     except (OSError, zipfile.BadZipFile) as error:
         raise RunnerError(f"a project's files cannot be unpacked in {base}: {error}") from error
     return folder
+
+
+def _extract(data: bytes, folder: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        if sum(one.file_size for one in packed.infolist()) > MOST_BYTES:
+            raise RunnerError("a project's files are larger than what is sent")
+        packed.extractall(folder)  # which keeps every name below the folder
 
 
 def projects_folder() -> Path:
@@ -111,6 +119,19 @@ def projects_folder() -> Path:
     if state.st_uid != os.getuid() or folder.is_symlink() or state.st_mode & 0o022:
         raise RunnerError(f"{folder} is not this user's alone", "remove it")
     return folder
+
+
+def _open(path: Path, top: Path, around: Path) -> bool:
+    """Tell whether a file may leave this host: its repository's own, and nothing hidden.
+
+    A link of a stranger's checkout may point at a key of this host, or at `.git/config` with its
+    token, and what is sent is shown to the stranger's program.
+    """
+    found = path.resolve()
+    inside = next((folder for folder in (top, around) if found.is_relative_to(folder)), None)
+    return inside is not None and not any(
+        part.startswith(".") for part in found.relative_to(inside).parts
+    )
 
 
 def _named(workload: Workload, top: Path) -> Iterator[Path]:

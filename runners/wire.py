@@ -28,6 +28,11 @@ from runners.interfaces import Job
 MAX_JOB_BYTES = 32 << 20
 MAX_VERDICT_BYTES = 8 << 20
 MAX_SAMPLES = 100_000
+# No honest number is larger; what is would overflow in the first sum or ratio made of it.
+MAX_NUMBER = 1e30
+MAX_WHOLE = 1 << 64
+# What a launch takes, in µs, or uses, in mJ: from a millionth to weeks.
+_LEAST, _MOST = 1e-6, 1e12
 _MAY_BE_ENDLESS = {"error", "bound"}  # a NaN in an output has no finite error
 _JOB: TypeAdapter[Job] = TypeAdapter(Job)
 _VERDICT: TypeAdapter[Verdict] = TypeAdapter(Verdict)
@@ -83,6 +88,7 @@ def verdict_from_dict(data: object) -> Verdict:
         text = json.dumps(data, allow_nan=False)
         if len(text) > MAX_VERDICT_BYTES:
             raise ForgedResponse(f"a verdict of {len(text)} bytes is over {MAX_VERDICT_BYTES}")
+        _check_numbers(data)
         verdict = _VERDICT.validate_json(text, strict=True)
     except ValidationError as error:
         raise ForgedResponse(f"not a verdict: {_first(error)}") from error
@@ -134,9 +140,7 @@ def response(line: bytes, number: str, nonce: str, digest: str) -> tuple[Verdict
     stats = data.get("stats")
     numbers = stats if isinstance(stats, dict) else {}
     return verdict_from_dict(data.get("verdict")), {
-        str(k): float(v)
-        for k, v in numbers.items()
-        if isinstance(v, int | float) and math.isfinite(v)
+        str(k): float(v) for k, v in numbers.items() if isinstance(v, int | float) and _plausible(v)
     }
 
 
@@ -169,14 +173,37 @@ def _check_times(verdict: Verdict) -> None:
             raise ForgedResponse(f"case {case.name}: the times are not paired")
         if len(case.candidate_us) > MAX_SAMPLES:
             raise ForgedResponse(f"case {case.name}: more than {MAX_SAMPLES} samples")
-        if not all(t > 0 for t in (*case.candidate_us, *case.baseline_us)) or case.weight < 0:
-            raise ForgedResponse(f"case {case.name}: a time that is not above zero")
+        times = (*case.candidate_us, *case.baseline_us)
+        if not all(_LEAST <= t <= _MOST for t in times) or not 0 <= case.weight <= _MOST:
+            raise ForgedResponse(f"case {case.name}: a time that is none")
     for energy in measured.energy.cases if measured.energy else ():
         columns = (energy.candidate_mj, energy.baseline_mj, energy.candidate_us, energy.baseline_us)
         if len({len(column) for column in columns}) > 1 or len(columns[0]) > MAX_SAMPLES:
             raise ForgedResponse(f"case {energy.name}: the energies are not paired")
-        if not all(one > 0 for column in columns for one in column) or energy.weight < 0:
-            raise ForgedResponse(f"case {energy.name}: an energy that is not above zero")
+        read = [one for column in columns for one in column]
+        if not all(_LEAST <= one <= _MOST for one in read) or not 0 <= energy.weight <= _MOST:
+            raise ForgedResponse(f"case {energy.name}: an energy that is none")
+
+
+def _check_numbers(data: object) -> None:
+    """Raise `ForgedResponse` for a number that would overflow in what is made of it."""
+    pending = [data]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, Mapping):
+            # An error may be as large as a double: outputs are.
+            pending += [v for k, v in one.items() if k not in _MAY_BE_ENDLESS]
+        elif isinstance(one, list | tuple):
+            pending += one
+        elif isinstance(one, int | float) and not _plausible(one):
+            raise ForgedResponse(f"a number of {len(str(one))} digits")
+
+
+def _plausible(number: float) -> bool:
+    """Tell whether a number is one that an honest worker may send."""
+    if isinstance(number, int):
+        return -MAX_WHOLE <= number <= MAX_WHOLE
+    return math.isfinite(number) and abs(number) <= MAX_NUMBER
 
 
 def _bounded(check: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import zipfile
 from dataclasses import replace
@@ -117,3 +118,38 @@ def test_a_project_that_is_too_large_is_an_error_that_names_the_largest_file(
     (project / "weights.bin").write_bytes(bytes(2000))
     with pytest.raises(ConfigError, match=r"weights\.bin"):
         parcel.parcel(job(project, kind=Kind.PROGRAM))
+
+
+def test_a_link_that_leads_to_what_is_nobodys_business_is_not_sent(
+    project: Path, tmp_path: Path
+) -> None:
+    """A stranger's checkout may hold links: to a key of this host, or to the token of its clone."""
+    (tmp_path / "key").write_text("secret")
+    (project / ".hidden").write_text("secret")
+    for name, target in (
+        ("key.txt", tmp_path / "key"),
+        ("token.txt", Path(".git/config")),
+        ("hidden.txt", Path(".hidden")),
+        ("environment.txt", Path("/proc/self/environ")),
+        ("around.txt", Path("../project/../key")),
+        ("folder", tmp_path),
+        ("src/own.h", Path("a.h")),
+    ):
+        (project / name).symlink_to(target)
+    asked = job(project, '#include "../.git/config"\n#include "../token.txt"\n', Kind.PROGRAM)
+    found = names(parcel.parcel(asked))
+    assert "src/own.h" in found
+    assert {"src/a.h", "table.txt"} <= set(found)
+    links = {"key.txt", "token.txt", "hidden.txt", "environment.txt", "around.txt"}
+    assert not links & set(found)
+    assert not any("git" in name or name.startswith("folder") for name in found)
+    data = parcel.parcel(asked).data
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        assert not any(b"secret" in packed.read(name) for name in packed.namelist())
+
+
+def test_nothing_is_left_of_files_that_could_not_be_unpacked(tmp_path: Path) -> None:
+    data = b"no zip file"
+    with pytest.raises(RunnerError, match="cannot be unpacked"):
+        unpack(Parcel(hashlib.sha256(data).hexdigest(), data), tmp_path / "there")
+    assert not list((tmp_path / "there").iterdir())

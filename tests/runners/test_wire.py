@@ -123,6 +123,9 @@ def test_an_answer_to_another_question_is_refused(line: bytes) -> None:
         ({"candidate_us": [1.0, 1.0], "baseline_us": [1.0]}, "correct"),
         ({"candidate_us": ["1"], "baseline_us": [1.0]}, "correct"),
         ({"candidate_us": [1.0], "baseline_us": [1.0], "weight": -1}, "correct"),
+        ({"candidate_us": [1e-320], "baseline_us": [1.0]}, "correct"),
+        ({"candidate_us": [1.0], "baseline_us": [1e308]}, "correct"),
+        ({"candidate_us": [1.0], "baseline_us": [1.0], "weight": 1e308}, "correct"),
         ({"candidate_us": [1.0], "baseline_us": [1.0]}, "wrong result"),
         ({"candidate_us": [1.0], "baseline_us": [1.0]}, "splendid"),
     ],
@@ -131,6 +134,38 @@ def test_impossible_numbers_are_refused(case: dict[str, Any], status: str) -> No
     data = {"status": status, "measurement": {"cases": [{"name": "c", **case}], "device": "g"}}
     with pytest.raises(ForgedResponse):
         verdict_from_dict(data)
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"counters": {"k/dram__bytes.sum": 1e308}},
+        {"instructions": {"k/FADD": HUGE}},
+        {"seconds": {"compile": HUGE}},
+        {"resources": {"k": {"registers": HUGE}}},
+        {"measurement": {"cases": [], "device": "g", "peak_memory_bytes": -HUGE}},
+        {"measurement": {"cases": [], "device": "g", "dropped": HUGE}},
+    ],
+)
+def test_a_number_that_would_overflow_in_what_is_made_of_it_is_refused(
+    changes: dict[str, Any],
+) -> None:
+    with pytest.raises(ForgedResponse):
+        verdict_from_dict({"status": "correct"} | changes)
+
+
+def test_statistics_that_no_float_holds_are_left_out() -> None:
+    """One of 400 digits had ended the search with an OverflowError."""
+    told = answer(stats={"jobs": 3, "huge": HUGE, "odd": -HUGE})
+    assert response(told, "1", "n", "d") == (GOOD, {"jobs": 3.0})
+
+
+def test_an_error_may_be_as_large_as_an_output() -> None:
+    wrong = Verdict(Status.WRONG_RESULT, checks=(Check("a", "b", passed=False, error=1e300),))
+    assert verdict_from_dict(verdict_to_dict(wrong)) == wrong
 
 
 @pytest.mark.parametrize(
