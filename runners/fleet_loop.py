@@ -39,6 +39,10 @@ MOST_LOST = 3
 MOST_UNFIT = 6
 # A question tells of no more machine code than this: the rest goes with the next.
 MOST_TOLD = 256
+# Characters of what a worker says that are shown.
+MOST_WORDS = 1000
+# So long, in seconds, is waited for new workers to say what they are before others are looked at.
+INTRODUCTION = 1.0
 
 
 class Fleet:
@@ -52,12 +56,15 @@ class Fleet:
         unfit: Callable[[Card], str],
         say: Callable[[str], None],
     ) -> None:
-        self.address, self.patience, self._say = address, patience, say
+        self.address, self.patience, self._tell = address, patience, say
         self._security, self._refuses = security, unfit
         self.places: dict[str, Place] = {}
         self.waiting: list[Errand] = []
         self.kind: Card | None = None
         self._refused: dict[str, str] = {}
+        self._meeting: set[str] = set()
+        # Workers that did not say what they are, and when they are asked again.
+        self._deaf: dict[str, float] = {}
         self._judged: dict[str, dict[str, Verdict]] = {}
         self._rehearsals = itertools.count(-1, -1)
         self._run = secrets.token_hex(4)
@@ -72,11 +79,18 @@ class Fleet:
         deadline = time.monotonic() + self.patience.join
         self._client = await connect(self.address, self._security, deadline)
         while self.kind is None:
-            await self._look()
-            if time.monotonic() > deadline:
+            trouble = ""
+            try:
+                await self._look()
+            except Exception as error:  # noqa: BLE001 - whatever another version of dask sends
+                trouble = f"the scheduler fails: {error!r:.300}"
+                await self._leave()
+                self._client = await connect(self.address, self._security, deadline)
+            if self.kind is None and time.monotonic() > deadline:
                 words = [f"no GPU has joined the scheduler at {self.address}"]
+                words += [trouble] if trouble else []
                 raise NoDeviceError(
-                    "; ".join((*words, *dict.fromkeys(self._refused.values()))),
+                    "; ".join((*words, *dict.fromkeys(self._refused.values())))[:MOST_WORDS],
                     "start `optiml worker --scheduler ADDRESS` where the GPUs are",
                 )
             if self.kind is None:
@@ -123,10 +137,10 @@ class Fleet:
                 await self._look()
                 self._examine()
                 self._missing()
-            except BROKEN as error:
+            except Exception as error:  # noqa: BLE001 - whatever another version of dask sends
                 if self._closing:
                     return
-                self._say(f"the scheduler at {self.address} does not answer: {error}")
+                self._say(f"the scheduler at {self.address} does not answer: {error!r:.300}")
                 await self._again()
 
     def _missing(self) -> None:
@@ -160,25 +174,57 @@ class Fleet:
         client = self._client
         if client is None or client.status != "running" or client.scheduler is None:
             raise CommClosedError("not connected")
-        here = set(await asyncio.wait_for(client.scheduler.ncores(), self.patience.answer))
+        said = await asyncio.wait_for(client.scheduler.ncores(), self.patience.answer)
+        here = set(said)
+        if not all(isinstance(address, str) for address in here):
+            raise TypeError("it names workers by what is no address")
         for address in [known for known in self.places if known not in here]:
             self._say(f"the worker at {address} is gone; its jobs move")
             self._lose(address)
         for address in self._refused.keys() - here:
             del self._refused[address]
-        fresh = here - self.places.keys() - self._refused.keys()
+        now = time.monotonic()
+        deaf = {address for address, until in self._deaf.items() if until > now}
+        fresh = here - self.places.keys() - self._refused.keys() - self._meeting - deaf
         if fresh:
+            self._meeting |= fresh
+            meeting = self._start(self._meet(client, sorted(fresh)))
+            await asyncio.wait([meeting], timeout=INTRODUCTION)
+
+    async def _meet(self, client: Client, addresses: Sequence[str]) -> None:
+        """Ask new workers what they are; one that does not say so keeps nobody waiting."""
+        asked = [asyncio.ensure_future(self._described(client, one)) for one in addresses]
+        try:
+            # In the order of their addresses, as far as they answer at once: the first is the kind.
+            done, _ = await asyncio.wait(asked, timeout=INTRODUCTION / 2)
+            for one in sorted(done, key=lambda task: task.result()[0]):
+                self._welcome(*one.result())
+            for later in asyncio.as_completed([one for one in asked if one not in done]):
+                self._welcome(*await later)
+        finally:
+            for one in asked:
+                one.cancel()
+            self._meeting -= set(addresses)
+
+    async def _described(self, client: Client, address: str) -> tuple[str, str | None]:
+        """Return a worker's address and its card as text; None where it does not answer."""
+        try:
             answers = await asyncio.wait_for(
-                client.run(fleet_worker.describe, workers=list(fresh), on_error="return"),
+                client.run(fleet_worker.describe, workers=[address], on_error="return"),
                 self.patience.answer,
             )
-            for address, text in sorted(answers.items()):
-                self._welcome(address, text)
-            self._pump()
+            text = answers[address]
+        except Exception as error:  # noqa: BLE001 - a worker's own, of any class
+            self._deaf[address] = time.monotonic() + self.patience.rest
+            self._say(f"the worker at {address} does not say what it is: {error!r:.300}")
+            return address, None
+        return address, text if isinstance(text, str) else ""
 
-    def _welcome(self, address: str, text: object) -> None:
+    def _welcome(self, address: str, text: str | None) -> None:
+        if text is None or address in self.places:
+            return
         why = ""
-        if not isinstance(text, str) or not text:
+        if not text:
             why = f"the worker at {address} is not one of `optiml worker`"
         else:
             why, card = self._looked_over(address, text)
@@ -188,6 +234,7 @@ class Fleet:
         if why:
             self._refused[address] = why
             self._say(f"left out: {why}")
+        self._pump()
 
     def _looked_over(self, address: str, text: str) -> tuple[str, Card]:
         """Return why a worker is left out, empty when it is not, and its card."""
@@ -282,7 +329,7 @@ class Fleet:
         else:
             try:
                 self._read(place, attempt, text)
-            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, the job has to go on
                 self._say(f"the answer of {place.address} makes no sense: {error!r:.200}")
                 self._move(attempt.ticket, place.address)
         self._pump()
@@ -377,7 +424,7 @@ class Fleet:
             attempt.known[verdict.machine_code] = verdict
 
     def _unfit(self, place: Place, ticket: Errand, said: dict[str, Any]) -> None:
-        why = f"{place.address}: {said['unfit']}"
+        why = f"{place.address}: {str(said['unfit'])[:300]}"
         self._say(f"{why}; its measurement does not count")
         place.rests = time.monotonic() + (1e9 if said.get("for_good") else self.patience.rest)
         ticket.unfit.append(why)
@@ -415,7 +462,7 @@ class Fleet:
             await asyncio.wait_for(
                 client.run(fleet_worker.held, workers=[place.address]), self.patience.answer
             )
-        except BROKEN:
+        except Exception:  # noqa: BLE001 - a worker's own, of any class
             if place.address in self.places and self._client is client:
                 if not place.silent:
                     self._say(f"the worker at {place.address} does not answer; its jobs move")
@@ -482,6 +529,10 @@ class Fleet:
         for ticket in self.waiting:
             settle(ticket, error)
         self.waiting = []
+
+    def _say(self, words: str) -> None:
+        """Tell the user, in one line that is no longer than a line may be: a worker's words."""
+        self._tell(" ".join(words.split())[:MOST_WORDS])
 
     def _start(self, work: Any) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)

@@ -11,6 +11,8 @@ import contextlib
 import hashlib
 import json
 import logging
+import math
+import re
 import tempfile
 import threading
 from collections import OrderedDict
@@ -43,6 +45,8 @@ JOIN_SECONDS = 10.0
 # Without a sign of a worker for so long, the scheduler forgets it.
 WORKER_SECONDS = "60s"
 LONGEST_PAUSE = 5.0
+MOST_CARD_BYTES = 64 << 10
+_DIGEST = re.compile(r"[0-9a-f]{64}|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,16 @@ _CARD: TypeAdapter[Card] = TypeAdapter(Card)
 
 
 def card_from_json(text: str) -> Card:
-    """Read a card. Raise `RunnerError` if it is none."""
+    """Read a card. Raise `RunnerError` if it is none, or says what no GPU is."""
     try:
-        return _CARD.validate_json(text)
+        card = _CARD.validate_json(text if len(text) <= MOST_CARD_BYTES else "")
     except ValueError as error:
         raise RunnerError(f"a worker describes itself in words not understood: {error}") from error
+    # What is compared with a peak that is no number is equal to nothing, or to everything.
+    peaks = all(0 < one < math.inf for one in card.peaks.values())
+    if not peaks or not all(map(math.isfinite, card.facts.values())):
+        raise RunnerError("a worker describes itself in numbers that are none")
+    return card
 
 
 class Bench:
@@ -218,6 +227,8 @@ class Bench:
         }
 
     def _unpacked(self, digest: str, data: bytes | None) -> Path | None:
+        if not _DIGEST.fullmatch(digest):
+            raise RunnerError(f"{digest[:80]!r} names no project")
         if self._folder is None:
             self._folder = projects_folder()
         if data is None and not (self._folder / (digest or "empty")).is_dir() and digest:

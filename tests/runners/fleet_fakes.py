@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from distributed import Scheduler, Worker
 
@@ -89,8 +89,24 @@ class Feverish:
         return end
 
 
+async def joined(address: str, bench: Bench, security: Any = None) -> Worker:
+    """Return a worker of this process that has joined a scheduler."""
+    made: Worker = await Worker(
+        address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0,
+        host="127.0.0.1", plugins=(BenchPlugin(bench),), dashboard=False,
+        dashboard_address="127.0.0.1:0", security=security,
+        local_directory=tempfile.gettempdir(),
+    )  # fmt: skip
+    return made
+
+
 class Here:
-    """A scheduler and workers in one thread of this process: many of them cost little."""
+    """A scheduler and workers in one thread of this process: many of them cost little.
+
+    `guests` are called before the scheduler of any goes away.
+    """
+
+    guests: ClassVar[list[Callable[[], None]]] = []
 
     def __init__(self, benches: Sequence[Bench], security: Any = None) -> None:
         self._benches, self._security = list(benches), security
@@ -104,6 +120,8 @@ class Here:
         return self
 
     def __exit__(self, *_: object) -> None:
+        while self.guests:
+            self.guests.pop()()
         self._call(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -128,19 +146,36 @@ class Here:
         return str(self._scheduler.address)
 
     async def _join(self, bench: Bench) -> None:
-        worker = Worker(
-            self._scheduler.address, nthreads=DEPTH, resources={"GPU": 1.0}, memory_limit=0,
-            host="127.0.0.1", plugins=(BenchPlugin(bench),), dashboard=False,
-            dashboard_address="127.0.0.1:0",
-            security=self._security,
-            local_directory=tempfile.gettempdir(),
-        )  # fmt: skip
-        self.workers.append(await worker)
+        self.workers.append(await joined(self._scheduler.address, bench, self._security))
 
     async def _close(self) -> None:
         for worker in self.workers:
             await worker.close(nanny=False)
         await self._scheduler.close()
+
+
+class Elsewhere:
+    """A worker in a thread of its own: one that hangs holds nobody else up."""
+
+    def __init__(self, address: str, bench: Bench) -> None:
+        self._address, self._bench = address, bench
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._worker = asyncio.run_coroutine_threadsafe(self._join(), self._loop).result(60)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        closing = self._worker.close(nanny=False)
+        asyncio.run_coroutine_threadsafe(closing, self._loop).result(60)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    async def _join(self) -> Worker:
+        return await joined(self._address, self._bench)
 
 
 class Cluster:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ import pytest
 
 from optimizer.errors import BaselineError, NoDeviceError, RunnerError
 from optimizer.model import Effort, Kind, Status, Verdict
-from runners import wire
+from runners import fleet_loop, fleet_worker, wire
+from runners.awaited import Awaited
+from runners.dispatch import JOB_SECONDS
 from runners.fleet import DaskDispatcher, Patience
 from runners.fleet_link import question
 from runners.fleet_places import unlike
@@ -26,6 +30,7 @@ from tests.runners.fleet_fakes import (
     BASE,
     CARD,
     Cluster,
+    Elsewhere,
     Feverish,
     Here,
     Obedient,
@@ -57,6 +62,7 @@ def opened(said: list[str]) -> Iterator[Open]:
     def connect(address: str, gpus: int = 1, patience: Patience = QUICK) -> DaskDispatcher:
         found = DaskDispatcher(address, patience=patience, say=said.append)
         made.append(found)
+        Here.guests.append(found.close)  # who leaves before the scheduler does waits for nothing
         deadline = time.monotonic() + 20
         while found.gpus < gpus:
             assert time.monotonic() < deadline, said
@@ -99,13 +105,35 @@ def test_verdicts_come_in_the_order_of_the_jobs_and_all_gpus_work(opened: Open) 
         assert fleet.card.kind == CARD.kind
 
 
+class InTurn(Obedient):
+    """Judges one job after the other, `long` only once it is let go; lets go of those that wait."""
+
+    def __init__(self, name: str, released: threading.Event) -> None:
+        super().__init__(name)
+        self._released = released
+        self._thread = ThreadPoolExecutor(1)
+
+    def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
+        (one,) = (self._thread.submit(self._in_turn, job) for job in jobs)
+        return Awaited(1, lambda _: one.result(), cancel=lambda _: one.cancel())
+
+    def _in_turn(self, job: Job) -> Verdict:
+        assert job.kernel.source != "long" or self._released.wait(60)
+        return self._judge(job)
+
+
 def test_a_long_job_keeps_none_waiting_while_another_gpu_is_idle(opened: Open) -> None:
-    with Here([bench("a"), bench("b")]) as here:
+    """All others are judged before it ends, those, too, that were sent to wait behind it."""
+    released = threading.Event()
+    with Here([bench(name, InTurn(name, released)) for name in "ab"]) as here:
         fleet = opened(here.address, 2)
-        begun = time.monotonic()
-        jobs = ["long slow 1.5", *(f"short{i} slow 0.1" for i in range(6))]
-        list(fleet.dispatch([job(one) for one in jobs]))
-        assert time.monotonic() - begun < 2.2
+        shorts = [f"short{i}" for i in range(6)]
+        verdicts = fleet.dispatch([job(one) for one in ("long", *shorts)])
+        try:
+            assert [verdict.log for verdict in verdicts[1:]] == shorts
+        finally:
+            released.set()
+        assert verdicts[0].log == "long"
 
 
 def test_a_projects_files_travel_by_value_and_once_to_each_worker(
@@ -504,3 +532,151 @@ def test_kinds_of_work_travel_whole(opened: Open) -> None:
         asked = replace(job("x", kind=Kind.ENTRY), effort=Effort.CONFIRM, seed=7)
         same = replace(asked, kernel=BASE)
         assert [v.status for v in fleet.dispatch([asked, same])] == [Status.CORRECT] * 2
+
+
+# -- a hostile or broken scheduler and its workers ---------------------------------------------
+
+
+def answering(*, card: bool = True, **said: Any) -> str:
+    """Return an answer as a worker would give it, to the question that it is asked."""
+    whole = {"id": "NUMBER", "nonce": "NONCE", "digest": "DIGEST"} | said
+    return json.dumps(whole | ({"card": "CARD"} if card else {}))
+
+
+HUGE = 10**400
+VERDICT = {"status": "correct", "log": "forged"}
+LIES = {
+    "statistics that no float holds": answering(verdict=VERDICT, stats={"n": HUGE}) + " ",
+    "a number that no float holds": answering(verdict=VERDICT | {"seconds": {"a": HUGE}}),
+    "a verdict that is none": answering(verdict=[[]] * 1000),
+    "a twin that is a mapping": answering(twin={"a": []}),
+    "of another job": answering(verdict=VERDICT).replace("NUMBER", "other"),
+    "of another candidate": answering(verdict=VERDICT, digest="0" * 64),
+    "of another GPU": answering(card=False, verdict=VERDICT),
+    "unfit in many words": answering(unfit=["no\x1b[2J" * 100_000]),
+    "files it has": json.dumps({"missing": True}),
+    "text that ends early": answering(verdict=VERDICT)[:-9],
+    "more than an answer": " " * (wire.MAX_VERDICT_BYTES + 1),
+}
+
+
+@pytest.fixture(scope="module")
+def lying() -> Iterator[tuple[str, Bench, list[str]]]:
+    """Yield a fleet of one worker that says what it is told to, then the truth."""
+    honest, lies = bench("a"), list[str]()
+    liar = Liar(honest, lies)
+    liar._lies = lies
+    with Here([liar]) as here:
+        yield here.address, honest, lies
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_lie_of_a_worker_neither_counts_nor_keeps_the_search_waiting(
+    opened: Open, said: list[str], lying: tuple[str, Bench, list[str]], name: str
+) -> None:
+    address, honest, lies = lying
+    asked = job(f"x {name}")
+    lie = LIES[name].replace("CARD", honest.card.digest)
+    lies[:] = [lie.replace("DIGEST", asked.kernel.digest)]
+    patience = replace(QUICK, rest=0.05)
+    verdict = opened(address, patience=patience).dispatch([asked])[0]
+    assert (verdict.status, verdict.log) == (Status.CORRECT, asked.kernel.source) or (
+        name == "statistics that no float holds" and verdict.log == "forged"
+    )
+    assert all(len(words) <= fleet_loop.MOST_WORDS and "\n" not in words for words in said)
+
+
+def test_a_worker_that_does_not_say_what_it_is_keeps_nobody_waiting(
+    opened: Open, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had every search of the fleet lose all its workers, over and over."""
+    asked, released = threading.Event(), threading.Event()
+    monkeypatch.setattr(fleet_loop, "INTRODUCTION", 0.1)
+
+    class Deaf(Bench):
+        @property
+        def card(self) -> Any:
+            asked.set()
+            released.wait(20)  # its event loop stands still, as that of a stopped process
+            raise OSError
+
+        @card.setter
+        def card(self, _: Any) -> None: ...
+
+    patience = replace(QUICK, answer=0.5, quiet=60.0)
+    with Here([bench("a")]) as here, Elsewhere(here.address, Deaf(Obedient("deaf"), CARD)):
+        fleet = opened(here.address, 1, patience)
+        assert asked.wait(20)
+        until(lambda: any("does not say what it is" in words for words in said))
+        assert [v.log for v in fleet.dispatch([job("x"), job("y")])] == ["x", "y"]
+        assert not any("scheduler" in words or "is gone" in words for words in said)
+        released.set()
+
+
+class Odd:
+    """A scheduler's answers as another version of dask might give them."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+
+    async def ncores(self) -> Any:
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.mark.parametrize("odd", [None, 7, ImportError("no module"), KeyError("ncores"), {1: 2}])
+def test_a_scheduler_that_makes_no_sense_is_joined_anew_and_the_search_goes_on(
+    opened: Open, said: list[str], odd: Any
+) -> None:
+    with Here([bench("a")]) as here:
+        fleet = opened(here.address)
+        client = fleet._fleet._client
+        assert client is not None
+        client.scheduler = Odd(odd)
+        until(lambda: bool(said))
+        until(lambda: fleet.gpus == 1 and fleet._fleet._client is not client)
+        assert fleet.dispatch([job("x")])[0].log == "x"
+
+
+def test_a_job_that_never_ends_on_a_worker_that_lives_moves(
+    opened: Open, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(JOB_SECONDS, Effort.SCREEN, 0.1)
+    released = threading.Event()
+    endless = InTurn("a", released)
+    with Here([bench("a", endless)]) as here:
+        fleet = opened(here.address, 1, replace(QUICK, job=0.2, rest=60.0))
+        verdicts = fleet.dispatch([job("long")])
+        until(lambda: any("held a job for too long" in words for words in said))
+        here.join(bench("b"))
+        assert worker_of(verdicts[0]) == "b"
+        released.set()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"peaks": {"dram_gbs": float("nan")}},
+        {"peaks": {"dram_gbs": float("inf")}},
+        {"peaks": {"dram_gbs": 0.0}},
+        {"peaks": {"dram_gbs": -4000.0}},
+        {"facts": {"sms": float("nan")}},
+        {"host": "h" * 100_000},
+    ],
+)
+def test_a_card_of_no_gpu_is_not_taken_for_the_first_that_others_are_compared_with(
+    changes: dict[str, Any],
+) -> None:
+    told = json.dumps(json.loads(CARD.as_json()) | changes)
+    with pytest.raises(RunnerError, match="describes itself"):
+        fleet_worker.card_from_json(told)
+    assert fleet_worker.card_from_json(CARD.as_json()) == CARD
+
+
+def test_a_digest_that_is_a_path_names_no_project(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    one = Bench(Obedient("a"), CARD, None, tmp_path / "projects")
+    told = one.judge(question("7", "n", job("x"), Parcel("../there", b"")), None)
+    assert "names no project" in told
