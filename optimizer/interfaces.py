@@ -72,6 +72,19 @@ class Expectant(Protocol):
 
 
 @runtime_checkable
+class Punctual(Protocol):
+    """What an evaluator does besides that can leave out what there is no time for."""
+
+    def within(self, seconds: float) -> None:
+        """Hear in how many seconds an answer asked for next is of use; infinity: whenever.
+
+        Counters that come later are not read to their end. A confirmation leaves out what it can
+        do without and says so: no answer is another one for it.
+        """
+        ...
+
+
+@runtime_checkable
 class Underway(Protocol):
     """What a sequence of verdicts offers besides, of which some may not be in yet."""
 
@@ -81,6 +94,15 @@ class Underway(Protocol):
 
     def prefer(self, index: int, urgent: bool) -> None:
         """Have one that has not begun run before those that are not urgent, or after the others."""
+        ...
+
+
+@runtime_checkable
+class Revocable(Protocol):
+    """What a sequence of verdicts offers besides, of which some need not come."""
+
+    def cancel(self, index: int) -> bool:
+        """Have one that has not begun never run; tell whether that was so. A look then raises."""
         ...
 
 

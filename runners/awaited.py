@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import overload
 
-from optimizer.interfaces import Underway
+from optimizer.interfaces import Revocable, Underway
 from optimizer.model import Verdict
 
 
@@ -42,7 +42,13 @@ class Awaited(Sequence[Verdict]):
             if isinstance(inner, Underway):
                 inner.prefer(at, urgent)
 
-        return cls(len(parts), lambda place: parts[place][0][parts[place][1]], there, prefer)
+        def cancel(place: int) -> bool:
+            inner, at = parts[place]
+            return isinstance(inner, Revocable) and inner.cancel(at)
+
+        return cls(
+            len(parts), lambda place: parts[place][0][parts[place][1]], there, prefer, cancel
+        )
 
     def ready(self, index: int) -> bool:
         """Tell whether looking at a verdict would not wait."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from runners import interposer, wire
 from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
 from runners.line import Compiled, Line, Rank, awaited, readiness, rehearsable
-from runners.profiler import NcuProfiler, profile_jobs, with_profile
+from runners.profiler import NcuProfiler, profile_jobs, with_profile, worthwhile
 from runners.sandbox import Sandbox
 from runners.seat import START_SECONDS, Gone, Seat, facts_of
 
@@ -161,6 +162,8 @@ class LocalDispatcher:
         self._folder = tempfile.TemporaryDirectory(prefix="optiml-run-", dir=scratch)
         self.scratch = Path(self._folder.name)
         self._judged: dict[tuple[str, ...], Verdict] = {}
+        # Which kernels take how much of its time, by machine code.
+        self._shares: dict[str, Mapping[str, float]] = {}
         # Tells whether a job's machine code has its verdict elsewhere: it is not run here then.
         self.elsewhere: Callable[[Job, str], bool] = lambda _job, _code: False
         # Which GPUs have begun to judge for which workload: set before its first job there.
@@ -346,6 +349,8 @@ class LocalDispatcher:
                 verdict = self._run(job, candidate, baseline)
                 with self._lock:
                     self._judged[key] = verdict
+                    if verdict.measurement is not None:
+                        self._shares[candidate.machine_code] = verdict.measurement.kernels
         return verdict
 
     @staticmethod
@@ -366,7 +371,10 @@ class LocalDispatcher:
             seat.admit(Path(job.workload.root).resolve())
             if job.effort is Effort.CONFIRM:
                 seat.alone()
-                seat.renew()
+                # Whatever runs of a program is a process of its own: its worker has held nothing
+                # of a candidate, and knows what the original's first runs taught.
+                if job.workload.kind is not Kind.PROGRAM:
+                    seat.renew()
             try:
                 verdict = self._ask(seat, job, candidate, baseline)
             except Gone as gone:
@@ -421,8 +429,12 @@ class LocalDispatcher:
             return verdicts
         requests = [self._asked(str(i), "profile", jobs[i], *built[i]) for i in able]
         seat = self._free.take(self._seats[0])  # the one that the profiler was made for
+        known = [worthwhile(self._shares.get(built[i][0].machine_code, {})) for i in able]
+        within = min((jobs[i].within for i in able if jobs[i].within), default=math.inf)
         try:
-            profiles = profile_jobs(self._profiler, requests, self._worker_command())
+            profiles = profile_jobs(
+                self._profiler, requests, self._worker_command(), kernels=known, seconds=within
+            )
         finally:
             self._free.put(seat)
         for i, profile in zip(able, profiles, strict=True):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from optimizer.boundary import violations
 from optimizer.model import Check, Effort, Kernel, Status, Verdict, Workload
@@ -35,6 +38,11 @@ class DispatchedEvaluator:
         # Which answer to look at, and where in it: it may not be in yet.
         self._known: dict[tuple[str, Effort, int], tuple[Sequence[Verdict], int]] = {}
         self._confirmations = 0
+        self._until = math.inf
+
+    def within(self, seconds: float) -> None:
+        """Hear in how many seconds an answer asked for next is of use."""
+        self._until = time.monotonic() + seconds
 
     def evaluate(
         self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
@@ -44,6 +52,7 @@ class DispatchedEvaluator:
         if effort is Effort.CONFIRM:
             self._confirmations += 1
             seed += 1_000_003 * self._confirmations
+        left, self._until = self._left(effort), math.inf
         keys = [(k.digest, effort, seed) for k in kernels]
         wanted: dict[tuple[str, Effort, int], Job] = {}
         for key, kernel in zip(keys, kernels, strict=True):
@@ -53,11 +62,26 @@ class DispatchedEvaluator:
             if outside:
                 self._known[key] = ((rejected(outside),), 0)
             else:
-                wanted[key] = Job(kernel, self._baseline, workload, self._device, effort, seed)
+                job = Job(kernel, self._baseline, workload, self._device, effort, seed)
+                wanted[key] = replace(job, within=left)
         if wanted:
             found = self._dispatcher.dispatch(list(wanted.values()))
             self._known.update((key, (found, place)) for place, key in enumerate(wanted))
-        return Awaited.each([self._known[key] for key in keys])
+        answers = Awaited.each([self._known[key] for key in keys])
+
+        def cancel(place: int) -> bool:
+            cancelled = answers.cancel(place)
+            if cancelled:
+                self._known.pop(keys[place], None)  # it may be asked about once more
+            return cancelled
+
+        return Awaited(len(keys), answers.__getitem__, answers.ready, answers.prefer, cancel)
+
+    def _left(self, effort: Effort) -> float:
+        """Return the seconds within which a job is of use; 0: whenever it is done."""
+        if effort not in {Effort.PROFILE, Effort.CONFIRM} or not math.isfinite(self._until):
+            return 0.0
+        return max(0.001, self._until - time.monotonic())
 
     def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
         """Have what can be begun ahead begun; False where that is nothing."""

@@ -14,6 +14,8 @@ class Job:
     """One kernel to be judged against its baseline on one kind of GPU.
 
     `device` is `cuda:N` or a device name; `seed` decides inputs and the order of timed blocks.
+    `within` are the seconds in which counters are of use, and by which a confirmation bounds what
+    it asks beyond results and times; 0 is no limit.
     """
 
     kernel: Kernel
@@ -22,6 +24,7 @@ class Job:
     device: str = "cuda:0"
     effort: Effort = Effort.SCREEN
     seed: int = 0
+    within: float = 0.0
 
 
 class Dispatcher(Protocol):

@@ -33,10 +33,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import math
 import tempfile
 import time
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ from runners.energy import Meter
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, alive, check, guard
-from runners.program_learning import profile
+from runners.program_learning import profile, renewed
 from runners.program_profile import Profile, checks, patience
 from runners.program_recent import Recent
 from runners.program_report import Report
@@ -64,6 +65,8 @@ MORE_WORDS = 6
 PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
 REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
 SHAKEN_SECONDS = 20.0
+# However little is left of a time budget, what looks for races and bad accesses gets so long.
+LEAST_BEYOND_SECONDS = 3.0
 ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
@@ -94,8 +97,8 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
         learned = time.monotonic()
         recent = context.get("recent") or Recent()
         deadline = begun + 0.9 * _seconds(request)
-        tools = (context.get(name) for name in ("device_code", "meter", "shaken"))
-        trial = _Trial(runner, request, job, workload, deadline, recent, *tools)
+        code, meter, shake = (context.get(name) for name in ("device_code", "meter", "shaken"))
+        trial = _Trial(runner, request, job, workload, deadline, recent, begun, code, meter, shake)
         verdict = trial.judge(originals)
         verdict["seconds"] = {
             "profile original": learned - begun,
@@ -137,11 +140,16 @@ def _profiles(
     limit = _seconds(request) / len(runs) / 4
     for arguments in runs:
         digest = hashlib.sha256(path.read_bytes())
-        digest.update(repr((list(arguments), expect, seed, str(runner.root))).encode())
-        key = digest.hexdigest()
+        digest.update(repr((list(arguments), expect, str(runner.root))).encode())
+        last = digest.hexdigest()
+        key = f"{last} {seed}"
         if key not in cache:
+            known = cache.get(last)
+            fresh = renewed(runner, path, known, seed) if known is not None else None
             rounding = functools.partial(_rounding, job, context)
-            cache[key] = profile(runner, path, arguments, expect, seed, limit, rounding)
+            cache[key] = cache[last] = fresh or profile(
+                runner, path, arguments, expect, seed, limit, rounding
+            )
         found.append(cache[key])
     return found
 
@@ -160,6 +168,14 @@ def _rounding(job: Mapping[str, Any], context: Mapping[str, Any]) -> Path | None
 
 
 @dataclass(frozen=True, slots=True)
+class _Beyond:
+    """What is compiled while a confirmation takes times: PTX of both sources, delays in one."""
+
+    codes: tuple[Future[str | None], ...]
+    shaken: Future[dict[str, Any] | None] | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Trial:
     runner: Runner
     request: Mapping[str, Any]
@@ -167,6 +183,7 @@ class _Trial:
     workload: Mapping[str, Any]
     deadline: float
     recent: Recent
+    begun: float
     device_code: DeviceCode | None = None
     meter: Meter | None = None
     shake: Shake | None = None
@@ -195,7 +212,9 @@ class _Trial:
         tolerance = self.workload.get("tolerance") or {}
         bounds = Bounds(float(tolerance.get("rtol", 1e-5)), float(tolerance.get("atol", 1e-6)))
         done: list[dict[str, Any]] = []
+        notes: list[str] = []
         spent = {"verify": 0.0, "time": 0.0}
+        beyond = self._beyond() if self.effort == "confirm" else None
         measured: list[Timed] = []
         try:
             for original in originals:
@@ -208,16 +227,16 @@ class _Trial:
                 begun = time.monotonic()
                 measured.append(self._time(original, bounds, done))
                 spent["time"] += time.monotonic() - begun
-            if self.effort == "confirm":
+            if beyond is not None:
                 begun = time.monotonic()
-                self._gate(done)
+                self._gate(beyond, done)
                 shortest = min(originals, key=lambda o: o.seconds)
-                self._watch(shortest, done)
-                self._shaken(shortest, bounds, done)
+                notes += self._watch(beyond, shortest, bounds, done)
                 spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
         measurement = as_measurement(measured, originals)
+        measurement["notes"] += notes
         if self.job.get("effort") in ENERGY:
             begun = time.monotonic()
             measurement["energy"] = program_energy.read(
@@ -256,72 +275,115 @@ class _Trial:
         full = replace(probe, expected=known, idle=original.idle, cut=original.cut)
         return self.runner.run(path, original.arguments, full, self._limit(original))
 
-    def _gate(self, done: list[dict[str, Any]]) -> None:
-        """Note what the candidate's device code can do beyond its original's; refuse a clock."""
+    @property
+    def until(self) -> float:
+        """Return when, in monotonic seconds, nobody waits for more than results and times."""
+        within = float(self.job.get("within") or 0.0)
+        return self.begun + within if within else math.inf
+
+    def _beyond(self) -> _Beyond:
+        """Begin to compile what a confirmation looks at behind results and times."""
         sources = [str((self.job.get(which) or {}).get("source") or "") for which in _BOTH]
-        if self.device_code is None or not all(sources):
+        pool = ThreadPoolExecutor(3, thread_name_prefix="beyond")
+        codes: list[Future[str | None]] = []
+        if self.device_code is not None and all(sources):
+            codes = [pool.submit(self.device_code, text, self.job) for text in sources]
+        shaken = pool.submit(self._built_shaken, "kernel") if sources[0] else None
+        pool.shutdown(wait=False)
+        return _Beyond(tuple(codes), shaken)
+
+    def _built_shaken(self, which: str) -> dict[str, Any] | None:
+        """Build a source with delays; None where that cannot be had."""
+        if self.shake is None:
+            return None
+        return self.shake(str(self.job[which]["source"]), self.job, self.seed * 2 + 1)
+
+    def _gate(self, beyond: _Beyond, done: list[dict[str, Any]]) -> None:
+        """Note what the candidate's device code can do beyond its original's; refuse a clock."""
+        if not beyond.codes:
             return
-        mine, theirs = (
-            static_gate.device(self.device_code(text, self.job) or "") for text in sources
-        )
+        mine, theirs = (static_gate.device(code.result() or "") for code in beyond.codes)
         more = sorted(mine - theirs)
         done += [check("static gate", w, w not in static_gate.REFUSED) for w in more]
         for what in more:
             if what in static_gate.REFUSED:
                 raise Failed("rejected", f"its device code {what}; the original's does not")
 
-    def _watch(self, original: Profile, done: list[dict[str, Any]]) -> None:
-        """Have compute-sanitizer look at the shortest run; blame what the original has not."""
+    def _watch(
+        self, beyond: _Beyond, original: Profile, bounds: Bounds, done: list[dict[str, Any]]
+    ) -> list[str]:
+        """Look for what results do not show, on the shortest run; return what time was short for.
+
+        compute-sanitizer's tools and warps that are delayed, side by side.
+        """
+        left = max(self.until - time.monotonic(), LEAST_BEYOND_SECONDS)
         program = sanitizer.command()
-        if program is None:
-            return
-        paths = {which: Path(self.request[which]["path"]) for which in ("candidate", "baseline")}
-
-        def errors(which: str, tool: str) -> sanitizer.Finding:
-            line = sanitizer.prefix(program, tool)
-            text = self.runner.watched(paths[which], original.arguments, line, WATCH_SECONDS)
-            return sanitizer.read(tool, text)
-
-        with ThreadPoolExecutor(len(sanitizer.TOOLS)) as pool:
-            found = list(pool.map(lambda tool: errors("candidate", tool), sanitizer.TOOLS))
-        for one in found:
+        tools = sanitizer.TOOLS if program is not None else ()
+        with ThreadPoolExecutor(len(tools) + 1) as pool:
+            delayed = pool.submit(self._shaken, beyond, original, bounds, left)
+            found = [
+                pool.submit(self._errors, "candidate", tool, original, min(WATCH_SECONDS, left))
+                for tool in tools
+            ]
+        late = [one.result().tool for one in found if one.result().errors is None]
+        for one in (ended.result() for ended in found):
             if one.errors is None:
                 continue  # it does not run here, or not in time
             blamed = bool(one.errors) and sanitizer.blames(
-                one.tool, one.errors, errors("baseline", one.tool).errors
+                one.tool,
+                one.errors,
+                self._errors("baseline", one.tool, original, WATCH_SECONDS).errors,
             )
             done.append(check("sanitizer", f"{original.name}: {one.tool}", not blamed))
             if blamed:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
+        failure = delayed.result()
+        if failure is None:
+            late += ["warps delayed at random"] if beyond.shaken is not None else []
+        elif failure.status:
+            theirs = self._delayed(self._built_shaken("baseline"), original, bounds, SHAKEN_SECONDS)
+            if theirs is not None and not theirs.status:
+                done.append(check("delayed warps", original.name, passed=False))
+                raise failure
+        else:
+            done.append(check("delayed warps", original.name, passed=True))
+        if not late or left >= SHAKEN_SECONDS:
+            return []
+        return [
+            f"within the {left:.0f} s left of the time budget nothing was seen by: "
+            + ", ".join(late)
+        ]
 
-    def _shaken(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> None:
+    def _errors(
+        self, which: str, tool: str, original: Profile, seconds: float
+    ) -> sanitizer.Finding:
+        """Return what one of compute-sanitizer's tools says of a run."""
+        line = sanitizer.prefix(str(sanitizer.command()), tool)
+        path = Path(self.request[which]["path"])
+        return sanitizer.read(tool, self.runner.watched(path, original.arguments, line, seconds))
+
+    def _shaken(
+        self, beyond: _Beyond, original: Profile, bounds: Bounds, seconds: float
+    ) -> Failed | None:
         """Run the candidate with its warps delayed at random; what the original survives it must.
 
         One that does not end in time with delays says nothing.
         """
-        if self.shake is None or not (self.job.get("kernel") or {}).get("source"):
-            return
-        failure = self._delayed("kernel", original, bounds)
-        if failure is None:
-            return
-        theirs = self._delayed("baseline", original, bounds) if failure.status else None
-        if theirs is not None and not theirs.status:
-            done.append(check("delayed warps", original.name, passed=False))
-            raise failure
-        if not failure.status:
-            done.append(check("delayed warps", original.name, passed=True))
+        if beyond.shaken is None:
+            return None
+        return self._delayed(beyond.shaken.result(), original, bounds, seconds)
 
-    def _delayed(self, which: str, original: Profile, bounds: Bounds) -> Failed | None:
-        """Return how a source fails under delays; no status if it does not, None if unknown."""
-        assert self.shake is not None  # noqa: S101 - its caller has looked
-        artifact = self.shake(str(self.job[which]["source"]), self.job, self.seed * 2 + 1)
+    def _delayed(
+        self, artifact: dict[str, Any] | None, original: Profile, bounds: Bounds, seconds: float
+    ) -> Failed | None:
+        """Return how a build fails under delays; no status if it does not, None if unknown."""
         if artifact is None:
             return None
         expected = original.references[original.main_poison].digests
         probe = Probe(original.main_poison, self.seed, record=True, expected=expected)
         full = replace(probe, idle=original.idle, cut=original.cut)
         path = Path(str(artifact["path"]))
-        limit = min(SHAKEN_SECONDS, 5 * patience(original.seconds))
+        limit = min(SHAKEN_SECONDS, 5 * patience(original.seconds), seconds)
         run = self.runner.run(path, original.arguments, full, limit)
         if run.exit is None or run.report is None or run.report.broken:
             return None
@@ -407,7 +469,7 @@ class _Trial:
         else:
             run, counts = None, None
         last = self.deadline - 3 * original.seconds
-        deadline = min(time.monotonic() + _cap(self.effort, original), last)
+        deadline = min(time.monotonic() + _cap(self.effort, original), last, self.until)
         for pair in range(most):
             first = run if pair == 0 and original.plans and run is not None else None
             theirs = self._shared(original) if pair == 0 else None

@@ -65,6 +65,35 @@ def profile(
     return known.profile()
 
 
+def renewed(runner: Runner, program: Path, known: Profile, seed: int) -> Profile | None:
+    """Return what is known of an original for fresh memory of another seed, by one run of it.
+
+    With random words in fresh memory it runs once more, launches repeated: what was the same bit by
+    bit whatever fresh memory held has to be so again. None where that is not so, and where anything
+    varied before: everything is learned anew then.
+    """
+    random, nan = (known.references.get(poison) for poison in ("random", "nan"))
+    before = known.rehearsal
+    if random is None or nan is None or before is None or known.cut or known.idle:
+        return None
+    if not all(_steady(one) for one in known.expectations):
+        return None
+    probe = Probe("random", seed, record=True, expected=random.digests, plans=known.plans)
+    run = runner.run(program, known.arguments, probe, patience(known.seconds))
+    if not program_faults.same_work(before, run) or not program_faults.same_words(before, run):
+        return None
+    assert run.report is not None  # noqa: S101 - same_work saw it
+    if run.report.replay_off:
+        return None
+    fresh = _reference("random", run, run.report, random)
+    pairs = zip(random.digests, nan.digests, fresh.digests, strict=True)
+    if any(one == other != now for one, other, now in pairs):
+        return None
+    stdouts = (*known.stdouts, run.stdout)
+    references = {"random": fresh, "nan": nan}
+    return replace(known, references=references, rehearsal=run, stdouts=stdouts)
+
+
 @dataclass(frozen=True, slots=True)
 class _Learning:
     """What is learned beyond the first run, which has ended well."""

@@ -107,6 +107,7 @@ class RecordingDispatcher:
             lambda place: self._noted(jobs[place], inner[place]),
             inner.ready,
             inner.prefer,
+            inner.cancel,
         )
 
     def expect(self, jobs: Sequence[Job]) -> bool:

@@ -47,6 +47,7 @@ class Worker:
         self._gpu: Any = None
         self._judge: Any = None
         self._building: Any = None
+        self._founding = threading.Lock()
         self._profiles: dict[str, Any] = {}
         self._recent: Any = None
         self._opened: Any = None
@@ -167,11 +168,12 @@ class Worker:
         return built
 
     def _builder(self) -> Any:
-        if self._building is None:
-            from runners.building import Building
+        with self._founding:  # a confirmation compiles from several threads
+            if self._building is None:
+                from runners.building import Building
 
-            self._building = Building(int(self.device().facts["sm"]), self._scratch)
-        return self._building
+                self._building = Building(int(self.device().facts["sm"]), self._scratch)
+            return self._building
 
     def _shaken(self, text: str, job: Json) -> Json | None:
         """Compile a kernel with delays in it."""
