@@ -10,8 +10,9 @@ from enum import StrEnum
 
 from optimizer.model import Objective
 
-# Of the minutes, never more than this is kept back for racing and confirming.
-LARGEST_RESERVE = 0.25
+# Of the minutes, never more than this is kept back for racing and confirming; and of a whole
+# program's, where it is known what that takes: what was found in half of them can be confirmed.
+LARGEST_RESERVE, LARGEST_KNOWN_RESERVE = 0.25, 0.5
 # A winner without counters leaves half of the report empty, and costs seconds to profile.
 OVERDUE = 1.2
 # A confirmation is a fresh process (0.6 s), more input families and the full stop rule: it took
@@ -60,6 +61,8 @@ class Meter:
     evaluations: int = 0
     reserve_seconds: float = 0.0
     reserve_evaluations: int = 0
+    # Whether there is something to confirm: until then nothing is kept back for it.
+    hopeful: bool = False
     started: float = field(init=False)
     already_usd: float = field(init=False)
 
@@ -96,6 +99,11 @@ class Meter:
         most = LARGEST_RESERVE * 60.0 * self.budget.minutes
         self.reserve_seconds = min(most, CONFIRMATION_COST * evaluation_seconds)
 
+    def keep(self, seconds: float) -> None:
+        """Keep back time for stages of which it is known what they take."""
+        most = LARGEST_KNOWN_RESERVE * 60.0 * self.budget.minutes
+        self.reserve_seconds = min(most, seconds)
+
     def keep_for_weighing(self, cases: int) -> None:
         """Keep back time for reading the energy counter: 40 s a case, of a winner and a rival."""
         most = LARGEST_RESERVE * 60.0 * self.budget.minutes
@@ -111,25 +119,33 @@ class Meter:
             return Stopped.EVALUATIONS
         if self.usd > self.budget.usd:
             return Stopped.MONEY
-        limit = 60.0 * self.budget.minutes
-        if math.isfinite(limit) and self.seconds + self.reserve_seconds >= limit:
-            return Stopped.MINUTES
-        return None
+        return Stopped.MINUTES if self.late else None
+
+    @property
+    def late(self) -> bool:
+        """Tell whether no more than what is kept back is left of the minutes."""
+        return math.isfinite(self.budget.minutes) and self.seconds_left <= 0.0
 
     @property
     def seconds_left(self) -> float:
         """Return the seconds left before the minutes rule says stop."""
-        return max(0.0, 60.0 * self.budget.minutes - self.seconds - self.reserve_seconds)
+        kept = self.reserve_seconds if self.hopeful else 0.0
+        return max(0.0, self.all_seconds_left - kept)
+
+    @property
+    def all_seconds_left(self) -> float:
+        """Return the seconds left of the minutes, the reserve included."""
+        return max(0.0, 60.0 * self.budget.minutes - self.seconds)
+
+    @property
+    def until_overdue(self) -> float:
+        """Return the seconds left for what only explains a result."""
+        return max(0.0, OVERDUE * 60.0 * self.budget.minutes - self.seconds)
 
     @property
     def overtime(self) -> bool:
         """Tell whether the minutes are over, the reserve included."""
         return self.seconds >= 60.0 * self.budget.minutes
-
-    @property
-    def overdue(self) -> bool:
-        """Tell whether they were over a while ago: what only explains is left out then."""
-        return self.seconds >= OVERDUE * 60.0 * self.budget.minutes
 
 
 class Strategy(StrEnum):

@@ -6,14 +6,14 @@ import contextlib
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from optimizer import tuning
 from optimizer.budget import Strategy
 from optimizer.errors import RunnerError
-from optimizer.interfaces import Expectant, Foresighted, LatePolicy
+from optimizer.interfaces import Expectant, Foresighted, LatePolicy, Punctual
 from optimizer.lookahead import Asked, Lookahead
 from optimizer.model import Edit, Effort, Finding, Kernel, Proposal, Status, Verdict
 from optimizer.openings import EDITS, Openings
@@ -23,7 +23,7 @@ from optimizer.tools import Event, Stage
 from optimizer.tree import Node, Tree, Waiting
 
 if TYPE_CHECKING:
-    from optimizer.budget import SearchSettings
+    from optimizer.budget import Meter, SearchSettings
     from optimizer.model import Workload
     from optimizer.tools import Tools
 
@@ -55,7 +55,9 @@ class Expansion:
         settings: SearchSettings,
         workload: Workload,
         on_event: Callable[[Event], None],
+        meter: Meter,
     ) -> None:
+        self.meter = meter
         self.tree, self.tools, self.settings, self.workload = tree, tools, settings, workload
         self.on_event = on_event
         self.seen = {node.step.kernel.digest for node in tree.nodes}
@@ -74,6 +76,9 @@ class Expansion:
         self._profiles_left = settings.profiles if settings.profile and tools.profile else 0
         self._profiled_gain = -math.inf
         self._unprofiled: Node | None = None
+        # What reading counters took the last time, and counters that were read with another's.
+        self._profile_seconds = tools.profile_seconds
+        self._counted: dict[str, Verdict] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -184,21 +189,31 @@ class Expansion:
 
     def verdicts(
         self, batch: Sequence[Candidate], left: int
-    ) -> Iterator[tuple[Candidate, Verdict]]:
-        """Yield each candidate with its verdict; those that may not run never meet the GPU."""
+    ) -> Generator[tuple[Candidate, Verdict]]:
+        """Yield each candidate with its verdict; those that may not run never meet the GPU.
+
+        What is not looked at until this is closed is not run, unless that has begun.
+        """
         refused = {c.digest: self._refused(c.digest, c.kernel) for c in batch}
         asked = {c.digest: self._ahead.take(c.digest) for c in batch}
         run = {c.digest: c.kernel for c in batch if not (refused[c.digest] or asked[c.digest])}
         fresh = self._screen(list(run.values())) if run else ()
         asked.update((digest, Asked(fresh, place)) for place, digest in enumerate(run))
-        for done, candidate in enumerate(batch):
-            rest = [one for c in batch[done:] if (one := asked[c.digest])]
-            soon = sum(not one.ready for one in rest)
-            self._ahead.fill(soon, left - len(batch), self._late[: self.settings.batch // 2])
-            known = asked[candidate.digest]
-            verdict = refused[candidate.digest] or (known.verdict if known else None)
-            if verdict is not None:
-                yield candidate, verdict
+        looked = set[str]()
+        try:
+            for done, candidate in enumerate(batch):
+                rest = [one for c in batch[done:] if (one := asked[c.digest])]
+                soon = sum(not one.ready for one in rest)
+                self._ahead.fill(soon, left - len(batch), self._late[: self.settings.batch // 2])
+                looked.add(candidate.digest)
+                known = asked[candidate.digest]
+                verdict = refused[candidate.digest] or (known.verdict if known else None)
+                if verdict is not None:
+                    yield candidate, verdict
+        finally:
+            for digest, one in asked.items():
+                if one is not None and digest not in looked:
+                    one.cancel()
 
     def find(self, node: Node) -> tuple[Finding, ...]:
         """Return what the detectors see in a candidate, kept in its step."""
@@ -211,16 +226,36 @@ class Expansion:
         node.step = replace(step, findings=found)
         return found
 
-    def profile(self, node: Node) -> None:
-        """Read a candidate's counters and keep them in its verdict."""
+    def profile(self, node: Node, also: Node | None = None) -> None:
+        """Read a candidate's counters and keep them in its verdict.
+
+        Those of `also` are read along with it where a GPU reads them, since each session takes
+        seconds to begin, and kept until they are asked for.
+        """
+        if self._in_time(node, self.meter.seconds_left):
+            self._profiled(node, also, self.meter.seconds_left)
+
+    def _in_time(self, node: Node, left: float) -> bool:
+        """Tell whether counters can be read in the seconds that are left; else say so, once."""
+        known = node.step.kernel.digest in self._counted
+        if known or self._profile_seconds <= left:
+            return True
+        if self._profiles_left > 0:
+            self._notes.append(
+                f"counters of step {node.step.number} were not read: {left:.0f} s were left, and "
+                f"reading them takes about {self._profile_seconds:.0f} s"
+            )
+        self._profiles_left = 0
+        return False
+
+    def _profiled(self, node: Node, also: Node | None, left: float) -> None:
         step = node.step
-        self.on_event(Event(Stage.PROFILING, (step.number,)))
         self._profiles_left -= 1
         self._profiled_gain = node.gain or 0.0
-        try:
-            (seen,) = self.tools.evaluator.evaluate([step.kernel], self.workload, Effort.PROFILE)
-        except RunnerError as error:
-            seen = Verdict(Status.CRASHED, log=error.message)
+        seen = self._counted.pop(step.kernel.digest, None)
+        if seen is None:
+            self.on_event(Event(Stage.PROFILING, (step.number,)))
+            seen = self._read(node, also, left)
         if not seen.counters:
             if seen.status is not Status.NOT_RECORDED:
                 why = seen.log.strip().splitlines()
@@ -229,12 +264,49 @@ class Expansion:
             return
         node.step = replace(step, verdict=merged(step.verdict, seen))
 
+    def _read(self, node: Node, also: Node | None, left: float) -> Verdict:
+        """Ask for counters; have what will probably be tried next compiled meanwhile."""
+        evaluator, began = self.tools.evaluator, self.meter.seconds
+        nodes = [node]
+        if self._begin_next([node, also] if also is not None else nodes) and also is not None:
+            nodes.append(also)
+        kernels = [one.step.kernel for one in nodes]
+        if isinstance(evaluator, Punctual):
+            evaluator.within(left)
+        try:
+            seen, *more = evaluator.evaluate(kernels, self.workload, Effort.PROFILE)
+        except RunnerError as error:
+            return Verdict(Status.CRASHED, log=error.message)
+        self._profile_seconds = (self.meter.seconds - began) / len(nodes)
+        self._counted.update(zip((kernel.digest for kernel in kernels[1:]), more, strict=True))
+        return seen
+
+    def _begin_next(self, nodes: Sequence[Node]) -> bool:
+        """Have what will probably be tried next compiled: reading counters takes seconds.
+
+        False where nothing can be begun ahead: no compiler and no GPU are behind it then.
+        """
+        evaluator = self.tools.evaluator
+        if not isinstance(evaluator, Expectant):
+            return False
+        if not evaluator.expect([node.step.kernel for node in nodes], self.workload):
+            return False
+        likely = [
+            waiting.proposal.edit.apply(node.step.kernel)
+            for node in nodes
+            for waiting in self._foreseen(node)[: self.settings.batch]
+        ]
+        fit = [kernel for kernel in likely if self._fit(kernel.digest, kernel)]
+        evaluator.expect(fit, self.workload)
+        return True
+
     def explain(self, node: Node) -> None:
         """Read a winner's counters if that was not done, so that its gain can be explained."""
         known = self.tree.root.step.verdict.counters
-        if known and not node.step.verdict.counters:
+        left = self.meter.until_overdue
+        if known and left > 0 and not node.step.verdict.counters and self._in_time(node, left):
             with contextlib.suppress(KeyboardInterrupt):
-                self.profile(node)
+                self._profiled(node, None, left)
 
     def _next(self, node: Node, taken: Counter[str]) -> Candidate | None:
         if not node.asked:
@@ -340,13 +412,20 @@ class Expansion:
         alone = node is self.tree.root and len(self.tree.nodes) == 1
         return alone and isinstance(self.tools.policy, Foresighted)
 
+    def _next_profiled(self) -> Node | None:
+        """Return the candidate whose counters will be wanted right behind the unedited kernel's."""
+        top = self.tree.top
+        if self._profiles_left < 2 or top.asked or top.leaf:
+            return None
+        return top if (top.gain or 0.0) >= math.log(self.settings.profile_step) else None
+
     def _look_again(self) -> None:
         """Read the counters that had to wait, and weigh anew what waits at that candidate."""
         node, policy = self._unprofiled, self.tools.policy
         if node is None or len(self.tree.nodes) == 1:
             return
         self._unprofiled = None
-        self.profile(node)
+        self.profile(node, self._next_profiled())
         found = self.find(node)
         if not node.leaf:
             late = {waiting.digest for _, waiting in self._late}

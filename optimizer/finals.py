@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from optimizer.ending import Ending, ending
 from optimizer.expansion import merged
+from optimizer.interfaces import Punctual
 from optimizer.model import Effort, Status
 from optimizer.significance import Decision, decide, interval, no_difference, speedup
 from optimizer.tools import Event, Stage, ignore
@@ -21,10 +23,6 @@ if TYPE_CHECKING:
 # A candidate this much slower on screen is not the faster one: screening intervals of 4 to 12
 # blocks are 1 to 2 % wide. Racing costs the full stop rule, 12 s each for a slow program.
 CLOSE = 1.04
-# What races and confirmations cost, in trials and in whole first verdicts of the unedited kernel:
-# 1.6 to 3.2 and 0.8 to 1.7 on three whole programs (heat, nbody, montecarlo; their recordings of
-# an H200). Rounded up, since running over the minutes is worse. Of a kernel both are cheap.
-RACE_COST, CONFIRM_COST = 3.0, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +61,18 @@ class Finals:
 
     def has_time_for(self, races: int) -> bool:
         """Tell whether there is time to race so many and still to confirm one."""
-        spent = self.tree.root.step.verdict.seconds
-        trial = spent.get("verify", 0.0) + spent.get("time", 0.0)
-        anew = sum(spent.values()) - spent.get("profile", 0.0)
-        left = 60.0 * self.meter.budget.minutes - self.meter.seconds
-        return races * RACE_COST * trial + CONFIRM_COST * anew <= left
+        cost = self.ending
+        return races * cost.race + cost.confirm <= self.meter.all_seconds_left
+
+    @property
+    def has_time_to_compare(self) -> bool:
+        """Tell whether there is time to compare the original with itself and still to confirm."""
+        return self.ending.compare + self.ending.confirm <= self.meter.all_seconds_left
+
+    @property
+    def ending(self) -> Ending:
+        """Return what the last stages take."""
+        return ending(self.tree.root.step.verdict, self.workload.kind)
 
     def race(self, best: Sequence[Step]) -> list[Step]:
         """Return the contenders timed under the full stop rule, best lower bound first."""
@@ -91,6 +96,8 @@ class Finals:
         baseline, notes = self.tree.root.step.verdict, list[str]()
         for step in raced:
             self.on_event(Event(Stage.CONFIRMING, (step.number,)))
+            if isinstance(self.evaluator, Punctual):
+                self.evaluator.within(self.meter.all_seconds_left)
             (verdict,) = self.evaluator.evaluate([step.kernel], self.workload, Effort.CONFIRM)
             refused = refusal(step, verdict, baseline, accept)
             if not refused:

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from optimizer.interfaces import Underway
+from optimizer.interfaces import Revocable, Underway
 from optimizer.strategies import leaders, share_of_top, wants_top
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Asked:
         """Have it run before, or after, those that are not so."""
         if isinstance(self.answers, Underway):
             self.answers.prefer(self.place, urgent)
+
+    def cancel(self) -> None:
+        """Have it not run, where that can still be had."""
+        if isinstance(self.answers, Revocable):
+            self.answers.cancel(self.place)
 
     @property
     def verdict(self) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from optimizer.budget import (
     Stopped,
 )
 from optimizer.dialogue import NOTHING_USED
+from optimizer.ending import ending
 from optimizer.errors import BaselineError, RunnerError
 from optimizer.expansion import Candidate, Expansion
 from optimizer.finals import Final, Finals
@@ -27,6 +29,7 @@ from optimizer.model import (
     Effort,
     Environment,
     Kernel,
+    Kind,
     Objective,
     Status,
     Step,
@@ -52,6 +55,9 @@ __all__ = ["Budget", "Event", "SearchSettings", "Stage", "Stopped", "Tools", "se
 # These never reached a GPU and cost no evaluation.
 FREE = (Status.REJECTED, Status.NOT_RECORDED)
 _NOWHERE = Environment()
+LOOKED_ONCE = (
+    "no time was left to compare the original with itself in full: what its first runs say stands"
+)
 
 
 def search(
@@ -141,7 +147,11 @@ class Run:
             self.on_event(Event(Stage.BASELINE, (0,), self.meter.left))
             headstart.begin(self.kernel, self.workload, self.tools, self.settings)
             verdict = self.baseline.measure()
-            self.meter.keep_for_confirming(self.meter.seconds)
+            if self.workload.kind is Kind.PROGRAM:
+                last = ending(verdict, self.workload.kind)
+                self.meter.keep(last.compare + last.confirm)
+            else:
+                self.meter.keep_for_confirming(self.meter.seconds)
             first = Step(0, None, None, self.kernel, verdict, at_seconds=self.meter.seconds)
             self.on_step(first)
         else:
@@ -153,12 +163,13 @@ class Run:
             self.usd_booked = self.spent_before.usd
         self.meter.evaluations += 1
         if self.settings.objective is not Objective.TIME:
+            self.meter.hopeful = True  # what is no faster may take less energy
             self.meter.keep_for_weighing(sum(case.time for case in self.workload.cases))
         if self.settings.shorten:
             self.meter.keep_for_shortening()
         self.tree = Tree(first, self.settings, self.ledger)
         self.expansion = Expansion(
-            self.tree, self.tools, self.settings, self.workload, self.on_event
+            self.tree, self.tools, self.settings, self.workload, self.on_event, self.meter
         )
         self.codes[first.verdict.machine_code] = 0
         if self.expansion.late:
@@ -213,9 +224,15 @@ class Run:
         return self.meter.exceeded()
 
     def evaluate(self, batch: Sequence[Candidate]) -> None:
-        """Get the verdicts of a batch, judge and reward them, and grow the tree by them."""
-        for candidate, verdict in self.expansion.verdicts(batch, self.meter.left):
-            self.judge(candidate, candidate.parent.step, verdict)
+        """Get the verdicts of a batch, judge and reward them, and grow the tree by them.
+
+        When the minutes are over the rest of it is not waited for.
+        """
+        with closing(self.expansion.verdicts(batch, self.meter.left)) as verdicts:
+            for candidate, verdict in verdicts:
+                self.judge(candidate, candidate.parent.step, verdict)
+                if self.meter.late:
+                    return
 
     def judge(self, candidate: Candidate, parent: Step, verdict: Verdict) -> Node:
         """Judge and reward one verdict and grow the tree by it, below `parent`."""
@@ -284,6 +301,8 @@ class Run:
         node = self.tree.add(parent, step, gain, leaf=spent and self.settings.prune)
         self.expansion.seen.add(step.kernel.digest)
         self.meter.evaluations += verdict.status not in FREE
+        if gain is not None and gain > math.log(self.workload.accept.min_speedup):
+            self.meter.hopeful = True
         if gain is not None and verdict.machine_code:
             self.codes.setdefault(verdict.machine_code, step.number)
         if step.edit is not None and verdict.status is not Status.NOT_RECORDED:
@@ -307,7 +326,7 @@ class Run:
             final = thriftiest(last, final, self.baseline.aa, hurry=hurry)
         if final.winner is not None:
             winner = self.tree.nodes[final.winner]
-            if self.settings.profile and self.tools.profile and not (hurry or self.meter.overdue):
+            if self.settings.profile and self.tools.profile and not hurry:
                 self.expansion.explain(winner)
             self.expansion.find(winner)
         return final
@@ -320,7 +339,10 @@ class Run:
             shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
             ranked = shortening.shortened(ranked)
         if ranked and self.baseline.compares_last:
-            self.baseline.compare()
+            if last.has_time_to_compare:
+                self.baseline.compare()
+            else:
+                self.notes.append(LOOKED_ONCE)
         return Final() if energy else last.confirm(ranked, self.baseline.aa)
 
     def one(self, kernel: Kernel, effort: Effort) -> Verdict:

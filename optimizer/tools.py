@@ -41,7 +41,8 @@ class Tools:
     `reward` None means `CompositeReward` under the workload's acceptance. `tune` yields edits of
     constants, `boundary` the reasons why a source may not be run
     (`boundary.violations`), `headroom` the factor by which a verdict could still be faster.
-    `profile` tells that the evaluator can read counters. `width` is how many candidates it works
+    `profile` tells that the evaluator can read counters, `profile_seconds` about how long that
+    takes the first time. `width` is how many candidates it works
     on at once: when that is more than the batch, the next in line are evaluated ahead, which
     changes the time and never the tree. `used` returns what a model has taken so far, `broke`
     tells that its budget is used up; a policy that needs no model goes on all the same. `done` is
@@ -57,6 +58,7 @@ class Tools:
     boundary: Callable[..., Sequence[str]] = violations
     headroom: Headroom = no_headroom
     profile: bool = False
+    profile_seconds: float = 0.0
     width: int | Callable[[], int] = 1
     clock: Callable[[], float] = time.monotonic
     used: Callable[[], Usage] = Usage
