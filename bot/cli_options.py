@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -68,6 +68,11 @@ def complain(message: str, remedy: str = "") -> None:
 def console_of(*, quiet: bool = False) -> Console:
     """Return what a command shows its results on; quiet where they are printed for machines."""
     return Console(quiet=quiet, highlight=False, markup=False)
+
+
+def teller(shown: Console) -> Callable[[str], None]:
+    """Return what a run tells its user with: words of workers and compilers, made visible."""
+    return lambda words: shown.print(visible(words), soft_wrap=True)
 
 
 def command_line() -> str:

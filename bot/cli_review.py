@@ -30,6 +30,7 @@ from bot.cli_options import (
     console_of,
     flags_of,
     print_json,
+    teller,
 )
 from bot.comment import Door
 from bot.interfaces import Change, Report
@@ -99,7 +100,7 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         else:
             chosen = settings.load(flags, projects.joined(given))
             with Workshop(
-                chosen, replay=replay, record=record, command=command_line(), say=shown.print
+                chosen, replay=replay, record=record, command=command_line(), say=teller(shown)
             ) as workshop:
                 means = Means(
                     lambda kernel, workload: workshop.tools(kernel, workload, shelf.of(kernel)),

@@ -25,6 +25,7 @@ from bot.cli_options import (
     console_of,
     flags_of,
     print_json,
+    teller,
 )
 from bot.markdown import visible
 from bot.progress import Progress
@@ -130,7 +131,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         replay=replay,
         record=record,
         command=command_line(),
-        say=shown.print,
+        say=teller(shown),
         first=declared.kernels[0] if declared.kernels else None,
     ) as workshop:
         for one, workload in declared.kernels:
@@ -158,7 +159,7 @@ def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finis
         finished = run.optimize(order, workshop, progress.on_step, progress.on_event)
     console.show(shown, finished.outcome, list(finished.files.values()))
     if finished.remark:
-        shown.print(Text(finished.remark, style="yellow"), soft_wrap=True)
+        shown.print(Text(visible(finished.remark), style="yellow"), soft_wrap=True)
     return finished
 
 
@@ -226,7 +227,7 @@ def capture_command(  # noqa: PLR0913, PLR0917 - each argument is an option of t
     order = capturing.Order(tuple(command), wanted, out, source, randomize, force, seen)
     done = capturing.capture(order, here, settings.load().cache_folder)
     shown = console_of()
-    shown.print(Text(done.text.rstrip()), soft_wrap=True)
+    shown.print(Text(visible(done.text.rstrip())), soft_wrap=True)
     if done.found:
         shown.print(f"\noptimize with: optiml run --capture {out}", soft_wrap=True)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bot import settings
-from bot.cli_options import Replay, complain, console_of
+from bot.cli_options import Replay, complain, console_of, teller
 from optimizer.errors import ConfigError
 from runners import worker
 
@@ -60,7 +60,7 @@ def worker_command(
     if with_parent:
         fleet_door.with_parent()
     chosen = settings.load({"scheduler": scheduler})
-    fleet_door.work(chosen, device, replay, console_of().print)
+    fleet_door.work(chosen, device, replay, teller(console_of()))
 
 
 def scheduler_command(
@@ -77,7 +77,7 @@ def scheduler_command(
     """
     from bot import fleet_door
 
-    fleet_door.schedule(settings.load(), host, port, console_of().print)
+    fleet_door.schedule(settings.load(), host, port, teller(console_of()))
 
 
 def serve_command(

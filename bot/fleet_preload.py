@@ -14,9 +14,14 @@ import click
 from distributed import Worker
 
 from bot import fleet_door, settings
+from bot.markdown import visible
 from runners.fleet_worker import BenchPlugin, quiet
 
 _open = ExitStack()
+
+
+def _say(words: str) -> None:
+    click.echo(visible(words))
 
 
 @click.command()
@@ -26,7 +31,7 @@ async def dask_setup(worker: Worker, device: str, replay: Path | None) -> None:
     """Give the worker its bench before it joins the scheduler."""
     quiet()
     bench = _open.enter_context(
-        fleet_door.benched(settings.load({"scheduler": None}), device, replay, click.echo)
+        fleet_door.benched(settings.load({"scheduler": None}), device, replay, _say)
     )
     await worker.plugin_add(BenchPlugin(bench))
 
