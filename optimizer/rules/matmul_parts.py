@@ -69,10 +69,12 @@ def parts_of(source: Source, p: Product) -> Parts | None:
         "top": {t.text for limit in p.limits for t in code_tokens(limit)}
         | {
             source.of(n)
-            for n in walk(p.statement, "identifier")
+            for each in (p.statement, *p.locals)
+            for n in walk(each, "identifier")
             if not any(contains(place, n) for place in (*p.lefts, *p.rights))
         }
         - {p.total.name}
+        - {v.name for v in fn.variables.all if any(contains(n, v.name_node) for n in p.locals)}
         | (_words(source, p.loop.bound) if p.loop.bound is not None else set()),
     }
     for node in reversed(kept):

@@ -14,7 +14,7 @@ from optimizer.loops import Loop
 from optimizer.model import Kernel
 from optimizer.rules.reduction import updates
 from optimizer.source import Source
-from optimizer.syntax import contains, field, operator, stripped
+from optimizer.syntax import contains, field, operator, stripped, walk
 from optimizer.tokens import code_tokens
 from optimizer.variables import Variable
 
@@ -34,14 +34,17 @@ Block = tuple[int, int, int]
 class Product:
     """`total += a * b` in a loop over the common dimension; `slow` numbers rows, `fast` columns.
 
-    `lefts` and `rights` are the places in the sum where an element of each operand is used,
-    `before` and `after` what is done once for each result.
+    In place of `a * b` stands anything that is zero where both are, as `(a - b) * (a - b)`.
+    `lefts` and `rights` are the places in the loop where an element of each operand is used,
+    `locals` the declarations in the loop that use them, `before` and `after` what is done once for
+    each result.
     """
 
     fn: Function
     loop: Loop
     total: Variable
     statement: Node
+    locals: tuple[Node, ...]
     left: Access
     right: Access
     lefts: tuple[Node, ...]
@@ -80,10 +83,10 @@ def product_of(kernel: Kernel, source: Source, fn: Function, block: Block) -> Pr
     found = _sum(source, fn, work.loop, ids) if limits is not None else None
     if found is None or limits is None:
         return None
-    total, statement, left, right, slow, fast = found
+    total, terms, left, right, slow, fast = found
     product = Product(
-        fn, work.loop, total, statement, left, right,
-        _places(fn, statement, left), _places(fn, statement, right), slow, fast,
+        fn, work.loop, total, terms.statement, terms.locals, left[0], right[0],
+        _places(fn, terms, left), _places(fn, terms, right), slow, fast,
         (limits[slow.variable.name], limits[fast.variable.name]), work.before, work.after,
     )  # fmt: skip
     return product if _movable(source, product) else None
@@ -177,9 +180,24 @@ def _named(
     return written
 
 
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The statement that adds, and the declarations in front of it that are no mere copies."""
+
+    statement: Node
+    locals: tuple[Node, ...]
+
+    def hold(self, node: Node) -> bool:
+        """Return whether a node is in the statement or in one of the declarations."""
+        return any(contains(each, node) for each in (self.statement, *self.locals))
+
+
+_Sides = tuple[tuple[Access, ...], tuple[Access, ...], ThreadId, ThreadId]
+
+
 def _sum(
     source: Source, fn: Function, loop: Loop, ids: dict[str, ThreadId]
-) -> tuple[Variable, Node, Access, Access, ThreadId, ThreadId] | None:
+) -> tuple[Variable, _Terms, tuple[Access, ...], tuple[Access, ...], ThreadId, ThreadId] | None:
     if not (loop.counted and loop.step == 1 and loop.relation == "<" and loop.start is not None):
         return None
     if source.plain(loop.start) != "0" or loop.leaves_early or loop.bound is None:
@@ -205,15 +223,16 @@ def _sum(
     if found[0].node.parent is None or found[0].node.parent.id != statements[-1].id:
         return None  # under a condition
     reads = [a for a in fn.accesses if contains(loop.node, a.node)]
-    if len(reads) != 2 or any(a.kind != "read" or not _in_memory(a) for a in reads):
+    if any(a.kind != "read" or not _in_memory(a) for a in reads):
         return None
-    if len(statements) != 1 and not all(_copy(fn, n, reads) for n in statements[:-1]):
+    declared = [n for n in statements[:-1] if not _copy(fn, n, reads)]
+    if not all(_settled(fn, n) for n in declared):
         return None
-    for access in reads:
-        places = _places(fn, found[0].node, access)
-        if len(places) != 1 or not _factor(source, found[0].node, places[0]):
-            return None
-    return _operands(fn, loop, reads, ids, total, found[0].node)
+    terms = _Terms(found[0].node, tuple(declared))
+    if not _adds_nothing_of_zeros(source, fn, total, terms, reads):
+        return None
+    sides = _sides(fn, loop, reads, ids)
+    return (total, terms, *sides) if sides is not None else None
 
 
 def _in_memory(access: Access) -> bool:
@@ -221,38 +240,44 @@ def _in_memory(access: Access) -> bool:
     return access.space == "global" or (access.space == "unknown" and "." in access.root)
 
 
+def _settled(fn: Function, node: Node) -> bool:
+    """Return whether a statement declares locals that are never changed."""
+    inside = [v for v in fn.variables.all if contains(node, v.name_node)]
+    return (
+        node.type == "declaration"
+        and bool(inside)
+        and all(v.settled and v.init is not None and not v.is_array for v in inside)
+    )
+
+
 def _copy(fn: Function, node: Node, reads: list[Access]) -> bool:
     """Return whether a statement is `float a = A[i];`."""
     inside = [v for v in fn.variables.all if contains(node, v.name_node)]
     return (
-        node.type == "declaration"
-        and len(inside) == 1
-        and inside[0].settled
-        and inside[0].init is not None
-        and any(a.node.id == inside[0].init.id for a in reads)
+        len(inside) == 1
+        and _settled(fn, node)
+        and any(inside[0].init is not None and a.node.id == inside[0].init.id for a in reads)
     )
 
 
-def _places(fn: Function, statement: Node, access: Access) -> tuple[Node, ...]:
-    """Return where a sum uses an element: the access itself, or a local that holds it."""
-    if contains(statement, access.node):
-        return (access.node,)
-    for variable in fn.variables.all:
-        if variable.init is not None and variable.init.id == access.node.id:
-            return tuple(u.node for u in variable.uses if contains(statement, u.node))
-    return ()
+def _places(fn: Function, terms: _Terms, accesses: tuple[Access, ...]) -> tuple[Node, ...]:
+    """Return where a sum uses an element: the accesses themselves, or locals that hold it."""
+    found: list[Node] = []
+    for access in accesses:
+        if terms.hold(access.node):
+            found.append(access.node)
+            continue
+        for variable in fn.variables.all:
+            if variable.init is not None and variable.init.id == access.node.id:
+                found += [u.node for u in variable.uses if terms.hold(u.node)]
+    return tuple(found)
 
 
-def _operands(
-    fn: Function,
-    loop: Loop,
-    reads: list[Access],
-    ids: dict[str, ThreadId],
-    total: Variable,
-    statement: Node,
-) -> tuple[Variable, Node, Access, Access, ThreadId, ThreadId] | None:
+def _sides(
+    fn: Function, loop: Loop, reads: list[Access], ids: dict[str, ThreadId]
+) -> _Sides | None:
     """Tell which operand belongs to the rows and which to the columns, by what they depend on."""
-    axes = []
+    groups: dict[str, list[Access]] = {"x": [], "y": []}
     templates = {t.name for t in fn.templates}
     for access in reads:
         if access.index is None or access.cast or not access.index.depends_on(loop.name):
@@ -262,9 +287,16 @@ def _operands(
         on = {axis for axis in "xy" if access.index.depends_on(f"threadIdx.{axis}")}
         if len(on) != 1:
             return None
-        axes.append(on.pop())
-    if set(axes) != {"x", "y"}:
-        return None
+        groups[on.pop()].append(access)
+    for group in groups.values():
+        first = group[0] if group else None
+        if first is None or first.index is None:
+            return None
+        for other in group[1:]:  # one element of each operand, used once or more often
+            if other.root != first.root or other.index is None:
+                return None
+            if not other.index.same(first.index):
+                return None
     # The column is what the results are stored side by side in.
     stores = [a for a in fn.accesses if a.writes and not contains(loop.node, a.node)]
     if not stores or any(a.index is None for a in stores):
@@ -272,8 +304,7 @@ def _operands(
     sides = {axis for axis in "xy" if all(a.thread_stride(axis) == 1 for a in stores)}
     fast = "y" if sides == {"y"} else "x"
     slow = "x" if fast == "y" else "y"
-    left, right = reads[axes.index(slow)], reads[axes.index(fast)]
-    return total, statement, left, right, ids[slow], ids[fast]
+    return tuple(groups[slow]), tuple(groups[fast]), ids[slow], ids[fast]
 
 
 def _movable(source: Source, p: Product) -> bool:
@@ -322,28 +353,100 @@ def starts_at_zero(source: Source, p: Product) -> tuple[bool, list[Node]] | None
     return (True, setting)
 
 
-def _factor(source: Source, statement: Node, node: Node) -> bool:
-    """Return whether an operand is a factor of what is added, so that a zero adds nothing."""
-    at = node
-    while at.parent is not None and at.id != statement.id:
-        parent = at.parent
-        if parent.type == "assignment_expression":
-            return contains(field(parent, "right") or parent, at)
-        if parent.type == "binary_expression":
-            sign = operator(parent)
-            if sign == "+" and parent.parent is not None and parent.parent.id == statement.id:
-                return operator(statement) == "="  # total = total + a * b
-            if sign == "/" and contains(field(parent, "right") or parent, at):
-                return False
-            if sign not in ("*", "/"):
-                return False
-        elif parent.type == "call_expression":
-            name = source.plain(field(parent, "function"))
-            if name not in ("__half2float", "__ldg", "float", "static_cast<float>"):
-                return False
-        elif parent.type not in (
-            "parenthesized_expression", "cast_expression", "argument_list",
-        ):  # fmt: skip
-            return False
-        at = parent
-    return at.id == statement.id
+# What is zero of a zero.
+_ODD = (
+    "fabsf", "fabs", "abs", "sqrtf", "sqrt", "sinf", "sin", "tanhf", "tanh", "float", "double",
+    "__half2float", "__ldg", "static_cast<float>", "static_cast<double>",
+)  # fmt: skip
+_POWERS = ("powf", "pow", "__powf")
+_EXTREMES = ("min", "max", "fminf", "fmaxf", "fmin", "fmax")
+_FUSED = ("fmaf", "fma", "__fmaf_rn")
+_SUMMED = 3  # arguments of a fused multiplication
+
+
+def _adds_nothing_of_zeros(
+    source: Source, fn: Function, total: Variable, terms: _Terms, reads: list[Access]
+) -> bool:
+    """Return whether a sum stays as it is where both operands are zero, as beyond the matrices."""
+    held = {v for v in fn.variables.all if v.init is not None and _is_read(v.init, reads)}
+    zero = {a.node.id for a in reads}
+    for node in terms.locals:
+        declared = [v for v in fn.variables.all if contains(node, v.name_node)]
+        held |= {v for v in declared if _vanishes(source, fn, v.init, zero, held)}
+    added = _added(fn, total, terms.statement)
+    return added is not None and _vanishes(source, fn, added, zero, held)
+
+
+def _is_read(node: Node, reads: list[Access]) -> bool:
+    return any(a.node.id == node.id for a in reads)
+
+
+def _added(fn: Function, total: Variable, statement: Node) -> Node | None:
+    """Return what a statement adds to a sum: of `s += e`, `s = s + e` and `s = e + s`."""
+    right = stripped(field(statement, "right"))
+    if operator(statement) in ("+=", "-="):
+        return right
+    if right is None or right.type != "binary_expression" or operator(right) not in "+-":
+        return None
+    sides = [stripped(field(right, side)) for side in ("left", "right")]
+    others = [n for n in sides if n is not None and fn.variables.of(n) is not total]
+    return others[0] if len(others) == 1 else None
+
+
+def _vanishes(
+    source: Source, fn: Function, node: Node | None, zero: set[int], held: set[Variable]
+) -> bool:
+    """Return whether an expression is zero where the nodes `zero` and the locals `held` are."""
+    node = stripped(node)
+    if node is None or node.id in zero:
+        return node is not None
+    if node.type == "identifier":
+        return fn.variables.of(node) in held
+    if node.type == "number_literal":
+        return source.value(source.plain(node).rstrip("fF")) == 0
+    if node.type == "call_expression":
+        return _call_vanishes(source, fn, node, zero, held)
+    parts = [field(node, name) for name in ("value", "argument", "left", "right")]
+    gone = [_vanishes(source, fn, part, zero, held) for part in parts if part is not None]
+    if node.type == "cast_expression":
+        return gone[-1:] == [True]
+    sign = operator(node)
+    if node.type == "unary_expression":
+        return sign in ("-", "+") and gone == [True]
+    if node.type != "binary_expression":
+        return False
+    if sign == "/":
+        return gone[0] and not _varies(fn, parts[-1], zero, held)
+    return any(gone) if sign == "*" else sign in ("+", "-") and all(gone)
+
+
+def _call_vanishes(
+    source: Source, fn: Function, node: Node, zero: set[int], held: set[Variable]
+) -> bool:
+    """Return whether a call of such arguments is zero; macros may name the function."""
+    name = source.plain(field(node, "function"))
+    macro = source.macros_in_force.get(name)
+    name = (macro.body.strip() if macro and macro.parameters is None else name).removeprefix(
+        "std::"
+    )
+    given = field(node, "arguments")
+    parts = [] if given is None else [n for n in given.named_children if n.type != "comment"]
+    if source.function(name) is not None or not parts:
+        return False
+    gone = [_vanishes(source, fn, part, zero, held) for part in parts]
+    if name in _POWERS:
+        power = source.plain(parts[-1]).rstrip("fF")
+        return gone[0] and ((source.value(power) or 0) > 0 or bool(_DECIMAL.fullmatch(power)))
+    if name in _FUSED and len(parts) == _SUMMED:
+        return (gone[0] or gone[1]) and gone[2]
+    return all(gone) and (name in _EXTREMES or (name in _ODD and len(parts) == 1))
+
+
+_DECIMAL = re.compile(r"0*[1-9]\d*\.\d*|0*\.0*[1-9]\d*")
+
+
+def _varies(fn: Function, node: Node | None, zero: set[int], held: set[Variable]) -> bool:
+    """Return whether an expression uses an operand."""
+    return node is None or any(
+        n.id in zero or (n.type == "identifier" and fn.variables.of(n) in held) for n in walk(node)
+    )

@@ -189,15 +189,12 @@ class _Text:
         n, p, tile, source = self.names, self.p, self.tile, self.source
         i, j, q = n["i"], n["j"], n["q"]
         uses = [u.node for u in p.total.uses if contains(p.statement, u.node)]
-        inner = _replaced(
-            source,
-            p.statement,
-            [
-                *((*span(node), f"{n['a']}[{i}]") for node in p.lefts),
-                *((*span(node), f"{n['b']}[{j}]") for node in p.rights),
-                *((*span(node), f"{n['sums']}[{i}][{j}]") for node in uses),
-            ],
-        )
+        edits = [
+            *((*span(node), f"{n['a']}[{i}]") for node in p.lefts),
+            *((*span(node), f"{n['b']}[{j}]") for node in p.rights),
+            *((*span(node), f"{n['sums']}[{i}][{j}]") for node in uses),
+        ]
+        inner = [_within(source, node, edits) for node in (*p.locals, p.statement)]
         yield from remark("What is read of a tile is used for several results.")
         yield "#pragma unroll"
         yield f"for (int {q} = 0; {q} < {n['depth']}; ++{q}) {{"
@@ -213,8 +210,11 @@ class _Text:
         yield ">#pragma unroll"
         yield f">for (int {i} = 0; {i} < {tile.rows}; ++{i})"
         yield ">>#pragma unroll"
-        yield f">>for (int {j} = 0; {j} < {tile.columns}; ++{j})"
-        yield f">>>{_BROKEN.sub(' ', inner)};"
+        opens, closes = (" {", True) if p.locals else ("", False)
+        yield f">>for (int {j} = 0; {j} < {tile.columns}; ++{j}){opens}"
+        yield from (f">>>{line.rstrip(';')};" for line in inner)
+        if closes:
+            yield ">>}"
         yield "}"
 
     def _row(self, i: str) -> str:
@@ -253,10 +253,11 @@ def _beside(thread: str, item: str, each: int, count: int) -> str:
     return f"{thread} * {_BESIDE} + {item} / {_BESIDE} * {count * _BESIDE} + {item} % {_BESIDE}"
 
 
-def _replaced(source: Source, node: Node, edits: Sequence[Replacement]) -> str:
-    """Return the text of a node with spans in it replaced."""
-    low = node.start_byte
-    return replace(source.of(node), [(a - low, b - low, new) for a, b, new in edits])
+def _within(source: Source, node: Node, edits: Sequence[Replacement]) -> str:
+    """Return the text of a node, in one line, with those of the spans replaced that are in it."""
+    low, high = span(node)
+    own = [(a - low, b - low, new) for a, b, new in edits if low <= a and b <= high]
+    return _BROKEN.sub(" ", replace(source.of(node), sorted(own)))
 
 
 def _element(access: Access) -> str:

@@ -36,9 +36,9 @@ def memory_is_safe(
                 continue
             if _other_member(fn, access, writer):
                 continue
-            if _by_first(guarded, writer) and (
-                _by_first(guarded, access) or _earlier(access, writer, joins)
-            ):
+            if _by_first(guarded, writer) and _by_first(guarded, access):
+                continue
+            if _earlier(access, writer, joins):
                 continue
             if not _same_lane(fn, lanes, writer, access):
                 return False
@@ -75,11 +75,7 @@ def _earlier(access: Access, writer: Access, joins: Sequence[Loop]) -> bool:
     return (
         not access.writes
         and not any(lp.node.id == other.node.id for lp in access.loops for other in writer.loops)
-        and any(
-            access.node.end_byte <= lp.node.start_byte
-            and lp.node.end_byte <= writer.node.start_byte
-            for lp in joins
-        )
+        and any(access.node.end_byte <= lp.node.end_byte <= writer.node.start_byte for lp in joins)
     )
 
 

@@ -71,6 +71,22 @@ def test_the_statements_behind_the_loop_are_kept_as_they_are() -> None:
         .replace("float s = 0.0f", "T s = static_cast<T>(0)")
         .replace("mm<<<", "mm<float><<<"),
         GUARDED.replace("for (int p = 0", "int p;\n    for (p = 0"),
+        "#define ROOT sqrtf\n"
+        + GUARDED.replace(
+            "A[row * k + p] * B[p * n + col]", "ROOT(A[row * k + p] * B[p * n + col])"
+        ),
+        GUARDED.replace(
+            "s += A[row * k + p] * B[p * n + col];",
+            "{ float d = A[row * k + p] - B[col * k + p]; s += d * d; }",
+        ),
+        GUARDED.replace(
+            "A[row * k + p] * B[p * n + col]",
+            "(A[row * k + p] - B[p * n + col]) * (A[row * k + p] - B[p * n + col])",
+        ),
+        GUARDED.replace(
+            "A[row * k + p] * B[p * n + col]", "fabsf(A[row * k + p] - B[col * k + p])"
+        ),
+        GUARDED.replace("s += A[row * k + p] *", "s = s + powf(A[row * k + p], 2.0f) * alpha *"),
         GUARDED.replace(
             "s += A[row * k + p] * B[p * n + col];",
             "{ float a = A[row * k + p]; float b = B[p * n + col]; s += a * b; }",
@@ -95,7 +111,18 @@ def test_other_ways_to_write_a_product_are_recognised(text: str) -> None:
         GUARDED.replace("blockIdx.y * blockDim.y", "blockIdx.y * 32"),
         GUARDED.replace("float s", "A[row] = 0; float s"),
         GUARDED.replace("B[p * n + col]", "B[row * n + col]"),
-        GUARDED.replace("A[row * k + p] * B", "A[row * k + p] + B"),
+        GUARDED.replace("A[row * k + p] * B", "A[row * k + p] + 1.f + B"),
+        GUARDED.replace("A[row * k + p] * B[p * n + col]", "expf(A[row * k + p] - B[p * n + col])"),
+        GUARDED.replace(
+            "A[row * k + p] * B[p * n + col]", "powf(A[row * k + p] - B[p * n + col], 0)"
+        ),
+        GUARDED.replace(
+            "s += A[row * k + p] *", "float d = A[row * k] - 1.f; s += d * d * A[row * k + p] *"
+        ),
+        GUARDED.replace("s += A[row * k + p] *", "float d = 0; d += A[row * k + p]; s += d *"),
+        GUARDED.replace(
+            "s += A[row * k + p] *", "s += (A[row * k + p] - A[row * k + k - p - 1]) *"
+        ),
         GUARDED.replace("A[row * k + p] * B[p * n + col]", "A[row * k + p] / B[p * n + col]"),
         GUARDED.replace("s += A", "if (p % 2) s += A"),
         GUARDED.replace("block(16, 16)", "block(m, n)"),
@@ -133,6 +160,8 @@ SMALL = SMALL.replace("(m + 15) / 16", "(m + 3) / 4")
         (HEAD + IDS + LOOP + "}\n" + RUN.replace("16, 16", "4, 4").replace("(n + 15) / 16", "n / 4")
          .replace("(m + 15) / 16", "m / 4"), (20, 36, 5)),
         (STRUCTS, (12, 20, 7)),
+        (SMALL.replace("s += A[row * k + p] * B[p * n + col]", "{ float a = A[row * k + p], b = B[col * k + p]; "
+         "const float d = a - b, t = d * alpha; s += t * d; }"), (9, 21, 7)),
         # six threads along a row do not share a tile evenly: one buffer
         (SMALL.replace("block(8, 4)", "block(6, 4)").replace("(n + 7) / 8", "(n + 5) / 6"), (7, 13, 9)),
     ],

@@ -293,3 +293,37 @@ def test_rows_that_may_be_short_are_given_to_fewer_lanes_too() -> None:
     assert "s += __shfl_xor_sync(peers, s, offset);" in text
     assert "k<<<(r + 127) / 128 * 8, threads>>>" in text
     assert len(edits(SUM.replace("cols", "512"))) == 1, "a warp has work for 512 elements"
+
+
+IN_PLACE = (
+    "__global__ void k(float *a, float *o, const int *p, int rows, int cols) {\n"
+    "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row < rows) {\n"
+    "    float *x = a + row * cols;\n    float most = x[0], s = 0.f;\n"
+    "    for (int j = 1; j < cols; j++) most = fmaxf(most, x[j]);\n"
+    "    for (int j = 0; j < cols; j++) {\n      x[j] = expf(x[j] - most);\n      s += x[j];\n    }\n"
+    "    for (int j = 0; j < cols; j++) x[j] /= s;\n  }\n}\n" + RUN
+)
+
+
+def test_a_row_may_be_overwritten_once_all_lanes_have_met_behind_reading_it() -> None:
+    for rule in (warp_per_row, block_per_row):
+        assert list(rule(Kernel("k", IN_PLACE), []))
+    met = IN_PLACE.replace("most = fmaxf(most, x[j]);", "o[row * cols + j] = x[j - 1];")
+    for rule in (warp_per_row, block_per_row):  # nothing joins the lanes before x[j] is set
+        assert not list(rule(Kernel("k", met), []))
+    again = IN_PLACE.replace("float *x", "for (int t = 0; t < 3; t++) {\n    float *x")
+    again = again.replace("x[j] /= s;", "x[j] /= s;\n    }")
+    for rule in (warp_per_row, block_per_row):  # the next round reads x[0] beside the last's stores
+        assert not list(rule(Kernel("k", again), []))
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_rows_overwritten_by_lanes_are_the_same(tmp_path: Path) -> None:
+    main = (
+        "std::vector<float> a(7 * 45), o(1);\nint p = 0;\n"
+        "for (size_t i = 0; i < a.size(); ++i) a[i] = (float)(i * 7 % 13) / 5;\n"
+        'run(a.data(), o.data(), &p, 7, 45);\nfor (float v : a) std::printf("%.4f ", v);'
+    )
+    wanted = emulator.run(IN_PLACE, main, tmp_path)
+    edit, *_ = warp_per_row(Kernel("k", IN_PLACE), [])
+    assert emulator.run(edit.source, main, tmp_path) == wanted
