@@ -133,6 +133,11 @@ class Meter:
         return max(0.0, self.all_seconds_left - kept)
 
     @property
+    def seconds_spare(self) -> float:
+        """Return the seconds left beside the reserve, whether or not there is use for it yet."""
+        return max(0.0, self.all_seconds_left - self.reserve_seconds)
+
+    @property
     def all_seconds_left(self) -> float:
         """Return the seconds left of the minutes, the reserve included."""
         return max(0.0, 60.0 * self.budget.minutes - self.seconds)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RACE_RUNS, CONFIRM_RUNS = 10.0, 14.0
 # The first look at a program runs its original four times, the first one on a cold GPU.
 LEARNING_RUNS = 5.0
+# A candidate that is being judged when the time is over, and its compiler.
+LAST_RUNS = 4.0
 # For what is held against a candidate beyond its results: sanitizers, and warps that are delayed.
 BEYOND_SECONDS = 3.0
 # What a kernel's races and confirmations cost, in trials and in whole first verdicts: 1.6 to 3.2
@@ -33,12 +35,18 @@ class Ending:
     """Seconds of the stages behind a search.
 
     `compare` is the original against itself, where that waits for a winner; `race` is of one
-    contender, `confirm` of one candidate.
+    contender, `confirm` of one candidate. `last` is what the search takes to come to its end.
     """
 
     compare: float
     race: float
     confirm: float
+    last: float
+
+    @property
+    def reserve(self) -> float:
+        """Return what has to be kept back so that a candidate can be confirmed in full."""
+        return self.last + self.compare + self.confirm
 
 
 def ending(first: Verdict, kind: Kind) -> Ending:
@@ -47,7 +55,8 @@ def ending(first: Verdict, kind: Kind) -> Ending:
     timed = spent.get("time", 0.0)
     if kind is Kind.PROGRAM:
         run = max(timed, spent.get("profile original", 0.0) / LEARNING_RUNS)
-        return Ending(RACE_RUNS * run, RACE_RUNS * run, CONFIRM_RUNS * run + BEYOND_SECONDS)
+        race, confirm = RACE_RUNS * run, CONFIRM_RUNS * run + BEYOND_SECONDS
+        return Ending(race, race, confirm, LAST_RUNS * run)
     anew = sum(spent.values()) - spent.get("profile", 0.0)
     trial = spent.get("verify", 0.0) + timed
-    return Ending(0.0, RACE_TRIALS * trial, CONFIRM_VERDICTS * anew)
+    return Ending(0.0, RACE_TRIALS * trial, CONFIRM_VERDICTS * anew, trial)

@@ -232,8 +232,9 @@ class Expansion:
         Those of `also` are read along with it where a GPU reads them, since each session takes
         seconds to begin, and kept until they are asked for.
         """
-        if self._in_time(node, self.meter.seconds_left):
-            self._profiled(node, also, self.meter.seconds_left)
+        # What counters lead to has to be confirmed, too.
+        if self._in_time(node, self.meter.seconds_spare):
+            self._profiled(node, also, self.meter.seconds_spare)
 
     def _in_time(self, node: Node, left: float) -> bool:
         """Tell whether counters can be read in the seconds that are left; else say so, once."""

@@ -147,11 +147,7 @@ class Run:
             self.on_event(Event(Stage.BASELINE, (0,), self.meter.left))
             headstart.begin(self.kernel, self.workload, self.tools, self.settings)
             verdict = self.baseline.measure()
-            if self.workload.kind is Kind.PROGRAM:
-                last = ending(verdict, self.workload.kind)
-                self.meter.keep(last.compare + last.confirm)
-            else:
-                self.meter.keep_for_confirming(self.meter.seconds)
+            self.meter.keep_for_confirming(self.meter.seconds)
             first = Step(0, None, None, self.kernel, verdict, at_seconds=self.meter.seconds)
             self.on_step(first)
         else:
@@ -162,6 +158,8 @@ class Run:
             self.meter.already_usd -= self.spent_before.usd
             self.usd_booked = self.spent_before.usd
         self.meter.evaluations += 1
+        if self.workload.kind is Kind.PROGRAM:
+            self.meter.keep(ending(first.verdict, self.workload.kind).reserve)
         if self.settings.objective is not Objective.TIME:
             self.meter.hopeful = True  # what is no faster may take less energy
             self.meter.keep_for_weighing(sum(case.time for case in self.workload.cases))
@@ -336,7 +334,9 @@ class Run:
         energy = self.settings.objective is Objective.ENERGY
         ranked = last.ranked(hurry=hurry or energy)
         if ranked and self.settings.shorten and not hurry:
-            shortening = Shortening(self.tree, self.expansion, self.meter, self.judge)
+            shortening = Shortening(
+                self.tree, self.expansion, self.meter, self.judge, last.ending.confirm
+            )
             ranked = shortening.shortened(ranked)
         if ranked and self.baseline.compares_last:
             if last.has_time_to_compare:

@@ -30,7 +30,10 @@ TOLERATED = 0.01
 
 
 class Shortening:
-    """Tries a winner without its idle edits. `hang` judges a verdict and grows the tree by it."""
+    """Tries a winner without its idle edits. `hang` judges a verdict and grows the tree by it.
+
+    No more is tried where fewer than `kept` seconds are left of a time budget.
+    """
 
     def __init__(
         self,
@@ -38,8 +41,10 @@ class Shortening:
         expansion: Expansion,
         meter: Meter,
         hang: Callable[[Candidate, Step, Verdict], Node],
+        kept: float = 0.0,
     ) -> None:
         self.tree, self.expansion, self.meter, self.hang = tree, expansion, meter, hang
+        self.kept = kept
 
     def shortened(self, ranked: Sequence[Step]) -> list[Step]:
         """Put the best without its idle edits in front of it, where that is as fast."""
@@ -47,7 +52,7 @@ class Shortening:
         fast = math.log(speedup(ranked[0].verdict.measurement) or 1.0)
         dropped = idle(line)
         self.meter.reserve_evaluations = 0
-        while dropped and not self.meter.overtime:
+        while dropped and self.meter.all_seconds_left > self.kept:
             edits = without(line, {node.step.number for node in dropped})
             last = self._tried(edits) if edits else None
             if last is not None and last.gain is not None and last.gain >= fast - TOLERATED:
