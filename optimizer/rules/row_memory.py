@@ -36,9 +36,11 @@ def memory_is_safe(
                 continue
             if _other_member(fn, access, writer):
                 continue
-            if _by_first(guarded, writer) and _by_first(guarded, access):
+            if _by_first(guarded, writer) and (
+                _by_first(guarded, access) or _earlier(access, writer, joins)
+            ):
                 continue
-            if _earlier(access, writer, joins):
+            if _same_row(lanes, access, writer) and _earlier(access, writer, joins, inside=True):
                 continue
             if not _same_lane(fn, lanes, writer, access):
                 return False
@@ -70,13 +72,33 @@ def _by_first(guarded: Sequence[Node], access: Access) -> bool:
     return any(contains(statement, access.node) for statement in guarded)
 
 
-def _earlier(access: Access, writer: Access, joins: Sequence[Loop]) -> bool:
-    """Return whether all lanes have read an element before one of them writes it."""
+def _earlier(
+    access: Access, writer: Access, joins: Sequence[Loop], *, inside: bool = False
+) -> bool:
+    """Return whether all lanes have read an element before one of them writes it.
+
+    With `inside` they may read it in the very loop behind which they meet.
+    """
     return (
         not access.writes
         and not any(lp.node.id == other.node.id for lp in access.loops for other in writer.loops)
-        and any(access.node.end_byte <= lp.node.end_byte <= writer.node.start_byte for lp in joins)
+        and any(
+            access.node.end_byte <= (lp.node.end_byte if inside else lp.node.start_byte)
+            and lp.node.end_byte <= writer.node.start_byte
+            for lp in joins
+        )
     )
+
+
+def _same_row(lanes: Sequence[Loop], one: Access, other: Access) -> bool:
+    """Return whether a loop of lanes writes elements of the row that another access reads of."""
+    found = []
+    for access in (one, other):
+        loop = next((lp for lp in lanes if contains(lp.node, access.node)), None)
+        if access.index is None or (loop is None and access is other):
+            return False
+        found.append(access.index.without(loop.name) if loop is not None else access.index)
+    return (found[0] - found[1]).constant is not None
 
 
 def _same_lane(fn: Function, lanes: Sequence[Loop], one: Access, other: Access) -> bool:
