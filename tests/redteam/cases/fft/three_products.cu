@@ -1,0 +1,12 @@
+// One stage of a Fourier transform of radix two, in place.
+__global__ void stage(float2* data, int half, int groups) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= half * groups) return;
+    int k = i % half, at = i / half * 2 * half + k;
+    float s, c;
+    sincospif(-(float)k / half, &s, &c);
+    float2 a = data[at], b = data[at + half];
+    float2 t = make_float2(fmaf(b.x, c, -(b.y * s)), fmaf(b.x, s, b.y * c));
+    data[at] = make_float2(a.x + t.x, a.y + t.y);
+    data[at + half] = make_float2(a.x - t.x, a.y - t.y);
+}
