@@ -349,10 +349,8 @@ class _Trial:
             done.append(check("delayed warps", original.name, passed=True))
         if not late or left >= SHAKEN_SECONDS:
             return []
-        return [
-            f"within the {left:.0f} s left of the time budget nothing was seen by: "
-            + ", ".join(late)
-        ]
+        words = f"within the {left:.0f} s left of the time budget nothing was said by: "
+        return [words + ", ".join(late)]
 
     def _errors(
         self, which: str, tool: str, original: Profile, seconds: float

@@ -7,17 +7,26 @@ import re
 import shutil
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from runners import cubin, energy, interposer, program, program_energy
+from runners import (
+    cubin,
+    energy,
+    interposer,
+    program,
+    program_energy,
+    program_learning,
+    sanitizer,
+)
 from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
 from runners.program_report import Report
-from runners.program_run import Finished, execute, sandboxed
+from runners.program_run import Finished, Runner, execute, sandboxed
 from runners.sandbox import Sandbox
 from tests.runners.fake_meter import FakeMeter
 from tests.runners.program_fakes import Fakes, build, interposed
@@ -228,6 +237,66 @@ def test_a_run_of_the_original_is_shared_while_it_is_recent() -> None:
     recent.keep("a", report)
     assert recent.take("a") is report
     assert recent.take("a") is None
+
+
+@pytest.mark.parametrize(("name", "fast", "learned"), [("ok", "fast", 1), ("noisy", "noisy-b", 5)])
+def test_a_confirmation_runs_the_original_once_more_where_its_first_runs_were_alike(
+    fakes: Fakes, name: str, fast: str, learned: int
+) -> None:
+    """Under fresh words in fresh memory; one that varies is learned anew."""
+    context, started = counted(fakes)
+    program.evaluate(fakes.request(name, fast), context)
+    begun = len(started)
+    request = fakes.request(name, fast, effort="confirm")
+    request["job"]["seed"] = 1_000_003
+    verdict = program.evaluate(request, context)
+    assert verdict["status"] == "correct"
+    pairs = len(verdict["measurement"]["cases"][0]["baseline_us"])
+    runs = started[begun:]
+    assert runs.count(f"saxpy-{name}") - pairs in range(
+        learned, learned + (3 if learned > 1 else 1)
+    )
+    assert runs[learned - 1] == f"saxpy-{name}"
+
+
+def test_an_original_that_does_other_things_meanwhile_is_learned_anew(fakes: Fakes) -> None:
+    context, _ = counted(fakes)
+    program.evaluate(fakes.request("ok", "fast"), context)
+    (last,) = {key for key in context["profiles"] if " " not in key}
+    known = context["profiles"][last]
+    seen = [
+        replace(known, rehearsal=None),
+        replace(known, launches=9, references={"zero": known.references["nan"]}),
+        replace(known, rehearsal=replace(known.rehearsal, stdout="other words")),
+    ]
+    runner = Runner(interposed(), fakes.folder, fakes.folder, library_path=(str(fakes.folder),))
+    for other in seen:
+        assert program_learning.renewed(runner, fakes.named("ok"), other, 5) is None
+    fresh = program_learning.renewed(runner, fakes.named("ok"), known, 5)
+    assert fresh is not None
+    assert fresh.references["nan"] is known.references["nan"]
+    assert fresh.rehearsal is not known.rehearsal
+
+
+def test_a_budget_bounds_what_looks_for_races_and_the_notes_say_what_did_not_end(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results and times are those of any confirmation."""
+    monkeypatch.setattr(program, "LEAST_BEYOND_SECONDS", 0.4)
+    monkeypatch.setattr(sanitizer, "command", lambda: "/bin/sleep")
+    monkeypatch.setattr(sanitizer, "prefix", lambda *_: ["/bin/sleep", "9"])
+    monkeypatch.setattr(sanitizer, "TOOLS", ("memcheck", "racecheck"))
+    request = fakes.request("ok", "fast", effort="confirm")
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    request["job"]["within"] = 0.001
+    shaken = {"path": str(fakes.named("hang"))}
+    context = {**fakes.context(), "shaken": lambda *_: shaken}
+    verdict = program.evaluate(request, context)
+    assert verdict["status"] == "correct"
+    assert len(verdict["measurement"]["cases"][0]["baseline_us"]) == 5
+    (note,) = [n for n in verdict["measurement"]["notes"] if "time budget" in n]
+    assert note.endswith("nothing was said by: memcheck, racecheck, warps delayed at random")
+    assert not [c for c in verdict["checks"] if c["layer"] in {"sanitizer", "delayed warps"}]
 
 
 def test_a_confirmation_rests_on_runs_and_not_on_repeats_within_one(fakes: Fakes) -> None:

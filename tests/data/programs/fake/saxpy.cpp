@@ -109,7 +109,7 @@ int main(int argc, char **argv) {
   if (is("pid")) srand(getpid() ^ std::chrono::steady_clock::now().time_since_epoch().count());
   const int turn = is("clock") || is("pid") ? rand() + (is("pid") ? 0 : engine() % 7 + device() % 5 + clock() % 97) : 0;
   for (int i = 0; i < n; ++i) {
-    x[i] = static_cast<float>((i * 7 + turn) % 101) / 10 + 1;
+    x[i] = static_cast<float>((i * 7 + turn) % 101) / 10 + 1 + (is("pid") ? turn % 100003 : 0);
     y[i] = static_cast<float>(i % 13);
   }
   float *dx, *dy, a = 2;
