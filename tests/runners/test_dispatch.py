@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import queue
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from runners import dispatch, interposer, seat
 from runners.dispatch import Built, LocalDispatcher, discover
 from runners.interfaces import Job
 from runners.line import Compiled, Rank, first, rehearsable
+from runners.profiler import NcuProfiler, Profile
 from runners.sandbox import Child
 
 WORKLOAD = Workload("w", Kind.KERNEL, "k")
@@ -331,6 +334,41 @@ def test_an_error_of_the_worker_is_raised_as_ours(gpu: LocalDispatcher) -> None:
 def test_a_confirmation_gets_a_process_of_its_own(gpu: LocalDispatcher) -> None:
     warm = process(gpu.dispatch([job("a")])[0])
     assert process(gpu.dispatch([job("a", Effort.CONFIRM)])[0]) != warm
+
+
+def test_a_programs_worker_stays_for_its_confirmation(
+    gpu: LocalDispatcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that runs of it are processes of their own, and it knows what the original does."""
+    monkeypatch.setattr(interposer, "prepared", lambda _: None)
+    screened = replace(job("a"), workload=replace(WORKLOAD, kind=Kind.PROGRAM))
+    warm = process(gpu.dispatch([screened])[0])
+    assert process(gpu.dispatch([replace(screened, effort=Effort.CONFIRM)])[0]) == warm
+
+
+def test_counters_are_asked_of_the_kernels_that_take_a_programs_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all where that is not known, and within the time that is left."""
+    monkeypatch.setattr(interposer, "prepared", lambda _: None)
+    asked: list[tuple[object, float]] = []
+
+    def noted(_: object, requests: list[object], *__: object, **more: Any) -> list[Profile]:
+        asked.append((more["kernels"], more["seconds"]))
+        return [Profile() for _ in requests]
+
+    monkeypatch.setattr(dispatch, "profile_jobs", noted)
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        Words(), scratch=tmp_path, command=COMMAND, locked=False, readable=here,
+        profiler=NcuProfiler("ncu"),
+    ) as gpu:  # fmt: skip
+        gpu._shares["a"] = {"small": 0.001, "force": 0.9, "step": 0.099}
+        jobs = [replace(job(name, Effort.PROFILE), within=9.0) for name in ("a", "b")]
+        gpu.dispatch(jobs)
+        gpu.dispatch([job("a", Effort.PROFILE)])
+    force = ("force", "step")
+    assert asked == [([force, ()], 9.0), ([force], math.inf)]
 
 
 def test_a_worker_may_read_the_workloads_folder(gpu: LocalDispatcher, tmp_path: Path) -> None:

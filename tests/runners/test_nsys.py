@@ -149,3 +149,19 @@ def test_the_timeline_stands_beside_the_counters_of_a_program(tmp_path: Path) ->
     (profile,) = profile_jobs(profiler, [request])
     assert profile.counters[f"step/{timeline.LAUNCHES}"] == 4
     assert profile.note
+
+
+def test_with_a_few_seconds_left_no_timeline_is_begun_and_nsys_is_not_given_up() -> None:
+    asked: list[float] = []
+
+    def noted(_: Sequence[str], __: Path, seconds: float, ___: Sequence[str]) -> tuple[int, str]:
+        asked.append(seconds)
+        return 0, ""
+
+    one = Timeline(noted, "nsys")
+    assert one.counters(["true"], most=4.0) == {}
+    assert one.counters(["true"], most=9.0) == {}
+    assert one.path == "nsys"
+    assert one.counters(["true"]) == {}
+    assert one.path is None
+    assert asked == [9.0, one.seconds]

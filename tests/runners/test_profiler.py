@@ -17,6 +17,8 @@ from optimizer.model import Status, Verdict
 from runners import profiler as module
 from runners.ncu_trouble import BUSY, DENIED, MISSING, trouble
 from runners.profiler import (
+    LEAST_SECONDS,
+    SESSION_SECONDS,
     NcuProfiler,
     Profile,
     in_sandbox,
@@ -199,6 +201,44 @@ def test_programs_get_sessions_of_their_own_in_between() -> None:
     assert program[-3:] == ["/build/p", "8", "x"]
     assert program[program.index("--kernel-id") + 1].endswith(":1|6")
     assert program[program.index("--launch-count") + 1] == "24"
+
+
+def test_of_a_program_the_kernels_that_count_are_profiled_and_what_is_behind_them_is_not_run() -> (
+    None
+):
+    profiler = Sessions([])
+    requests = [request("p", "program"), request("q", "program")]
+    profile_jobs(profiler, requests, ["worker"], kernels=[("force", "step"), ()])
+    program = next(c for c in profiler.commands if "/build/p" in c)
+    assert (
+        program[program.index("--kernel-id") + 1] == "::regex:^(.*[^a-zA-Z0-9_])?(force|step)$:1|6"
+    )
+    assert program[program.index("--launch-count") + 1] == "4"
+    assert program[program.index("--kill") + 1] == "yes"
+    assert program[program.index("--apply-rules") + 1] == "no"
+    other = next(c for c in profiler.commands if "/build/q" in c)
+    assert other[other.index("--kernel-id") + 1] == "::regex:^(.*)$:1|6"
+
+
+def test_a_session_gets_the_time_that_is_left_and_none_is_begun_without_any() -> None:
+    limits: list[float] = []
+
+    class Late(Sessions):
+        def answer(
+            self, command: Sequence[str], folder: Path, seconds: float, readable: Sequence[str]
+        ) -> tuple[int, str]:
+            limits.append(seconds)
+            return 124, ""
+
+    requests = [request("p", "program"), request("q", "program")]
+    first, second = profile_jobs(Late([]), requests, seconds=0.5)
+    assert limits == [LEAST_SECONDS]
+    assert first.note == "ncu did not finish in 2 s and was stopped"
+    assert second.note == "no time was left to read its counters"
+    profile_jobs(Late([]), requests[:1], seconds=30.0)
+    profile_jobs(Late([]), requests[:1])
+    assert 20.0 < limits[1] <= 30.0
+    assert limits[2] == SESSION_SECONDS
 
 
 def test_a_program_without_an_artefact_gets_a_note() -> None:
