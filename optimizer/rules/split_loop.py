@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from tree_sitter import Node
 
@@ -16,6 +17,7 @@ from optimizer.model import Edit, Finding, Kernel
 from optimizer.polynomials import Polynomial, atom, number
 from optimizer.rules.row_plan import plan_rows
 from optimizer.rules.row_text import by_lanes
+from optimizer.rules.split_strides import over_rows, strided_loops
 from optimizer.rules.strided_loops import counts_only
 from optimizer.source import Source
 from optimizer.spans import Replacement
@@ -27,6 +29,9 @@ _WARP = 32
 # Blocks along an unused axis: they share the loop in steps of their number, so any number is right.
 _PARTS = (16, 64, 4)
 _MORE_PARTS = (64, 16, 4)
+_STRIDED_PARTS = (16, 4)
+# Threads that keep a large GPU busy (132 multiprocessors of 2,048).
+_ENOUGH = 1 << 18
 # Columns that share a warp: 8 floats or 4 doubles are one sector of 32 bytes.
 _COLUMNS = (8, 4)
 _PLACES = {"y": "rows", "z": "layers"}
@@ -44,7 +49,8 @@ class _Carried:
 def split_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     """Share a thread's loop when there are too few threads to fill the GPU.
 
-    A loop over independent outputs goes to the blocks along an unused axis of the grid. A loop
+    A loop over independent outputs goes to the blocks along an unused axis of the grid, one that
+    the threads of a block stride, too. A loop
     that only adds up what all threads read alike goes to the lanes of a warp, one that adds up a
     column to four or eight lanes, joined by shuffles (float sums are reordered).
     """
@@ -56,6 +62,7 @@ def split_loop(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
         yield from _over_lanes(kernel, source, fn)
         yield from _down_columns(kernel, source, fn)
         yield from _over_blocks(kernel, source, fn)
+        yield from _over_strides(kernel, source, fn)
 
 
 # -- sums over lanes -----------------------------------------------------------------------------
@@ -141,6 +148,40 @@ def _over_blocks(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]
                 geometry.launch,
             )
         return
+
+
+def _over_strides(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit]:
+    block = block_extents(kernel, source, fn)
+    loops = strided_loops(source, fn)
+    threads = prod(block) if block is not None else _WARP
+    if not loops or threads < _WARP or _many(source, fn, threads):
+        return
+    axis = "y"
+    if not _unused(kernel, source, fn, axis):
+        return
+    heavy = any(inner.depth for inner in fn.loops)
+    for parts in _STRIDED_PARTS if heavy else _STRIDED_PARTS[:1]:
+        geometry = regrid(kernel, source, fn, {axis: _exactly(parts)})
+        if geometry is None:
+            return
+        edits = [edit for loop in loops for edit in over_rows(source, loop, axis)]
+        lines = ", ".join(str(loop.line) for loop in loops)
+        yield Edit(
+            f"split what a block of `{fn.name}` strides over {parts} rows of blocks",
+            source.replace(sorted([*edits, *geometry.edits])),
+            f"rule:{_NAME}",
+            f"One block does all of line {lines} for its number; the iterations do not depend on"
+            f" one another, and {parts} times as many blocks fill a GPU when numbers are few.",
+            _NAME,
+            2.5 if heavy else 1.3,
+            geometry.launch,
+        )
+
+
+def _many(source: Source, fn: Function, threads: int) -> bool:
+    """Return whether a launch has blocks enough to fill a GPU."""
+    sizes = [lc.grid[0].value for lc in source.launches_of(fn.name) if lc.grid]
+    return any(size is not None and size * threads >= _ENOUGH for size in sizes)
 
 
 def _exactly(extent: int) -> Change:

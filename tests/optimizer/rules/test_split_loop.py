@@ -293,3 +293,84 @@ def test_layers_and_symmetric_matrices_are_the_same(tmp_path: Path) -> None:
     for (float v : o) printf("%g ", v);"""
     wanted = emulator.run(SYMMETRIC, main, tmp_path)
     assert emulator.run(edits(SYMMETRIC)[0].source, main, tmp_path) == wanted
+
+
+BATCHES = (
+    "__global__ void nearest(int n, int m, const float *__restrict__ xyz, const float *__restrict__ known,\n"
+    "                        float *__restrict__ dist, int *__restrict__ idx) {\n"
+    "  int batch = blockIdx.x;\n  xyz += batch * n;\n  known += batch * m;\n  dist += batch * n * 2;\n"
+    "  idx += batch * n;\n  int index = threadIdx.x, stride = blockDim.x;\n  float best[2];\n"
+    "  for (int j = index; j < n; j += stride) {\n    int at = 0;\n"
+    "    for (int t = 0; t < 2; ++t) best[t] = 1e9f;\n    for (int k = 0; k < m; ++k) {\n"
+    "      float d = fabsf(xyz[j] - known[k]);\n"
+    "      if (d < best[0]) {\n        best[1] = best[0];\n        best[0] = d;\n        at = k;\n      }\n"
+    "    }\n    for (int t = 0; t < 2; ++t) dist[j * 2 + t] = best[t];\n    idx[j] = at;\n  }\n}\n"
+    "void run(int b, int n, int m, const float *x, const float *y, float *d, int *i) {\n"
+    "  nearest<<<b, 64>>>(n, m, x, y, d, i);\n}\n"
+)
+PLANES = (
+    "#define TOTAL 64\n"
+    "__global__ void group(int c, int n, int m, const float *points, const int *idx, float *out) {\n"
+    "  points += blockIdx.x * n * c;\n  idx += blockIdx.x * m;\n  out += blockIdx.x * m * c;\n"
+    "  const int first = threadIdx.y * blockDim.x + threadIdx.x;\n"
+    "  for (int i = first; i < c * m; i += blockDim.y * blockDim.x) {\n"
+    "    const int l = i / m, j = i % m;\n    out[l * m + j] = points[l * n + idx[j]];\n  }\n}\n"
+    "void run(int b, int c, int n, int m, const float *x, const int *i, float *o) {\n"
+    "  dim3 threads(TOTAL / 4, 4);\n  group<<<dim3(b), threads>>>(c, n, m, x, i, o);\n}\n"
+)
+
+
+def strides(text: str) -> list[Edit]:
+    return [e for e in split_loop(Kernel("run", text), []) if "strides" in e.title]
+
+
+def test_what_a_block_strides_goes_to_rows_of_blocks_too() -> None:
+    found = strides(BATCHES)
+    assert len(found) == 2
+    text = found[0].source
+    assert "for (int j = index + blockIdx.y * stride; j < n; j += stride * gridDim.y) {" in text
+    assert "nearest<<<dim3(b, 16), 64>>>" in text
+    assert not strides(text)
+    [edit] = strides(PLANES)
+    assert "i = first + blockIdx.y * (blockDim.y * blockDim.x);" in edit.source
+    assert "i += (blockDim.y * blockDim.x) * gridDim.y)" in edit.source
+    assert "group<<<dim3(dim3(b).x, 16), threads>>>" in edit.source or "dim3(b, 16)" in edit.source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BATCHES.replace("best[t] = 1e9f", "best[t] += 1e9f"),  # an iteration begins with the last's
+        BATCHES.replace("t < 2; ++t) best", "t < 1; ++t) best"),
+        BATCHES.replace("float best[2];", "float best[2]; int at = 0;").replace(
+            "    int at = 0;\n", ""
+        ),
+        BATCHES.replace("idx[j] = at;", "idx[j] = at + index;"),  # a thread knows itself
+        BATCHES.replace("idx[j] = at;", "idx[0] += at;"),
+        BATCHES.replace("idx[j] = at;", "idx[j] = at;\n    xyz += 1;"),
+        BATCHES.replace("idx[j] = at;", "if (atomicAdd(idx, 1) > 3) at = 1;\n    idx[j] = at;"),
+        BATCHES.replace("  float best[2];", "  float best[2];\n  __syncthreads();"),
+        BATCHES.replace("  float best[2];", "  float best[2];\n  dist[0] = 0;"),
+        BATCHES.replace("<<<b, 64>>>", "<<<dim3(b, 3), 64>>>"),
+        BATCHES.replace("<<<b, 64>>>", "<<<8192, 64>>>"),
+        BATCHES.replace("int batch = blockIdx.x", "int batch = blockIdx.x + gridDim.y"),
+        PLANES.replace("blockDim.y * blockDim.x)", "blockDim.x)"),
+    ],
+)
+def test_strides_that_carry_something_or_know_their_threads_are_left_alone(text: str) -> None:
+    assert text not in (BATCHES, PLANES)
+    assert not strides(text)
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_rows_of_blocks_stride_to_the_same_results(tmp_path: Path) -> None:
+    main = (
+        "int b = 2, n = 300, m = 9;\n"
+        "std::vector<float> x(b * n), y(b * m), d(b * n * 2);\nstd::vector<int> at(b * n);\n"
+        "for (size_t i = 0; i < x.size(); ++i) x[i] = (int)(i * 7 % 23);\n"
+        "for (size_t i = 0; i < y.size(); ++i) y[i] = (int)(i * 5 % 19);\n"
+        "run(b, n, m, x.data(), y.data(), d.data(), at.data());\n"
+        'for (float v : d) std::printf("%g ", v);\nfor (int v : at) std::printf("%d ", v);'
+    )
+    wanted = emulator.run(BATCHES, main, tmp_path)
+    assert emulator.run(strides(BATCHES)[1].source, main, tmp_path) == wanted
