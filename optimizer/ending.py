@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Runs of a program, original and candidate together: four pairs and what checks the candidate
 # (race, or the original against itself), and five pairs, more checks and learning of the original
 # under a fresh seed. Ratios settle within the fewest pairs where the GPU is ours alone.
-RACE_RUNS, CONFIRM_RUNS = 10.0, 14.0
+RACE_RUNS, CONFIRM_RUNS = 9.0, 13.0
 # The first look at a program runs its original four times, the first one on a cold GPU.
 LEARNING_RUNS = 5.0
 # A candidate that is being judged when the time is over, and its compiler.

@@ -205,8 +205,13 @@ class _Trial:
         The last of these stands for the candidate; when there is a winner, it is compared with
         itself in full.
         """
+        return self.effort == "screen" and self._unedited
+
+    @property
+    def _unedited(self) -> bool:
+        """Tell whether the original is compared with itself: what it computes is known then."""
         candidate, baseline = self.request["candidate"], self.request["baseline"]
-        return self.effort == "screen" and candidate["path"] == baseline["path"]
+        return bool(candidate["path"] == baseline["path"])
 
     def judge(self, originals: Sequence[Profile]) -> Verdict:
         tolerance = self.workload.get("tolerance") or {}
@@ -214,12 +219,12 @@ class _Trial:
         done: list[dict[str, Any]] = []
         notes: list[str] = []
         spent = {"verify": 0.0, "time": 0.0}
-        beyond = self._beyond() if self.effort == "confirm" else None
+        beyond = self._beyond() if self.effort == "confirm" and not self._unedited else None
         measured: list[Timed] = []
         try:
             for original in originals:
                 begun = time.monotonic()
-                if "nan" in original.references and not self._itself:
+                if "nan" in original.references and not self._unedited:
                     run = self._candidate(original, Probe("nan", self.seed, record=True))
                     self._verify(original, run, "nan", bounds, done)
                 spent["verify"] += time.monotonic() - begun

@@ -259,6 +259,15 @@ def test_a_confirmation_runs_the_original_once_more_where_its_first_runs_were_al
     assert runs[learned - 1] == f"saxpy-{name}"
 
 
+def test_an_original_compared_with_itself_is_only_timed(fakes: Fakes) -> None:
+    context, started = counted(fakes)
+    program.evaluate(fakes.request("ok", "ok"), context)
+    begun = len(started)
+    verdict = program.evaluate(fakes.request("ok", "ok", effort="race"), context)
+    pairs = len(verdict["measurement"]["cases"][0]["baseline_us"])
+    assert len(started) - begun == 2 * pairs
+
+
 def test_an_original_that_does_other_things_meanwhile_is_learned_anew(fakes: Fakes) -> None:
     context, _ = counted(fakes)
     program.evaluate(fakes.request("ok", "fast"), context)
