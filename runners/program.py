@@ -319,13 +319,15 @@ class _Trial:
     ) -> list[str]:
         """Look for what results do not show, on the shortest run; return what time was short for.
 
-        compute-sanitizer's tools and warps that are delayed, side by side.
+        compute-sanitizer's tools, side by side; then warps are delayed, or beside them where there
+        is no time for both.
         """
         left = max(self.until - time.monotonic(), LEAST_BEYOND_SECONDS)
         program = sanitizer.command()
         tools = sanitizer.TOOLS if program is not None else ()
+        hurry = left < WATCH_SECONDS + SHAKEN_SECONDS
         with ThreadPoolExecutor(len(tools) + 1) as pool:
-            delayed = pool.submit(self._shaken, beyond, original, bounds, left)
+            delayed = pool.submit(self._shaken, beyond, original, bounds, left) if hurry else None
             found = [
                 pool.submit(self._errors, "candidate", tool, original, min(WATCH_SECONDS, left))
                 for tool in tools
@@ -342,7 +344,7 @@ class _Trial:
             done.append(check("sanitizer", f"{original.name}: {one.tool}", not blamed))
             if blamed:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
-        failure = delayed.result()
+        failure = delayed.result() if delayed else self._shaken(beyond, original, bounds, left)
         if failure is None:
             late += ["warps delayed at random"] if beyond.shaken is not None else []
         elif failure.status:
@@ -352,7 +354,7 @@ class _Trial:
                 raise failure
         else:
             done.append(check("delayed warps", original.name, passed=True))
-        if not late or left >= SHAKEN_SECONDS:
+        if not late or not hurry:
             return []
         words = f"within the {left:.0f} s left of the time budget nothing was said by: "
         return [words + ", ".join(late)]
