@@ -233,8 +233,10 @@ class Expansion:
         seconds to begin, and kept until they are asked for.
         """
         # What counters lead to has to be confirmed, too.
-        if self._in_time(node, self.meter.seconds_spare):
-            self._profiled(node, also, self.meter.seconds_spare)
+        left = self.meter.seconds_spare
+        if self._in_time(node, left):
+            both = 2 * self._profile_seconds <= left
+            self._profiled(node, also if both else None, left)
 
     def _in_time(self, node: Node, left: float) -> bool:
         """Tell whether counters can be read in the seconds that are left; else say so, once."""

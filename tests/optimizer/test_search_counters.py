@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,9 @@ from optimizer.model import (
     Kind,
     Proposal,
     Step,
+    Trajectory,
+    Verdict,
+    Workload,
 )
 from optimizer.search import search
 from optimizer.tools import Tools, no_boundary
@@ -99,3 +103,49 @@ def test_denied_counters_are_said_once_and_not_asked_for_again() -> None:
     found = scripted(world, profile=True)
     assert sum(effort is Effort.PROFILE for _, effort in world.asked) == 1
     assert sum("no counters" in note for note in found.notes) == 1
+
+
+class Begins(Foreseen):
+    """As behind a GPU: can begin what it will be asked, and is told what there is time for."""
+
+    def __init__(self, ratios: dict[str, float]) -> None:
+        super().__init__(ratios)
+        self.together: list[list[str]] = []
+
+    def evaluate(
+        self, kernels: Sequence[Kernel], workload: Workload, effort: Effort = Effort.SCREEN
+    ) -> Sequence[Verdict]:
+        if effort is Effort.PROFILE:
+            self.together.append([kernel.source for kernel in kernels])
+        return super().evaluate(kernels, workload, effort)
+
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
+        return True
+
+
+class Cannot(Begins):
+    def expect(self, kernels: Sequence[Kernel], workload: Workload) -> bool:
+        return False
+
+
+RATIOS = {**dict.fromkeys("abcdefz", 1.01), "b": 1.5, "ba": 1.55, "bz": 1.1, "bab": 3.0}
+
+
+def counted(world: Begins) -> Trajectory:
+    given = Tools(world, world, boundary=no_boundary, clock=lambda: 0.0, profile=True)
+    return search(Kernel("k", ""), landscape.workload(), given, Budget(30))
+
+
+def test_counters_of_the_best_of_the_first_batch_are_read_with_those_of_the_unedited_kernel() -> (
+    None
+):
+    """Each session of ncu takes seconds to begin; what is decided is the same without."""
+    world, alone = Begins(RATIOS), Cannot(RATIOS)
+    found, same = counted(world), counted(alone)
+    assert world.together[0] == ["", "b"]
+    assert alone.together[:2] == [[""], ["b"]]
+    assert [*itertools.chain(*world.together)] == [*itertools.chain(*alone.together)]
+    assert [step.kernel.source for step in found.steps] == [s.kernel.source for s in same.steps]
+    assert [bool(s.verdict.counters) for s in found.steps] == [
+        bool(s.verdict.counters) for s in same.steps
+    ]
