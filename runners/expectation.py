@@ -19,6 +19,8 @@ Floats = npt.NDArray[np.float64]
 APART = 1e-2
 # Elements compared at a time: what a processor's cache holds beside the next ones.
 STRETCH = 1 << 16
+# Half the spacing of floats near one.
+FLOAT = 2.0**-24
 
 
 def as_json(budget: Budget) -> Json:
@@ -93,6 +95,14 @@ def typical(data: Floats) -> float:
             squares += float((finite * finite).sum())
         count += len(finite)
     return math.sqrt(squares / count) if count else 0.0
+
+
+def near_zero(atol: float, roundoff: float, size: Floats) -> float:
+    """Return what results near zero may err by: two spacings of typical ones, within `atol`.
+
+    Spacings of floats where results are stored as halves: they are worked out in floats, too.
+    """
+    return min(atol, 4 * min(roundoff, FLOAT) * typical(size))
 
 
 def _far(mine: Floats, goal: Floats, scale: float, budget: Json) -> npt.NDArray[np.bool_]:

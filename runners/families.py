@@ -19,8 +19,9 @@ from runners.spec import Argument, CaseSpec, Work
 
 DECLARED = "declared"
 HALF_STEPS = "half-steps"
+FAR, TIMES_FAR, TIMES_FAR_HALF = "far", 2e6, 100.0
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", "special", "nan"})
+STRESS = frozenset({"large", FAR, "special", "nan"})
 # The one that has infinities, and those whose values are not all finite.
 INFINITE = "special"
 NOT_FINITE = frozenset({INFINITE, "nan"})
@@ -36,6 +37,7 @@ EVERY = (
     "equal",
     "sorted",
     "large",
+    FAR,
     "integers",
     "special",
     "nan",
@@ -139,17 +141,28 @@ def _large(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
     return np.asarray(data * factor)
 
 
+def _far(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """All far below zero, then all far above: a largest or smallest that begins at some number."""
+    size = (np.abs(data) + 1) * (TIMES_FAR_HALF if scalar.name == "half" else TIMES_FAR)
+    turn = int(rng.integers(len(data) // 3, 2 * len(data) // 3 + 1))
+    return np.asarray(np.where(np.arange(len(data)) < turn, -size, size))
+
+
 def _integers(_data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     """Small whole numbers, whose sums a float holds exactly in any order."""
     return np.asarray(rng.integers(-8, 9, len(_data)).astype(np.float64))
 
 
 def _special(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
-    """A few NaN, infinities and denormals among ordinary numbers."""
+    """A few NaN, infinities and denormals among ordinary numbers; the first one is infinite.
+
+    What stands for no element is read at the first place, and then multiplied by zero.
+    """
     out = data.copy()
     if len(out):
         for value in (np.nan, np.inf, -np.inf, 1e-40, -0.0):
             out[rng.integers(0, len(out), max(1, len(out) // 5000))] = value
+        out[0] = np.inf
     return out
 
 
@@ -183,6 +196,7 @@ _FLOATS: dict[str, Transform] = {
     "equal": _equal,
     "sorted": _sorted,
     "large": _large,
+    FAR: _far,
     "integers": _integers,
     "special": _special,
     "nan": _nan,
@@ -232,7 +246,7 @@ def _field(
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
-        if word == "uniform" and family in {"integers", HALF_STEPS}:
+        if word == "uniform" and family in {"integers", FAR, HALF_STEPS}:
             return from_float(np.abs(_FLOATS[family](wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
     if word == "sorted" and family in {"integers", "equal", "mixed"}:
@@ -463,7 +477,8 @@ def sizes(
     case variable moves at a time. And `large` beside the largest, where all of them move, too: what
     is right for a thousand elements and for the declared million may be wrong for one more. Last,
     each variable far beyond its largest, the others small: what keeps a row in a block's threads,
-    registers or shared memory holds so much and no more.
+    registers or shared memory holds so much and no more. Where it is small itself, as a stride is,
+    the others stay as large as they may: of small images a wide filter leaves nothing.
     """
     declared = [dict(case.values) for case in work.cases]
     found: list[CaseSpec] = []
@@ -501,14 +516,18 @@ def sizes(
             few = {
                 k: min(v, FEW) if k in _movable(work, base) else v for k, v in base.values.items()
             }
-            if not take({**base.values, name: long}, most_elements):
-                take({**few, name: long}, most_elements)
+            tried = [{**base.values, name: long}, {**few, name: long}]
+            if value <= SMALL:
+                tried.insert(0, {**top.values, name: long})
+            any(take(changed, most_elements) for changed in tried)
     return tuple(found)
 
 
 LARGEST = 1 << 24
 # Up to here a variable is tried at four times its largest value, beyond at twice it.
-LONG, MOST_LONG, FEW = 4096, 4, 9.0
+LONG, MOST_LONG, FEW = 4096, 6, 9.0
+# A variable up to here is a stride, a radius or the like.
+SMALL = 16
 
 
 def _movable(work: Work, case: CaseSpec) -> list[str]:

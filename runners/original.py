@@ -28,8 +28,8 @@ from runners.expectation import (
     check_reference,
     differing,
     natural,
+    near_zero,
     stability,
-    typical,
 )
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
@@ -600,9 +600,7 @@ class Original:
             # Zeros add up without error in one order of steps and not in another, which is as good.
             stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
             # What is one less another number errs by the rounding of these.
-            ground=min(share * self.work.atol, 4 * one.scalar.roundoff * typical(size))
-            if one.scalar.roundoff <= FINE
-            else 0.0,
+            ground=near_zero(share * self.work.atol, one.scalar.roundoff, size),
         )
         if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
             with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ import pytest
 
 from runners import families, inputs, spec
 from runners.contents import Combination, Contents
+from runners.expectation import near_zero
 from runners.spec import CaseSpec, SpecError, Work
 
 
@@ -132,6 +133,11 @@ def test_families_are_what_they_are_called() -> None:
     assert low % 1024 == 0
     assert np.isnan(data["special"]).any()
     assert np.isinf(data["special"]).any()
+    assert np.isposinf(data["special"][0])
+    turn = int((data["far"] < 0).sum())
+    assert 5000 // 3 <= turn <= 2 * 5000 // 3 + 1
+    assert data["far"][:turn].max() < -1e6
+    assert data["far"][turn:].min() > 1e6
     assert np.array_equal(data["integers"], np.rint(data["integers"]))
     assert np.abs(data["large"]).max() > 65504
     assert not np.isnan(data["mixed"]).any()
@@ -160,7 +166,7 @@ def test_whole_numbers_without_a_range_may_be_below_zero() -> None:
 def test_uniform_inputs_stay_where_logarithms_are_defined() -> None:
     """A kernel that takes roots of uniform inputs meets no negative ones it did not ask for."""
     work = _work(_pointer(init="uniform"), n=2000)
-    for family in ("times-10", "shifted", "integers", "sorted", "edges", "half-steps"):
+    for family in ("times-10", "shifted", "integers", "sorted", "edges", "half-steps", "far"):
         assert _one(work, family).view(np.float32).min() >= 0
 
 
@@ -282,3 +288,22 @@ def test_each_size_is_tried_far_beyond_its_largest() -> None:
     found = [case.values for case in families.sizes(both, 4, large=2)]
     assert {"rows": 5.0, "cols": 2049.0} in found
     assert {"rows": 8193.0, "cols": 33.0} in found
+
+
+def test_small_variables_are_moved_beside_large_ones() -> None:
+    """Of a small image, taps that lie far apart leave nothing."""
+    images = _work(_pointer(shape="h*(h-2*gap)"), h=60, gap=2)
+    small = CaseSpec({"h": 12.0, "gap": 1.0})
+    work = dataclasses.replace(images, cases=(*images.cases, small))
+    found = [case.values for case in families.sizes(work, 4, large=2)]
+    assert {"h": 60.0, "gap": 9.0} in found
+
+
+def test_results_near_zero_are_as_exact_as_floats_where_they_are_stored_as_halves() -> None:
+    """Two spacings of typical results, never beyond the tolerance."""
+    size = np.full(100, 8.0)
+    of_float = near_zero(1.0, 2.0**-24, size)
+    assert of_float == 2.0**-22 * 8
+    assert near_zero(1.0, 2.0**-11, size) == of_float
+    assert near_zero(1.0, 2.0**-53, size) < of_float
+    assert near_zero(1e-9, 2.0**-24, size) == 1e-9
