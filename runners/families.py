@@ -51,6 +51,8 @@ SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
+# Elements of a table that whole numbers choose from.
+LEAST_CHOSEN = 1024
 LONGEST_SORT = 1 << 19
 LEAST_BLOCK, MOST_BLOCK = 32, 4096
 
@@ -361,14 +363,22 @@ def _least_spoilt(work: Work, arrays: Arrays) -> int:
     """Return how many elements an array of floats has that is given a NaN or an infinity.
 
     Short ones are coefficients: right code multiplies them by the zeros it pads a tile with, or
-    leaves those products out, and a NaN would tell one from the other.
+    leaves those products out, and a NaN would tell one from the other. What whole numbers choose
+    from is no coefficient.
     """
     counts = [
         len(arrays[a.name]) // a.type.size
         for a in work.arguments
         if a.name in arrays and any(one.scalar.kind == "f" for one in a.type.fields)
     ]
-    return max(counts, default=0) // 8
+    chosen = any(
+        one.scalar.kind in "iu" and one.scalar.size >= LEAST_WIDE
+        for a in work.arguments
+        if a.name in arrays and a.role == "input"
+        for one in a.type.fields
+    )
+    least = max(counts, default=0) // 8
+    return min(least, LEAST_CHOSEN) if chosen else least
 
 
 def _argument(

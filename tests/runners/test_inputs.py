@@ -235,6 +235,17 @@ def test_coefficients_are_never_nan() -> None:
         assert np.isfinite(varied["taps"].view(np.float32)).all()
 
 
+def test_what_indices_choose_from_is_no_coefficient() -> None:
+    """A vector that a sparse matrix gathers from holds an infinity first, short as it may be."""
+    column = {"name": "column", "type": "const int*", "shape": "n", "init": "randint:-1:2000"}
+    gathered = {"name": "table", "type": "const float*", "shape": "2000", "init": "normal"}
+    for more, infinite in (((column,), True), ((), False)):
+        work = _work(_pointer(), gathered, *more, n=60_000)
+        arrays = inputs.generate(work, {"n": 60_000}, 1)
+        varied = families.apply("special", work, arrays, 1)
+        assert np.isinf(varied["table"].view(np.float32)[0]) == infinite
+
+
 def test_halves_are_not_moved_where_results_have_more_digits() -> None:
     """Their products are exact in floats: moving them would call half products right."""
     half = {"name": "h", "type": "const __half*", "shape": "n", "init": "normal"}
