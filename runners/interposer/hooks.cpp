@@ -20,6 +20,11 @@ void note(const char *what) {
   state().notes.insert(what);
 }
 
+void cannotRepeat(const char *why) {
+  Hold hold(state().mutex);
+  state().replayOff = why;
+}
+
 Total *other(const char *name, uint64_t bytes) {
   Hold hold(state().mutex);
   Total &t = state().other[name];
@@ -142,6 +147,7 @@ Error allocated(const char *api, Memory kind, void **to, size_t bytes, size_t fr
   if (!watching() || to == nullptr || bytes == 0 || inCapture(stream)) return allocate(to, bytes);
   void *base = nullptr;
   size_t rear = kGuard;
+  if (bytes > SIZE_MAX - front - rear) front = rear = 0;  // to be refused, as it is without us
   Error error = allocate(&base, bytes + front + rear);
   if (error == kMemoryAllocation) {  // a program that takes all there is: no room for guards
     runtime().getLastError();
@@ -206,6 +212,10 @@ struct Block {
   size_t fromPitch, width, rows;
 };
 
+char *placeOf(const PitchedPtr &side, const Pos &at) {
+  return static_cast<char *>(side.ptr) + (at.z * side.ysize + at.y) * side.pitch + at.x;
+}
+
 std::vector<char> gathered(const void *at, size_t pitch, size_t width, size_t rows) {
   std::vector<char> bytes(width * rows);
   for (size_t row = 0; row < rows; ++row)
@@ -219,18 +229,18 @@ Error copied(const char *api, const Block &b, int kind, Stream stream, bool wait
   Inside here;
   State &s = state();
   const Way way = wayOf(kind, b.to, b.from);
-  if (way == Way::In && s.config.record) {
-    const bool flat = b.rows == 1 || b.fromPitch == b.width;
-    if (flat)
-      recordInput(b.from, b.width * b.rows);
-    else
-      recordInput(gathered(b.from, b.fromPitch, b.width, b.rows).data(), b.width * b.rows);
-  }
   Timer timer(stream, nullptr, other(nameOf(way), b.width * b.rows), nullptr);
   Error error = copy();
   timer.stop();
   failed(api, error);
   if (error != kSuccess) return error;
+  // Only what the runtime took is read: a program may ask for what it is to be refused.
+  if (way == Way::In && s.config.record) {
+    if (b.rows == 1 || b.fromPitch == b.width)
+      recordInput(b.from, b.width * b.rows);
+    else
+      recordInput(gathered(b.from, b.fromPitch, b.width, b.rows).data(), b.width * b.rows);
+  }
   const bool captured = inCapture(stream);
   if (!waits && !captured && way == Way::Out && s.config.record)
     failed(api, runtime().streamSynchronize(stream));
@@ -261,9 +271,10 @@ Error symbolOut(const char *api, void *to, size_t bytes, int kind, Stream stream
 template <class Copy>
 Error symbolIn(const char *api, const void *from, size_t bytes, int kind, Copy copy) {
   Inside here;
-  if (watching() && (kind == kHostToDevice || kind == kDefault)) recordInput(from, bytes);
   const Error error = copy();
-  if (watching()) failed(api, error);
+  if (!watching()) return error;
+  failed(api, error);
+  if (error == kSuccess && (kind == kHostToDevice || kind == kDefault)) recordInput(from, bytes);
   return error;
 }
 
@@ -298,8 +309,12 @@ EXPORT void __cudaRegisterVar(void **handle, char *host, char *device, const cha
                               size_t bytes, int constant, int global) {
   static const auto real = reinterpret_cast<void (*)(void **, char *, char *, const char *, int,
                                                      size_t, int, int)>(next("__cudaRegisterVar"));
-  if (!constant) state().globals.emplace_back(host, bytes);
-  if (!constant && state().config.fresh.count(name)) state().fresh.push_back({host, bytes});
+  {
+    State &s = state();
+    Hold hold(s.mutex);  // a library may be loaded while others launch
+    if (!constant) s.globals.emplace_back(host, bytes);
+    if (!constant && s.config.fresh.count(name)) s.fresh.push_back({host, bytes});
+  }
   if (real) real(handle, host, device, name, ext, bytes, constant, global);
 }
 
@@ -308,7 +323,7 @@ EXPORT void __cudaRegisterManagedVar(void **handle, void **host, char *device, c
   static const auto real =
       reinterpret_cast<void (*)(void **, void **, char *, const char *, int, size_t, int, int)>(
           next("__cudaRegisterManagedVar"));
-  state().replayOff = "the program has a __managed__ variable";
+  cannotRepeat("the program has a __managed__ variable");
   if (real) real(handle, host, device, name, ext, bytes, constant, global);
 }
 
@@ -413,7 +428,8 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
 
 EXPORT Error cudaMallocPitch(void **to, size_t *pitch, size_t width, size_t height) {
   REAL("cudaMallocPitch", void **, size_t *, size_t, size_t);
-  if (!watching() || to == nullptr || pitch == nullptr || width == 0 || height == 0)
+  if (!watching() || to == nullptr || pitch == nullptr || width == 0 || height == 0 ||
+      height > SIZE_MAX - 2)
     return real(to, pitch, width, height);
   void *base = nullptr;
   const Error error = real(&base, pitch, width, height + 2);  // a row on either side
@@ -519,8 +535,8 @@ EXPORT Error cudaHostUnregister(void *pointer) {
     const bool flat = p->srcPtr.ysize == p->extent.height && p->dstPtr.ysize == p->extent.height; \
     if (!flat) note("partial 3D copy");                                                        \
     const size_t rows = flat ? p->extent.height * p->extent.depth : p->extent.height;          \
-    char *to = static_cast<char *>(p->dstPtr.ptr) + p->dstPos.x;                               \
-    const char *from = static_cast<const char *>(p->srcPtr.ptr) + p->srcPos.x;                 \
+    char *to = placeOf(p->dstPtr, p->dstPos);                                                  \
+    const char *from = placeOf(p->srcPtr, p->srcPos);                                          \
     return copied(#name, {to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->extent.width, rows},  \
                   p->kind, STREAM, true, [&] { return real(p); });                             \
   }
@@ -649,6 +665,8 @@ EXPORT Error cudaDeviceReset() {
     s.idle.clear();
     s.live.clear();
     s.liveBytes = 0;
+    // What was kept of device variables is gone, and they are as they were loaded again.
+    for (Fresh &f : s.fresh) f = {f.host, f.bytes};
   }
   return real();
 }
@@ -676,13 +694,13 @@ BEGIN_CAPTURE(cudaStreamBeginCapture_ptsz)
 // A second run of the same launch would not start from the same state.
 EXPORT Error cudaCreateSurfaceObject(void *surface, const void *description) {
   REAL("cudaCreateSurfaceObject", void *, const void *);
-  state().replayOff = "the program writes through surfaces";
+  cannotRepeat("the program writes through surfaces");
   note("surface");
   return real(surface, description);
 }
 
 EXPORT Error cudaDeviceSetLimit(int limit, size_t value) {
   REAL("cudaDeviceSetLimit", int, size_t);
-  if (limit == 2) state().replayOff = "the program sizes the device heap";
+  if (limit == 2) cannotRepeat("the program sizes the device heap");
   return real(limit, value);
 }

@@ -94,8 +94,14 @@ void store(Record &r, const char *bytes, size_t length) {
     r.sampled = true;
   }
   if (s.stored + length > s.config.maxStored) return;
-  if (s.data == nullptr) s.data = fopen((s.config.report + ".data").c_str(), "wb");
-  if (s.data == nullptr || fwrite(bytes, 1, length, s.data) != length) return;
+  if (s.data == nullptr) {
+    s.data = fopen((s.config.report + ".data").c_str(), "wb");
+    if (s.data) setvbuf(s.data, nullptr, _IONBF, 0);  // what is said to be there has to be there
+  }
+  if (s.data == nullptr || fwrite(bytes, 1, length, s.data) != length) {
+    s.config.maxStored = 0;  // a full disk: where later bytes would be is not known
+    return;
+  }
   r.at = static_cast<int64_t>(s.stored);
   r.length = length;
   s.stored += length;

@@ -2,9 +2,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <link.h>
+#include <pthread.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <new>
+#include <thread>
 
 #include "state.h"
 
@@ -13,6 +17,8 @@
 namespace {
 
 constexpr time_t kEpoch = 1700000000;  // where the program's wall clock begins
+constexpr unsigned kReportSeconds = 10;
+constexpr int kForkTurns = 200;
 pid_t owner = 0;
 uintptr_t imageBegin = 0, imageEnd = 0;
 int (*programMain)(int, char **, char **) = nullptr;
@@ -32,6 +38,7 @@ void onSignal(int number) {
   if (s.active && !s.done && getpid() == owner) {
     s.done = true;
     s.broken = true;
+    alarm(kReportSeconds);  // it may have crashed in the allocator, which is needed for this
     writeReport(number == SIGABRT ? "abort" : "signal");
   }
   signal(number, SIG_DFL);
@@ -74,11 +81,32 @@ struct timespec realNow() {
   return now;
 }
 
+// A child is not watched. It inherits the mutex, which nobody may be about to change what is under.
+bool forking = false;
+
+void beforeFork() {
+  for (int turn = 0; turn < kForkTurns; ++turn) {  // not for ever: who holds it may wait for us
+    if ((forking = state().mutex.try_lock())) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void behindFork() {
+  if (forking) state().mutex.unlock();
+}
+
+void inChild() {
+  // Its owner was a thread of the parent by number: it is made anew rather than let go.
+  new (&state().mutex) std::recursive_mutex;
+  state().active = false;
+}
+
 __attribute__((constructor)) void begin() {
   owner = getpid();
   dl_iterate_phdr(image, nullptr);
   configure();
   if (!state().active) return;
+  pthread_atfork(beforeFork, behindFork, inChild);
   for (const int number : {SIGABRT, SIGSEGV, SIGFPE, SIGBUS, SIGILL, SIGTERM})
     signal(number, onSignal);
 }
@@ -102,6 +130,7 @@ EXPORT int __libc_start_main(int (*main)(int, char **, char **), int argc, char 
     __builtin_unreachable();                                                 \
   }
 LEAVE(exit)
+LEAVE(_exit)
 LEAVE(_Exit)
 LEAVE(quick_exit)
 #undef LEAVE

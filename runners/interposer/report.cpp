@@ -83,8 +83,9 @@ void writeKernel(FILE *out, const Kernel &k) {
 
 void failed(const char *api, Error code) {
   State &s = state();
-  if (code == kSuccess || code == kNotReady || s.done || s.failures.size() >= 64) return;
+  if (code == kSuccess || code == kNotReady || s.done) return;
   std::lock_guard<std::recursive_mutex> hold(s.mutex);
+  if (s.failures.size() >= 64) return;
   s.failures.push_back({api, s.lastKernel, code});
   // Illegal address, launch failure and their kin leave the context unusable.
   if (code >= 700 && code < 800 && code != 701 && code != 704 && code != 708 && code != 712 &&
@@ -103,7 +104,7 @@ void writeReport(const char *how) {
   fprintf(out, ",\"launches\":%" PRIu64 ",\"copies\":%" PRIu64 ",\"unrecorded\":%" PRIu64
           ",\"peak_bytes\":%" PRIu64 ",\"inputs\":%" PRIu64 ",\"input_hash\":\"%016" PRIx64
           "\",\"refused\":%" PRIu64,
-          s.launches, s.copies, s.unrecorded, s.peakBytes, s.inputs, s.inputHash, s.refused);
+          s.launches.load(), s.copies.load(), s.unrecorded, s.peakBytes, s.inputs, s.inputHash, s.refused);
   fprintf(out, ",\"replays\":%" PRIu64 ",\"replay_ms\":%.3f,\"replay_off\":", s.replays,
           s.replaySpent);
   text(out, s.replayOff);

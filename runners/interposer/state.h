@@ -119,8 +119,10 @@ struct Fresh {
 struct State {
   Config config;
   std::recursive_mutex mutex;
-  bool active = false, done = false, broken = false, capturing = false;
-  uint64_t launches = 0, copies = 0, readback = 0, stored = 0, inputs = 0, inputHash = 0;
+  // Read without the mutex by whoever is about to take it, and by who looks for an idle program.
+  std::atomic<bool> active{false}, done{false}, broken{false}, capturing{false};
+  std::atomic<uint64_t> launches{0}, copies{0};
+  uint64_t readback = 0, stored = 0, inputs = 0, inputHash = 0;
   uint64_t unrecorded = 0, liveBytes = 0, peakBytes = 0, replays = 0, refused = 0;
   double replaySpent = 0;
   std::string replayOff, lastKernel;

@@ -259,6 +259,11 @@ bool snapshot(Stream stream) {
     const size_t size = originals[i].second;
     if (onHost(kinds[i])) {
       char *copy = static_cast<char *>(malloc(size));
+      if (copy == nullptr) {
+        s.replayOff = "not enough host memory for a second copy";
+        originals.resize(i);
+        return false;
+      }
       memcpy(copy, originals[i].first, size);
       shadows.emplace_back(copy, size);
       continue;

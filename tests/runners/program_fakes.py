@@ -12,18 +12,24 @@ from runners import interposer
 from tests import once
 
 FAKE = Path(__file__).parents[1] / "data" / "programs" / "fake"
+_COMMON = ("g++", "-std=c++17", "-O1", "-fPIC")
+
+
+def fake_runtime(folder: Path) -> Path:
+    """Build the fake runtime into a folder."""
+    runtime = folder / "libcudart.so.13"
+    made = [*_COMMON, "-shared", "-Wl,-soname,libcudart.so.13", str(FAKE / "cudart.cpp")]
+    subprocess.run([*made, "-o", str(runtime)], check=True)
+    return runtime
 
 
 def build(folder: Path) -> Path:
     """Build the fake runtime and the program into a folder; returns the program."""
-    runtime = folder / "libcudart.so.13"
-    common = ["g++", "-std=c++17", "-O1", "-fPIC"]
-    soname = "-Wl,-soname,libcudart.so.13"
-    subprocess.run(
-        [*common, "-shared", soname, str(FAKE / "cudart.cpp"), "-o", str(runtime)], check=True
-    )
+    runtime = fake_runtime(folder)
     program = folder / "saxpy"
-    subprocess.run([*common, str(FAKE / "saxpy.cpp"), str(runtime), "-o", str(program)], check=True)
+    subprocess.run(
+        [*_COMMON, str(FAKE / "saxpy.cpp"), str(runtime), "-o", str(program)], check=True
+    )
     return program
 
 

@@ -1,5 +1,6 @@
 // A CUDA runtime without a GPU: device memory is host memory and a kernel is a host function.
 // Built as libcudart.so.13 so that the interposer has something to stand in front of.
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -8,10 +9,13 @@
 #define EXPORT extern "C"
 using HostKernel = Error (*)(Dim3, Dim3, void **);
 
-static Error sticky = kSuccess;
+constexpr Error kInvalid = 1;
+static std::atomic<Error> sticky{kSuccess};
 // The clock of the events: kernels say what they take, so that a busy host changes no time.
-static double spentMilliseconds = 0;
-EXPORT void fakeSpend(double microseconds) { spentMilliseconds += microseconds / 1e3; }
+static std::atomic<double> spentMilliseconds{0};
+EXPORT void fakeSpend(double microseconds) {
+  spentMilliseconds = spentMilliseconds + microseconds / 1e3;
+}
 
 EXPORT void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *,
                                    void *, void *, int *) {}
@@ -39,6 +43,7 @@ EXPORT Error cudaLaunchKernel(const void *f, Dim3 grid, Dim3 block, void **args,
 }
 // Nothing here calls an exported function: that call would go through the interposer again.
 static Error take(void **to, size_t bytes) {
+  if (bytes > 1ull << 32) return kMemoryAllocation;
   *to = aligned_alloc(512, (bytes + 511) / 512 * 512);
   return sticky;
 }
@@ -47,6 +52,7 @@ static Error give(void *at) {
   return sticky;
 }
 static Error copy(void *to, const void *from, size_t bytes) {
+  if (to == nullptr || from == nullptr) return kInvalid;
   if (!sticky) memcpy(to, from, bytes);
   return sticky;
 }
@@ -63,10 +69,31 @@ EXPORT Error cudaMemcpyAsync(void *to, const void *from, size_t bytes, int, Stre
 }
 EXPORT Error cudaMemcpy2D(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t rows,
                           int) {
+  if (width > tp || width > fp || rows > 1ull << 32) return kInvalid;
   for (size_t i = 0; i < rows; ++i)
     memcpy(static_cast<char *>(to) + i * tp, static_cast<const char *>(from) + i * fp, width);
   return sticky;
 }
+EXPORT Error cudaMemcpy3D(const Memcpy3D *p) {
+  if (p == nullptr) return kInvalid;
+  for (size_t z = 0; z < p->extent.depth; ++z)
+    for (size_t y = 0; y < p->extent.height; ++y) {
+      const auto at = [&](const PitchedPtr &side, const Pos &pos) {
+        return static_cast<char *>(side.ptr) + pos.x +
+               ((pos.z + z) * side.ysize + pos.y + y) * side.pitch;
+      };
+      memcpy(at(p->dstPtr, p->dstPos), at(p->srcPtr, p->srcPos), p->extent.width);
+    }
+  return sticky;
+}
+EXPORT Error cudaMemcpyToSymbol(const void *to, const void *from, size_t bytes, size_t offset, int) {
+  return copy(static_cast<char *>(const_cast<void *>(to)) + offset, from, bytes);
+}
+EXPORT Error cudaMallocPitch(void **to, size_t *pitch, size_t width, size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return height > 1ull << 32 ? kMemoryAllocation : take(to, *pitch * height);
+}
+EXPORT Error cudaDeviceSetLimit(int, size_t) { return sticky; }
 EXPORT Error cudaMemset(void *at, int value, size_t bytes) {
   memset(at, value, bytes);
   return sticky;
