@@ -182,8 +182,12 @@ def _started_late(source: Source, fn: Function, node: Node, hidden: set[str]) ->
     if "\n" in kind or any(source.syntax.masked.attributes_in(low, node.end_byte)):
         return
     first = {v.name: _first(fn, v) for v in together if v.init is None and v.name not in hidden}
-    moved = [v for v in together if first.get(v.name) is not None and v.is_scalar]
-    if not any(_numbers(source, fn, right) for v in moved if (right := _set_to(first[v.name]))):
+    moved = [v for v in together if first.get(v.name) is not None]
+    if not any(
+        v.is_pointer or _numbers(source, fn, right)
+        for v in moved
+        if (right := _set_to(first[v.name]))
+    ):
         return
     kept = [source.of(d) for d in listed if not any(d == v.declarator for v in moved)]
     edits: list[Replacement] = [(*span(node), f"{kind} {', '.join(kept)};" if kept else "")]

@@ -111,11 +111,11 @@ def _same_lane(fn: Function, lanes: Sequence[Loop], one: Access, other: Access) 
     if one.index is None or other.index is None:
         return False
     first, second = one.index.coefficient(a.name), other.index.coefficient(b.name)
-    if first is None or first.constant in (None, 0) or second is None:
+    if first is None or first.constant == 0 or len(first.terms) != 1 or second is None:
         return False
     text = fn.file.syntax.plain
     return (
-        first.constant == second.constant
+        first.same(second)
         and text(start_of(a)) == text(start_of(b))
         and one.index.without(a.name).same(other.index.without(b.name))
     )

@@ -45,7 +45,8 @@ def plan_rows(
     """Return how threads can share the loops of a row; None when that is not legal.
 
     `walked` tells which loops: over `rows` whose elements lie side by side, over what all threads
-    read `alike` (all pairs of bodies), or down `columns` that lie side by side. Threads that take
+    read `alike` (all pairs of bodies), or down `columns` that lie side by side, which with
+    `changed columns` loops behind the sums may also overwrite. Threads that take
     row after row count only with `stepped`. Blocks must be one-dimensional. With `places` loops may
     look for an extreme and where it stands.
     """
@@ -135,7 +136,7 @@ def _lane_loops(fn: Function, walked: str) -> Iterator[Loop]:
         if any(contains(loop.node, inner.node) for inner in taken):
             continue
         own = [a for a in fn.accesses if a.is_global and contains(loop.body, a.node)]
-        fits = {"rows": _side_by_side, "alike": _alike, "columns": _below}[walked]
+        fits = _WALKED[walked]
         if fits(fn, loop, own) and splits(loop):
             taken.append(loop)
     yield from sorted(taken, key=lambda loop: loop.node.start_byte)
@@ -165,6 +166,29 @@ def _below(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
     )
 
 
+def _below_or_stored(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
+    """Return whether a loop sums down a column, or sets each element of one on its own.
+
+    Whether the columns of channels lie side by side, `i / plane * n + c * plane + i % plane`, is
+    not seen; that a loop walks whole planes tells.
+    """
+    stored = any(a.writes for a in own)
+    if not own or (stored and any(True for _ in outer_scalars(fn, loop))):
+        return False
+    moved = 0
+    for access in own:
+        walks, side = access.loop_stride(loop), access.thread_stride()
+        if walks is None or (access.writes and walks.constant == 0):
+            return False
+        if walks.constant == 0:
+            continue
+        beside = side == 1 if walks.constant is not None else side in (1, None)
+        if walks.constant == 1 or not (beside or (side == 0 and not access.writes)):
+            return False
+        moved += side != 0
+    return moved > 0
+
+
 def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
     """Return whether a loop reads the same elements in all threads, neighbours one by one."""
     moved = 0
@@ -176,6 +200,12 @@ def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
             return False
         moved += stride.constant > 0
     return moved > 0 and any(True for _ in outer_scalars(fn, loop))
+
+
+_WALKED = {
+    "rows": _side_by_side, "alike": _alike, "columns": _below,
+    "changed columns": _below_or_stored,
+}  # fmt: skip
 
 
 def joint(

@@ -95,7 +95,8 @@ def _down_columns(kernel: Kernel, source: Source, fn: Function) -> Iterator[Edit
     if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
         return
     plan = plan_rows(source, fn, walked="columns", places=True)
-    if plan is None:
+    plan = plan or plan_rows(source, fn, walked="changed columns", places=True)
+    if plan is None or not plan.sums:
         return
     lines = ", ".join(str(loop.line) for loop in plan.lanes)
     for columns in _COLUMNS:

@@ -234,3 +234,19 @@ def test_a_loop_with_two_bounds_is_shown_with_the_smaller() -> None:
     assert "j < min(n, m); j++" in shown(ONE)
     for other in ("j < y[0]", "j < (unsigned)m", "i < m", "j > m"):
         assert f"j < n && {other}" in shown(ONE.replace("j < n && j < m", f"j < n && {other}"))
+
+
+def test_a_pointer_that_is_set_once_behind_its_declaration_starts_there() -> None:
+    body = (
+        f"  float *row, *other;\n  int i = {ID};\n  other = x;\n  row = y + i * 4;\n"
+        "  for (int j = 0; j < n; j++) row[2] += j;\n"
+    )
+    after = shown(kernel(body))
+    assert "float *row = y + i * 4;" in after
+    assert "float *other = x;" in after
+    assert edited(kernel(body), lambda t: t + "// end\n") == kernel(body) + "// end\n"
+    assert "register-accumulator" in kinds(kernel(body))
+    again = body.replace("  for", "  if (i > 3) row = x;\n  for").replace(
+        "  row = y", "  if (n) row = y"
+    )
+    assert "float *row = " not in shown(kernel(again))

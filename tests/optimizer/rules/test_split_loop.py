@@ -374,3 +374,66 @@ def test_rows_of_blocks_stride_to_the_same_results(tmp_path: Path) -> None:
     )
     wanted = emulator.run(BATCHES, main, tmp_path)
     assert emulator.run(strides(BATCHES)[1].source, main, tmp_path) == wanted
+
+
+CENTRED = (
+    "__global__ void centre(double *x, double *mean, int rows, int cols) {\n"
+    "  int c = threadIdx.x + blockIdx.x * blockDim.x;\n  if (c >= cols) return;\n  double s = 0;\n"
+    "  for (int r = 0; r < rows; r++) s += x[r * cols + c];\n  s /= rows;\n  mean[c] = s;\n"
+    "  for (int r = 0; r < rows; r++) x[r * cols + c] -= s;\n}\n"
+    "void run(double *x, double *m, int rows, int cols) {\n"
+    "  centre<<<(cols + 63) / 64, 64>>>(x, m, rows, cols);\n}\n"
+)
+CHANNELS = (
+    "__global__ void soft(const float *in, float *out, int n, int channels, int plane) {\n"
+    "  const int index = blockIdx.x * blockDim.x + threadIdx.x;\n  if (index < n * plane) {\n"
+    "    const int b = index / plane, p = index % plane;\n"
+    "    const float *x = in + b * channels * plane + p;\n    float most = -1e30f, t = 0;\n"
+    "    for (int c = 0; c < channels; ++c) most = fmaxf(most, x[c * plane]);\n"
+    "    for (int c = 0; c < channels; ++c) t += expf(x[c * plane] - most);\n"
+    "    for (int c = 0; c < channels; ++c)\n"
+    "      out[(b * channels + c) * plane + p] = expf(x[c * plane] - most) / t;\n  }\n}\n"
+    "void run(const float *x, float *y, int n, int c, int p) {\n"
+    "  soft<<<(n * p + 127) / 128, 128>>>(x, y, n, c, p);\n}\n"
+)
+
+
+def columns(text: str) -> list[Edit]:
+    return [e for e in split_loop(Kernel("run", text), []) if "each column" in e.title]
+
+
+def test_lanes_that_sum_a_column_may_set_it_behind() -> None:
+    for text in (CENTRED, CHANNELS):
+        found = columns(text)
+        assert len(found) == 2
+        assert found[0].source.count("+= 4)") == text.count("for (int")
+    assert "if (part == 0) mean[c] = s;" in columns(CENTRED)[0].source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CENTRED.replace("x[r * cols + c] -= s", "x[r * cols + c] -= s * x[(r - 1) * cols + c]"),
+        CENTRED.replace("x[r * cols + c] -= s", "x[r * cols + c] -= x[r * cols + cols - c]"),
+        CENTRED.replace("x[r * cols + c] -= s", "x[c] -= s"),
+        CENTRED.replace("x[r * cols + c] -= s", "x[r] -= s"),
+        CENTRED.replace("r < rows; r++) x", "r < rows - 1; r++) x[r * cols + c + cols] ="
+                        " x").replace("-= s", "- s"),
+        CENTRED.replace("s += x[r * cols + c];\n  s /= rows;", "s += x[r * cols + c] = s;"),
+    ],
+)  # fmt: skip
+def test_columns_whose_elements_depend_on_others_stay_with_one_thread(text: str) -> None:
+    assert text != CENTRED
+    assert not columns(text)
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_columns_that_lanes_centre_are_the_same(tmp_path: Path) -> None:
+    main = (
+        "int rows = 37, cols = 70;\nstd::vector<double> x(rows * cols), m(cols);\n"
+        "for (size_t i = 0; i < x.size(); ++i) x[i] = (int)(i * 7 % 23);\n"
+        "run(x.data(), m.data(), rows, cols);\n"
+        'for (double v : x) std::printf("%.6f ", v);\nfor (double v : m) std::printf("%.6f ", v);'
+    )
+    wanted = emulator.run(CENTRED, main, tmp_path)
+    assert emulator.run(columns(CENTRED)[0].source, main, tmp_path) == wanted
