@@ -8,6 +8,7 @@ from optimizer.geometry import Change, block_extents, regrid
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.matmul_product import BYTES, WIDEST, Block, Product, product_of
 from optimizer.rules.matmul_text import PAD, Tile, body_of
+from optimizer.rules.unflatten import unflattened
 from optimizer.rules.untile import untiled
 from optimizer.source import Source
 
@@ -25,7 +26,8 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
     Each block loads tiles of both operands once into shared memory and each thread computes a
     small square of results, so that a loaded element is used many times. Legal for a sum of
     products in which one factor does not depend on the row and the other not on the column, with
-    both tested against their extents or covered by the grid exactly. Sums keep their order.
+    both tested against their extents or covered by the grid exactly, or for one number that is
+    taken apart into both. Sums keep their order.
     """
     del findings
     original = Source(kernel.source)
@@ -41,6 +43,9 @@ def tile_matmul(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]:
             fn = source.kernels[at]
         if fn.shared or fn.barriers or fn.broken:
             continue
+        if kernel.launch is None and (rows := unflattened(source, fn)) is not None:
+            source = Source(rows)
+            fn = source.kernels[at]
         block = block_extents(kernel, source, fn)
         product = product_of(kernel, source, fn, block) if block is not None else None
         if product is None or block is None or block[2] != 1 or min(block[:2]) < 4:
