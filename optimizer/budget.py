@@ -87,12 +87,13 @@ class Meter:
 
     @property
     def share_left(self) -> float:
-        """Return the share of evaluations or minutes that is left, whichever is scarcer."""
+        """Return the share of evaluations or minutes that is left, whichever is scarcer.
+
+        Of the minutes, what is not kept back is the whole.
+        """
         share = self.left / max(1, self.budget.evaluations)
-        limit = 60.0 * self.budget.minutes
-        if math.isfinite(limit):
-            share = min(share, 1.0 - (self.seconds + self.reserve_seconds) / max(limit, 1e-9))
-        return share
+        whole = 60.0 * self.budget.minutes - self.kept_seconds
+        return min(share, self.seconds_left / max(whole, 1e-9)) if math.isfinite(whole) else share
 
     def keep_for_confirming(self, evaluation_seconds: float) -> None:
         """Keep back time for confirming, judged by how long the first evaluation took."""
@@ -129,8 +130,12 @@ class Meter:
     @property
     def seconds_left(self) -> float:
         """Return the seconds left before the minutes rule says stop."""
-        kept = self.reserve_seconds if self.hopeful else 0.0
-        return max(0.0, self.all_seconds_left - kept)
+        return max(0.0, self.all_seconds_left - self.kept_seconds)
+
+    @property
+    def kept_seconds(self) -> float:
+        """Return what is kept back now: nothing as long as there is nothing to confirm."""
+        return self.reserve_seconds if self.hopeful else 0.0
 
     @property
     def seconds_spare(self) -> float:

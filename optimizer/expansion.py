@@ -79,6 +79,7 @@ class Expansion:
         # What reading counters took the last time, and counters that were read with another's.
         self._profile_seconds = tools.profile_seconds
         self._counted: dict[str, Verdict] = {}
+        self._can_begin: bool | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -204,7 +205,10 @@ class Expansion:
             for done, candidate in enumerate(batch):
                 rest = [one for c in batch[done:] if (one := asked[c.digest])]
                 soon = sum(not one.ready for one in rest)
-                self._ahead.fill(soon, left - len(batch), self._late[: self.settings.batch // 2])
+                late = self._late[: self.settings.batch // 2]
+                self._ahead.fill(soon, left - len(batch), late)
+                if self._begins:
+                    self._ahead.prepare(late, min(self.settings.batch, left - len(batch)))
                 looked.add(candidate.digest)
                 known = asked[candidate.digest]
                 verdict = refused[candidate.digest] or (known.verdict if known else None)
@@ -289,19 +293,24 @@ class Expansion:
 
         False where nothing can be begun ahead: no compiler and no GPU are behind it then.
         """
-        evaluator = self.tools.evaluator
-        if not isinstance(evaluator, Expectant):
-            return False
-        if not evaluator.expect([node.step.kernel for node in nodes], self.workload):
+        if not self._begins:
             return False
         likely = [
             waiting.proposal.edit.apply(node.step.kernel)
             for node in nodes
             for waiting in self._foreseen(node)[: self.settings.batch]
         ]
-        fit = [kernel for kernel in likely if self._fit(kernel.digest, kernel)]
-        evaluator.expect(fit, self.workload)
+        self._begin([kernel for kernel in likely if self._fit(kernel.digest, kernel)])
         return True
+
+    @property
+    def _begins(self) -> bool:
+        """Tell whether something can be begun ahead; asked once."""
+        if self._can_begin is None:
+            evaluator, known = self.tools.evaluator, [self.tree.root.step.kernel]
+            begun = isinstance(evaluator, Expectant) and evaluator.expect(known, self.workload)
+            self._can_begin = begun
+        return self._can_begin
 
     def explain(self, node: Node) -> None:
         """Read a winner's counters if that was not done, so that its gain can be explained."""

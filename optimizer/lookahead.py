@@ -8,6 +8,7 @@ so the number of machines changes the time and never the tree.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -102,7 +103,8 @@ class Lookahead:
         if idle <= IDLE_SHARE * width:
             return
         found: dict[str, Kernel] = {}
-        for node, waiting in self._foreseen(first, left):
+        least = min(left, FORESEEN * width, MOST_FORESEEN)
+        for node, waiting in self._foreseen(first, least):
             if waiting.digest in self._asked or waiting.digest in found:
                 continue
             kernel = waiting.proposal.edit.apply(node.step.kernel)
@@ -116,6 +118,28 @@ class Lookahead:
                 self._asked[digest] = asked = Asked(answers, place)
                 asked.prefer(urgent=False)
 
+    def prepare(self, first: Sequence[tuple[Node, Waiting]], count: int) -> None:
+        """Have compiled what one GPU will be given next, `count` candidates, `first` before others.
+
+        It judges one candidate after the other, and would else wait for a compiler at the beginning
+        of each batch. Where several candidates are worked on at once, these are asked ahead.
+        """
+        if self._width() > 1:
+            return
+        foreseen = itertools.islice(self._foreseen(first, count), count)
+        self._have_compiled(list(foreseen))
+
+    def _have_compiled(self, foreseen: Sequence[tuple[Node, Waiting]]) -> None:
+        found = []
+        for node, waiting in foreseen:
+            if waiting.digest not in self._begun:
+                self._begun.add(waiting.digest)
+                kernel = waiting.proposal.edit.apply(node.step.kernel)
+                if self._fit(waiting.digest, kernel):
+                    found.append(kernel)
+        if found:
+            self._begin(found)
+
     def follow(self, under: Sequence[tuple[Node, str]], count: int) -> None:
         """Have compiled what a window will take up next, `count` candidates at most.
 
@@ -125,15 +149,7 @@ class Lookahead:
         """
         if self._width() <= 1:
             return
-        found = []
-        for node, waiting in self._following(under, count):
-            if waiting.digest not in self._begun:
-                self._begun.add(waiting.digest)
-                kernel = waiting.proposal.edit.apply(node.step.kernel)
-                if self._fit(waiting.digest, kernel):
-                    found.append(kernel)
-        if found:
-            self._begin(found)
+        self._have_compiled(list(self._following(under, count)))
 
     def _following(
         self, under: Sequence[tuple[Node, str]], count: int
@@ -201,9 +217,9 @@ class Lookahead:
             spent.add(edited.step.number)
 
     def _foreseen(
-        self, first: Sequence[tuple[Node, Waiting]], left: int
+        self, first: Sequence[tuple[Node, Waiting]], least: int
     ) -> Iterator[tuple[Node, Waiting]]:
-        """Yield what would be tried next if nothing that runs now got on.
+        """Yield what would be tried next if nothing that runs now got on, `least` or some more.
 
         Places of the batches to come are given away as the search does it, with a virtual loss
         (`Tree.expect`) for each; all of these are taken back.
@@ -216,7 +232,6 @@ class Lookahead:
         drawn = {waiting.digest for _, waiting in first}
         spent: set[int] = set()
         siblings: dict[int, Counter[str]] = defaultdict(Counter)
-        least = min(left, FORESEEN * self._width(), MOST_FORESEEN)
         with self._expecting() as expect:
             while len(drawn) < least:
                 at = len(drawn) % tree.settings.batch

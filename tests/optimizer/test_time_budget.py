@@ -11,7 +11,7 @@ from optimizer import landscape
 from optimizer.budget import Budget, Stopped
 from optimizer.model import Effort, Kernel, Kind, Status, Trajectory, Verdict, Workload
 from optimizer.search import LOOKED_ONCE, search
-from optimizer.tools import Tools, no_boundary
+from optimizer.tools import Stage, Tools, no_boundary
 from tests.optimizer.search_worlds import Scripted
 
 PROGRAM = replace(landscape.workload(), kind=Kind.PROGRAM)
@@ -101,6 +101,16 @@ def test_a_longer_budget_has_time_for_counters_and_for_the_original_against_itse
     assert world.now <= 1.1 * 60.0
     # Counters are of use until what is kept for the end begins, a confirmation's answer till then.
     assert all(0.0 < seconds < 60.0 for seconds in world.told)
+
+
+def test_edits_come_before_constants_where_half_of_a_budget_is_kept_back() -> None:
+    """The unedited program alone took half of it."""
+    world = Hours({"a": 0.9, "b": 0.9})
+    stages: list[Stage] = []
+    tools = Tools(world, world, boundary=no_boundary, clock=lambda: world.now)
+    budget = Budget(500, minutes=7.0 / 60.0)
+    search(Kernel("k", ""), PROGRAM, tools, budget, on_event=lambda e: stages.append(e.stage))
+    assert Stage.SEARCHING in stages
 
 
 def test_nothing_is_kept_for_confirming_while_there_is_nothing_to_confirm() -> None:
