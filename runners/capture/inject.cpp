@@ -166,6 +166,7 @@ using LaunchExFunction = Result (*)(const LaunchConfig *, Function, void **, voi
 using CooperativeFunction = Result (*)(Function, unsigned, unsigned, unsigned, unsigned, unsigned,
                                        unsigned, unsigned, Stream, void **);
 using GraphFunction = Result (*)(void *, Stream);
+using UnloadFunction = Result (*)(void *);
 using Address5 = Result (*)(const char *, void **, int, uint64_t, int *);
 using Address4 = Result (*)(const char *, void **, int, uint64_t);
 
@@ -176,7 +177,7 @@ struct Hook {
 };
 extern Hook hooks[];
 enum { kHLaunch, kHLaunchPt, kHLaunchEx, kHLaunchExPt, kHCooperative, kHCooperativePt, kHGraph,
-       kHGraphPt, kHAddress, kHAddress2, kHooks };
+       kHGraphPt, kHAddress, kHAddress2, kHModule, kHLibrary, kHooks };
 
 template <typename F>
 F theirs(int which) {
@@ -286,6 +287,16 @@ EXPORT Result cuGraphLaunch_ptsz(void *graph, Stream stream) {
   refuse(kGraphLaunch);
   return theirs<GraphFunction>(kHGraphPt)(graph, stream);
 }
+EXPORT Result cuModuleUnload(void *module) {
+  const Result result = theirs<UnloadFunction>(kHModule)(module);
+  unloaded();
+  return result;
+}
+EXPORT Result cuLibraryUnload(void *library) {
+  const Result result = theirs<UnloadFunction>(kHLibrary)(library);
+  unloaded();
+  return result;
+}
 EXPORT Result cuGetProcAddress(const char *symbol, void **found, int version, uint64_t flags) {
   const Result result = theirs<Address4>(kHAddress)(symbol, found, version, flags);
   if (result == kSuccess) replace(symbol, found, version, flags);
@@ -309,7 +320,9 @@ Hook hooks[] = {HOOK(cuLaunchKernel),
                 HOOK(cuGraphLaunch),
                 HOOK(cuGraphLaunch_ptsz),
                 HOOK(cuGetProcAddress),
-                HOOK(cuGetProcAddress_v2)};
+                HOOK(cuGetProcAddress_v2),
+                HOOK(cuModuleUnload),
+                HOOK(cuLibraryUnload)};
 #undef HOOK
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <shared_mutex>
 #include <sstream>
@@ -58,9 +60,8 @@ struct Signature {
 
 struct Kernel {
   std::string symbol, name;
-  bool chosen = false, described = false;
+  bool chosen = false;
   std::atomic<uint64_t> launches{0};
-  std::vector<Parameter> parameters;
   std::map<std::string, Signature> signatures;
   uint64_t taken = 0;
 };
@@ -83,22 +84,27 @@ struct Config {
 
 struct State {
   Config config;
-  bool active = false;
+  std::string folder;  // of this process; made when there is something to keep
+  std::atomic<bool> active{false}, made{false};
   pid_t owner = 0;
+  // Goes up when handles may have come to mean other kernels: what threads remember is void then.
+  std::atomic<uint64_t> generation{1};
   std::shared_mutex table;
   std::unordered_map<Function, Kernel *> byHandle;
   std::map<std::string, std::unique_ptr<Kernel>> bySymbol;
   std::recursive_mutex mutex;  // held from before a launch that is taken until behind it
+  std::atomic<uint64_t> kernels{0};  // that were launched and not chosen
   std::map<std::pair<std::string, std::string>, uint64_t> refused;
   std::set<std::string> notes, blobs;
   uint64_t stored = 0;
-  FILE *lines = nullptr;
 };
 
-State &state() {
+State *&current() {
   static State *s = new State;  // launches may be made while static objects are taken down
-  return *s;
+  return s;
 }
+
+State &state() { return *current(); }
 
 template <typename F>
 void find(F &target, const char *name) {
@@ -182,12 +188,20 @@ Kernel *known(const Launch &launch) {
   State &s = state();
   thread_local Function lastHandle = nullptr;
   thread_local Kernel *last = nullptr;
-  if (launch.function == lastHandle && last) return last;
+  thread_local uint64_t lastGeneration = 0;
+  const uint64_t generation = s.generation.load(std::memory_order_acquire);
+  // A handle that was given back may be that of another kernel now; CUPTI says of which.
+  const auto named = [&](const Kernel &k) {
+    return !launch.symbol || k.symbol == launch.symbol;
+  };
+  if (launch.function == lastHandle && generation == lastGeneration && last && named(*last))
+    return last;
   {
     std::shared_lock<std::shared_mutex> hold(s.table);
     const auto it = s.byHandle.find(launch.function);
-    if (it != s.byHandle.end()) {
+    if (it != s.byHandle.end() && named(*it->second)) {
       lastHandle = launch.function;
+      lastGeneration = generation;
       return last = it->second;
     }
   }
@@ -211,30 +225,34 @@ Kernel *known(const Launch &launch) {
   return place.get();
 }
 
-void describe(Kernel &kernel, Function function) {
+// Asked at each launch of a kernel that was chosen: two modules may hold kernels of one name and
+// other parameters, and whoever trusted an earlier answer would read beyond what was passed.
+std::vector<Parameter> described(Function function) {
   const Driver &d = driver();
-  kernel.described = true;
+  std::vector<Parameter> found;
   for (auto ask : {d.functionParameter, d.kernelParameter}) {
-    kernel.parameters.clear();
+    found.clear();
     for (size_t i = 0; ask && i < kMostParameters; ++i) {
       Parameter p;
       if (ask(function, i, &p.offset, &p.size) != kSuccess) break;
-      if (p.size == 0 || p.offset + p.size > kMostParameterBytes) return kernel.parameters.clear();
-      kernel.parameters.push_back(p);
+      if (p.size == 0 || p.size > kMostParameterBytes || p.offset > kMostParameterBytes - p.size)
+        return {};
+      found.push_back(p);
     }
-    if (!kernel.parameters.empty()) return;
+    if (!found.empty()) return found;
   }
+  return found;
 }
 
 // The launch's parameters as the device gets them; empty when they are given in no known way.
-std::vector<char> packed(const Kernel &kernel, const Launch &launch) {
+std::vector<char> packed(const std::vector<Parameter> &parameters, const Launch &launch) {
   size_t size = 0;
-  for (const Parameter &p : kernel.parameters) size = std::max(size, p.offset + p.size);
+  for (const Parameter &p : parameters) size = std::max(size, p.offset + p.size);
   std::vector<char> out(size);
   if (launch.params) {
-    for (size_t i = 0; i < kernel.parameters.size(); ++i) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
       if (!launch.params[i]) return {};
-      const Parameter &p = kernel.parameters[i];
+      const Parameter &p = parameters[i];
       memcpy(out.data() + p.offset, launch.params[i], p.size);
     }
     return out;
@@ -257,11 +275,12 @@ uint64_t word(const std::vector<char> &data, size_t at) {
   return value;
 }
 
-std::string signatureOf(const Kernel &kernel, const Launch &launch, const std::vector<char> &data) {
+std::string signatureOf(const std::vector<Parameter> &parameters, const Launch &launch,
+                        const std::vector<char> &data) {
   std::string key(reinterpret_cast<const char *>(launch.grid), sizeof launch.grid);
   key.append(reinterpret_cast<const char *>(launch.block), sizeof launch.block);
   key.append(reinterpret_cast<const char *>(&launch.shared), sizeof launch.shared);
-  for (const Parameter &p : kernel.parameters)
+  for (const Parameter &p : parameters)
     for (size_t at = 0; at < p.size; at += 8) {
       const size_t bytes = std::min<size_t>(8, p.size - at);
       // What may be an address differs from launch to launch and says nothing of its size.
@@ -319,6 +338,7 @@ std::string digest(const char *data, size_t size) {
 bool writeAll(int file, const char *data, size_t size) {
   while (size) {
     const ssize_t done = write(file, data, std::min<size_t>(size, 1u << 30));
+    if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
     data += done;
     size -= static_cast<size_t>(done);
@@ -332,10 +352,10 @@ std::string keep(const std::vector<char> &data) {
   const std::string name = digest(data.data(), data.size()) + "-" + std::to_string(data.size());
   if (s.blobs.count(name)) return name;
   if (s.stored + data.size() > s.config.total) return "";
-  const std::string path = s.config.folder + "/" + name;
+  const std::string path = s.folder + "/" + name;
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  const bool fine = file >= 0 && writeAll(file, data.data(), data.size());
-  if (file >= 0) close(file);
+  bool fine = file >= 0 && writeAll(file, data.data(), data.size());
+  if (file >= 0) fine = close(file) == 0 && fine;
   if (!fine) {
     unlink(path.c_str());
     return "";
@@ -385,13 +405,34 @@ std::string triple(const unsigned *v) {
   return out.str();
 }
 
-void line(const std::string &text) {
+// Adds a line whole or not at all. No file is held open: a program may close any number, and open
+// a file of its own by it.
+bool line(const std::string &text) {
+  const std::string path = state().folder + "/launches.jsonl", whole = text + "\n";
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return false;
+  struct stat before {};
+  bool fine = fstat(file, &before) == 0 && writeAll(file, whole.data(), whole.size());
+  if (!fine && ftruncate(file, before.st_size) != 0) state().active = false;
+  fine = close(file) == 0 && fine;
+  return fine;
+}
+
+// Makes this process' folder. A process may become another program: a script that ends in `exec`.
+bool ready() {
   State &s = state();
-  if (!s.lines) s.lines = fopen((s.config.folder + "/launches.jsonl").c_str(), "we");
-  if (!s.lines) return;
-  fputs(text.c_str(), s.lines);
-  fputc('\n', s.lines);
-  fflush(s.lines);
+  if (s.made) return true;
+  std::lock_guard<std::recursive_mutex> hold(s.mutex);
+  if (s.made || !s.active) return s.made;
+  s.owner = getpid();
+  const std::string base = s.config.folder + "/" + std::to_string(s.owner);
+  for (int turn = 0; turn < kMostTurns && !s.made; ++turn) {
+    s.folder = base + "-" + std::to_string(turn);
+    s.made = mkdir(s.folder.c_str(), 0700) == 0;
+    if (!s.made && errno != EEXIST) break;
+  }
+  if (!s.made) s.active = false;
+  return s.made;
 }
 
 void note(const std::string &kernel, const std::string &why) {
@@ -402,7 +443,7 @@ void note(const std::string &kernel, const std::string &why) {
 // Everything that was seen so far, in a file of its own that is replaced as a whole.
 void summarize() {
   State &s = state();
-  if (!s.active || getpid() != s.owner) return;
+  if (!s.active || !s.made || getpid() != s.owner) return;
   std::lock_guard<std::recursive_mutex> hold(s.mutex);
   std::shared_lock<std::shared_mutex> table(s.table);
   std::ostringstream out;
@@ -435,9 +476,25 @@ void summarize() {
     comma = ",";
   }
   out << "]}\n";
-  const std::string path = s.config.folder + "/summary.json", fresh = path + ".new";
-  std::ofstream(fresh) << out.str();
-  rename(fresh.c_str(), path.c_str());
+  const std::string path = s.folder + "/summary.json", fresh = path + ".new", text = out.str();
+  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return;
+  const bool fine = writeAll(file, text.data(), text.size());
+  // A disk that is full leaves the one before as it was.
+  if (close(file) != 0 || !fine || rename(fresh.c_str(), path.c_str()) != 0) unlink(fresh.c_str());
+}
+
+// What a program has launched is written down now and then, for those that end without a word.
+bool due(uint64_t number) { return (number & (number - 1)) == 0; }
+
+// A child is a process of its own: other folder, other launches, and no lock that a thread of its
+// parent holds.
+void inChild() {
+  State *fresh = new State;
+  fresh->config = state().config;
+  fresh->active = state().active.load();
+  fresh->generation = state().generation.load() + 1;
+  current() = fresh;
 }
 
 // While the device is read, the thread may call what a capture of a graph elsewhere forbids.
@@ -465,6 +522,7 @@ struct Taken {
   uint64_t ordinal = 0;
   int signature = 0;
   Launch launch;
+  std::vector<Parameter> parameters;
   std::vector<char> data;
   std::map<Address, Region> regions;
   std::map<uint64_t, Address> pointers;  // place among the parameters -> allocation
@@ -489,53 +547,61 @@ bool configure() {
     if (key == "total") s.config.total = strtoull(value.c_str(), nullptr, 10);
   }
   if (s.config.folder.empty()) return false;
-  s.owner = getpid();
-  // A process may become another program: a script that ends in `exec`.
-  const std::string base = s.config.folder + "/" + std::to_string(s.owner);
-  bool made = false;
-  for (int turn = 0; turn < kMostTurns && !made; ++turn) {
-    s.config.folder = base + "-" + std::to_string(turn);
-    made = mkdir(s.config.folder.c_str(), 0700) == 0;
-    if (!made && errno != EEXIST) break;
-  }
-  if (!made) return false;
   s.active = true;
+  pthread_atfork(nullptr, nullptr, inChild);
   atexit(summarize);
+  at_quick_exit(summarize);
   return true;
 }
 
 const std::string &cuptiPath() { return state().config.cupti; }
 
-void refuse(const char *what) { note("", what); }
+void refuse(const char *what) {
+  if (ready()) note("", what);
+}
 
 void say(const char *what) {
+  if (!ready()) return;
   std::lock_guard<std::recursive_mutex> hold(state().mutex);
   state().notes.insert(what);
 }
 
-Taken *before(const Launch &launch) {
+void unloaded() {
   State &s = state();
-  if (!s.active) return nullptr;
+  std::unique_lock<std::shared_mutex> hold(s.table);
+  s.byHandle.clear();
+  ++s.generation;
+}
+
+namespace {
+
+Taken *taken(const Launch &launch) {
+  State &s = state();
+  if (!s.active || !ready()) return nullptr;
   Kernel *kernel = known(launch);
   const uint64_t ordinal = kernel->launches.fetch_add(1, std::memory_order_relaxed);
-  if (!kernel->chosen) return nullptr;
+  if (!kernel->chosen) {
+    if (ordinal == 0 && due(s.kernels.fetch_add(1) + 1)) summarize();
+    return nullptr;
+  }
+  if (due(ordinal + 1)) summarize();
   if (launch.kind) {
     note(kernel->symbol, launch.kind);
     return nullptr;
   }
   std::unique_lock<std::recursive_mutex> hold(s.mutex);
-  if (!kernel->described) describe(*kernel, launch.function);
-  if (kernel->parameters.empty()) {
+  const std::vector<Parameter> parameters = described(launch.function);
+  if (parameters.empty()) {
     note(kernel->symbol, "the driver does not tell its parameters (before CUDA 12.4), or none");
     return nullptr;
   }
   std::unique_ptr<Taken> taken(new Taken);
-  taken->data = packed(*kernel, launch);
+  taken->data = packed(parameters, launch);
   if (taken->data.empty()) {
     note(kernel->symbol, "parameters are passed in a way that is not known");
     return nullptr;
   }
-  const std::string key = signatureOf(*kernel, launch, taken->data);
+  const std::string key = signatureOf(parameters, launch, taken->data);
   auto place = kernel->signatures.find(key);
   if (place == kernel->signatures.end()) {
     if (kernel->signatures.size() >= kMostSignatures) return nullptr;
@@ -558,7 +624,8 @@ Taken *before(const Launch &launch) {
     return nullptr;
   }
   size_t sum = 0;
-  for (const Parameter &p : kernel->parameters)
+  const uint64_t most = s.config.most > UINT64_MAX / 2 ? UINT64_MAX : 2 * s.config.most;
+  for (const Parameter &p : parameters)
     for (size_t at = 0; at + 8 <= p.size; at += 8) {
       if ((p.offset + at) % 8) continue;
       const uint64_t value = word(taken->data, p.offset + at);
@@ -572,7 +639,7 @@ Taken *before(const Launch &launch) {
       if (taken->regions.count(region.from)) continue;
       const size_t left = region.size - static_cast<size_t>(region.from - region.base);
       const size_t size = std::min<size_t>(left, s.config.most);
-      if (sum + size > 2 * s.config.most) {
+      if (size > most || sum > most - size) {
         region.trouble = "it would exceed the limit for one launch";
       } else if (!copyOut(region, size, region.held)) {
         region.trouble = "it could not be read";
@@ -584,6 +651,7 @@ Taken *before(const Launch &launch) {
       taken->regions[region.from] = std::move(region);
     }
   taken->kernel = kernel;
+  taken->parameters = parameters;
   taken->ordinal = ordinal;
   taken->signature = signature.number;
   taken->launch = launch;
@@ -594,11 +662,7 @@ Taken *before(const Launch &launch) {
   return taken.release();
 }
 
-void after(Taken *raw, Result result) {
-  if (!raw) return;
-  State &s = state();
-  std::unique_ptr<Taken> taken(raw);
-  std::unique_lock<std::recursive_mutex> hold(s.mutex, std::adopt_lock);
+void written(Taken *taken, Result result) {
   Kernel &kernel = *taken->kernel;
   Relaxed relaxed;
   if (result != kSuccess || !driver().synchronize || driver().synchronize() != kSuccess) {
@@ -636,7 +700,7 @@ void after(Taken *raw, Result result) {
   }
   out << "],\"parameters\":[";
   comma = "";
-  for (const Parameter &p : kernel.parameters) {
+  for (const Parameter &p : taken->parameters) {
     out << comma << "{\"offset\":" << p.offset << ",\"bytes\":\""
         << hex(taken->data.data() + p.offset, p.size) << "\",\"pointers\":[";
     const char *inner = "";
@@ -650,6 +714,27 @@ void after(Taken *raw, Result result) {
     comma = ",";
   }
   out << "]}";
-  line(out.str());
+  if (!line(out.str())) note(kernel.symbol, "it could not be written down: no room, or no folder");
   summarize();
+}
+
+}  // namespace
+
+Taken *before(const Launch &launch) {
+  try {
+    return taken(launch);
+  } catch (const std::bad_alloc &) {
+    return nullptr;  // the program goes on as it does without us
+  }
+}
+
+void after(Taken *raw, Result result) {
+  if (!raw) return;
+  std::unique_ptr<Taken> taken(raw);
+  std::unique_lock<std::recursive_mutex> hold(state().mutex, std::adopt_lock);
+  try {
+    written(raw, result);
+  } catch (const std::bad_alloc &) {
+    return;
+  }
 }

@@ -24,6 +24,8 @@ const std::string &cuptiPath();
 // nearly every launch, is handed to `after`.
 Taken *before(const Launch &launch);
 void after(Taken *taken, Result result);
+// Handles of kernels were given back: the driver may give them to others.
+void unloaded();
 // Something was launched that names no kernel.
 void refuse(const char *what);
 // Words for whoever reads the capture.

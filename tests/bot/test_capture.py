@@ -34,13 +34,13 @@ pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 
 
 @pytest.fixture(scope="module")
-def parts(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    return program.build(tmp_path_factory.mktemp("program"))
+def parts() -> Program:
+    return program.shared()
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+def cache() -> Path:
+    return program.library_cache()
 
 
 @pytest.fixture

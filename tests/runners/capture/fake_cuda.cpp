@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,13 +28,15 @@ struct Kernel {
   std::vector<std::pair<size_t, size_t>> parameters;
 };
 struct Module {
-  std::map<std::string, Kernel> kernels;
+  std::map<std::string, Kernel *> kernels;
 };
+std::vector<Kernel *> handles;  // given back: the next kernel gets the last one
 struct Memory {
   size_t bytes;
   int type, managed;
   void *pool;
 };
+std::mutex guard;  // of the memory's map
 std::map<Address, Memory> &memory() {
   static auto *m = new std::map<Address, Memory>;
   return *m;
@@ -47,6 +50,7 @@ Result allocate(Address *to, size_t bytes, Memory kind) {
   memset(at, 0xA5, bytes);
   *to = reinterpret_cast<Address>(at);
   kind.bytes = bytes;
+  std::lock_guard<std::mutex> hold(guard);
   memory()[*to] = kind;
   return 0;
 }
@@ -142,6 +146,7 @@ EXPORT Result fakeCapture(int on) {
   return 0;
 }
 EXPORT Result cuPointerGetAttributes(unsigned count, const int *wanted, void **to, Address at) {
+  std::lock_guard<std::mutex> hold(guard);
   auto it = memory().upper_bound(at);
   const bool below = it != memory().begin();
   if (below) --it;
@@ -167,7 +172,15 @@ EXPORT Result cuModuleLoad(Module **to, const char *path) {
     if (key == "so") library = dlopen(symbol.c_str(), RTLD_NOW);
     if (key != "kernel") continue;
     words >> host;
-    Kernel &k = module->kernels[symbol];
+    Kernel *&slot = module->kernels[symbol];
+    if (handles.empty()) {
+      slot = new Kernel;
+    } else {
+      slot = handles.back();
+      handles.pop_back();
+    }
+    Kernel &k = *slot;
+    k = Kernel();
     k.symbol = symbol;
     *reinterpret_cast<void **>(&k.run) = dlsym(library, host.c_str());
     if (!k.run) return 500;
@@ -183,7 +196,12 @@ EXPORT Result cuModuleLoad(Module **to, const char *path) {
 EXPORT Result cuModuleGetFunction(void **to, Module *module, const char *name) {
   const auto it = module->kernels.find(name);
   if (it == module->kernels.end()) return 500;
-  *to = &it->second;
+  *to = it->second;
+  return 0;
+}
+EXPORT Result cuModuleUnload(Module *module) {
+  for (const auto &entry : module->kernels) handles.push_back(entry.second);
+  delete module;
   return 0;
 }
 EXPORT Result cuFuncGetName(const char **to, void *function) {

@@ -6,10 +6,18 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from runners import capture
+from tests import once
 from tests.runners.host_gpu import COMPILER, host_library
 
 HERE = Path(__file__).parent
 KERNELS = HERE / "kernels.cu"
+# Of two modules: the second has a kernel of the same name with fewer parameters, and another first.
+_SINGLE = "kernel _Z5saxpyifPKfPf host_saxpy 0:4 4:4 8:8 16:8"
+_OTHER = """
+kernel _Z5countPKiPii host_count 0:8 8:8 16:4
+kernel _Z5saxpyifPKfPf host_count 0:8
+"""
 _MODULE = """
 kernel _Z5saxpyifPKfPf host_saxpy 0:4 4:4 8:8 16:8
 kernel _Z5countPKiPii host_count 0:8 8:8 16:4
@@ -38,7 +46,27 @@ def build(folder: Path) -> Program:
         target = folder / name
         made = [*common, "-shared", f"-Wl,-soname,{name}", "-o", str(target), str(HERE / source)]
         subprocess.run([*made, "-ldl"], check=True)
-    app = [*common, "-o", str(folder / "app"), str(HERE / "app.cpp")]
-    subprocess.run([*app, str(folder / "libcuda.so.1"), "-ldl"], check=True)
-    (folder / "module").write_text(f"so {host_library(KERNELS.read_text())}\n{_MODULE.strip()}\n")
+    for name in ("app", "hostile"):
+        app = [*common, "-o", str(folder / name), str(HERE / f"{name}.cpp")]
+        subprocess.run([*app, str(folder / "libcuda.so.1"), "-ldl", "-lpthread"], check=True)
+    kernels = host_library(KERNELS.read_text())
+    for name, listed in (("single", _SINGLE), ("other", _OTHER)):
+        (folder / name).write_text(f"so {kernels}\n{listed.strip()}\n")
+    (folder / "module").write_text(f"so {kernels}\n{_MODULE.strip()}\n")
     return Program(folder)
+
+
+def shared() -> Program:
+    """Return the program that all tests of a run share."""
+    sources = [*HERE.glob("*.cpp"), KERNELS]
+    text = "".join(one.read_text() for one in sorted(sources))
+    return Program(once.built("captured program", text, lambda folder: void(build(folder))))
+
+
+def library_cache() -> Path:
+    """Return a folder that holds the library which is injected, built once in a run."""
+    return once.built("capture library", "", lambda folder: void(capture.library(folder)))
+
+
+def void(_: object) -> None:
+    """Return nothing, whatever was made."""
