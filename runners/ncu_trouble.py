@@ -11,6 +11,7 @@ DENIED = (
 )
 BUSY = "another profiler holds the GPU's counters: stop it (dcgmi profile --pause)"
 MISSING = "Nsight Compute (ncu) is not installed: install the nsight-compute package of CUDA"
+UNSEEN = "no kernel was launched under ncu"
 # What ncu prints, what it means and what to do; first match wins.
 _TROUBLES = (
     (r"ERR_NVGPUCTRPERM|permission to access NVIDIA GPU Performance Counters", DENIED),
@@ -30,7 +31,7 @@ _TROUBLES = (
         r"does not exist or is not an executable|^env: .*[Nn]o such file|: cannot be started",
         "ncu or the program could not be started",
     ),
-    (r"No kernels were profiled", "no kernel was launched under ncu"),
+    (r"No kernels were profiled", UNSEEN),
 )
 
 

@@ -27,7 +27,7 @@ from optimizer.model import Verdict
 from runners import ncu
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
-from runners.ncu_trouble import BUSY, DENIED, MISSING, trouble
+from runners.ncu_trouble import BUSY, DENIED, MISSING, UNSEEN, trouble
 from runners.nsys import Timeline
 from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.syscall_filter import Profile as SystemCalls
@@ -470,14 +470,21 @@ def _program_session(
     command = [str(artefact["path"]), *(str(argument) for argument in runs[0])]
     root, readable = str(Path(workload.get("root") or ".").resolve()), _paths(request)
     until = time.monotonic() + seconds
-    found = profiler.session(
-        command,
-        kernels=kernels,
-        invocations=ncu.PROGRAM_INVOCATIONS,
-        cwd=root,
-        readable=readable,
-        seconds=seconds,
-    )[0]
+
+    def counted(names: Sequence[str]) -> Profile:
+        (found,) = profiler.session(
+            command,
+            kernels=names,
+            invocations=ncu.PROGRAM_INVOCATIONS,
+            cwd=root,
+            readable=readable,
+            seconds=until - time.monotonic(),
+        )
+        return found
+
+    found = counted(kernels)
+    if kernels and found.note == UNSEEN:
+        found = counted(())  # it knows them by other names
     # What lies between its kernels, where Nsight Systems is installed.
     with profiler.recording:
         left = until - time.monotonic()

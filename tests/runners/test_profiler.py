@@ -220,6 +220,23 @@ def test_of_a_program_the_kernels_that_count_are_profiled_and_what_is_behind_the
     assert other[other.index("--kernel-id") + 1] == "::regex:^(.*)$:1|6"
 
 
+def test_kernels_that_ncu_knows_by_other_names_are_profiled_all_the_same() -> None:
+    class Unseen(Sessions):
+        def answer(
+            self, command: Sequence[str], folder: Path, seconds: float, readable: Sequence[str]
+        ) -> tuple[int, str]:
+            done = super().answer(command, folder, seconds, readable)
+            if any("(force)" in word for word in command):
+                (folder / "report.ncu-rep").unlink()
+                return 0, "==WARNING== No kernels were profiled."
+            return done
+
+    profiler = Unseen([])
+    (found,) = profile_jobs(profiler, [request("p", "program")], kernels=[("force",)])
+    assert found.counters[TIME] == 7000.0
+    assert len(profiler.commands) == 2
+
+
 def test_a_session_gets_the_time_that_is_left_and_none_is_begun_without_any() -> None:
     limits: list[float] = []
 
