@@ -387,7 +387,7 @@ class Expander:
 
 
 LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
-_SIGNS = ("+", "-", "*", "&")
+_OPERATORS = frozenset({"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"})
 _LONG = 2000
 _FLOATING = frozenset({"float", "double", "half", "__half", "long double", "nv_bfloat16"})
 
@@ -418,20 +418,31 @@ def _first(variable: Variable, loop: Node) -> Node | None:
 
 
 def _unbracketed(words: list[str]) -> list[str]:
-    """Drop brackets around a name in front of a sign: `(i) + n` reads as a cast of `+n`.
+    """Drop brackets around a name: `(i) + n` reads as a cast of `+n`, `(n * (i)) + 1` as one, too.
 
     >>> " ".join(_unbracketed("( ( i ) + n * ( int ) * f ( j ) + ( k ) )".split()))
-    '( i + n * ( int ) * f ( j ) + ( k ) )'
+    '( i + n * ( int ) * f ( j ) + k )'
+    >>> " ".join(_unbracketed("( ( ( j ) * ( ld ) ) + ( i ) )".split()))
+    '( ( j * ld ) + i )'
     """
     kept: list[str] = []
-    for at, word in enumerate(words):
-        kept.append(word)
-        if word not in _SIGNS or at < len("(i)") or kept[-4::2] != ["(", ")"]:
+    at = 0
+    while at < len(words):
+        name = words[at + 1] if at + 1 < len(words) else ""
+        before = kept[-1] if kept else "("
+        behind = words[at + 3] if at + 3 < len(words) else ")"
+        alone = words[at] == "(" and words[at + 2 : at + 3] == [")"]
+        if (
+            alone and (name.isidentifier() or name.isdigit())
+            and name not in (*INTEGERS, *_FLOATING)
+            and (before in _OPERATORS or before == "(")
+            and (behind in _OPERATORS or behind == ")")
+        ):  # fmt: skip
+            kept.append(name)
+            at += 3
             continue
-        name, before = kept[-3], kept[-5] if len(kept) > len("(i)+") else "("
-        called = before.isidentifier() or before in (")", "]", ">")
-        if name.isidentifier() and name not in (*INTEGERS, *_FLOATING) and not called:
-            kept[-4:] = [name, word]
+        kept.append(words[at])
+        at += 1
     return kept
 
 

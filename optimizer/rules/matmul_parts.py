@@ -104,7 +104,12 @@ def parts_of(source: Source, p: Product) -> Parts | None:
 
 
 def _words(source: Source, node: Node) -> set[str]:
-    return {source.of(n) for n in walk(node, "identifier")}
+    """Return the names in a node; a block's number along z, which stays what it is, is none."""
+    return {
+        source.of(n)
+        for n in walk(node, "identifier")
+        if n.parent is None or source.plain(n.parent) not in ("blockIdx.z", "gridDim.z")
+    }
 
 
 def _of_thread(source: Source, node: Node) -> bool:

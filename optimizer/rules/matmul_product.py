@@ -431,9 +431,12 @@ def _call_vanishes(
     )
     given = field(node, "arguments")
     parts = [] if given is None else [n for n in given.named_children if n.type != "comment"]
+    gone = [_vanishes(source, fn, part, zero, held) for part in parts]
+    factors = _factors(source, name)
+    if factors is not None:
+        return any(gone[at] for at in factors if at < len(gone))
     if source.function(name) is not None or not parts:
         return False
-    gone = [_vanishes(source, fn, part, zero, held) for part in parts]
     if name in _POWERS:
         power = source.plain(parts[-1]).rstrip("fF")
         return gone[0] and ((source.value(power) or 0) > 0 or bool(_DECIMAL.fullmatch(power)))
@@ -442,6 +445,29 @@ def _call_vanishes(
     return all(gone) and (name in _EXTREMES or (name in _ODD and len(parts) == 1))
 
 
+def _factors(source: Source, name: str) -> tuple[int, ...] | None:
+    """Return which of its parameters a macro or function multiplies; None where it does more.
+
+    `#define SQ(x) ((x) * (x))` is the product of its first with itself.
+    """
+    macro, called = source.macros_in_force.get(name), source.function(name)
+    if macro is not None and macro.parameters is not None:
+        names, text = list(macro.parameters), macro.body
+    elif called is not None and "__device__" in called.qualifiers:
+        done = [n for n in called.body.named_children if n.type != "comment"]
+        if len(done) != 1 or done[0].type != "return_statement":
+            return None
+        names, text = [p.name for p in called.parameters], source.plain(done[0])
+        text = text.removeprefix("return").rstrip(";")
+    else:
+        return None
+    if not _PRODUCT.fullmatch(text):
+        return None
+    words = [t.text for t in code_tokens(text) if t.text.isidentifier()]
+    return tuple(names.index(w) for w in words) if set(words) <= set(names) else None
+
+
+_PRODUCT = re.compile(r"[\s()]*\w+[\s()]*(?:\*[\s()]*\w+[\s()]*)+")
 _DECIMAL = re.compile(r"0*[1-9]\d*\.\d*|0*\.0*[1-9]\d*")
 
 

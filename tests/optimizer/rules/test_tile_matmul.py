@@ -71,6 +71,17 @@ def test_the_statements_behind_the_loop_are_kept_as_they_are() -> None:
         .replace("float s = 0.0f", "T s = static_cast<T>(0)")
         .replace("mm<<<", "mm<float><<<"),
         GUARDED.replace("for (int p = 0", "int p;\n    for (p = 0"),
+        "#define SQ(x) ((x) * (x))\n"
+        + GUARDED.replace("A[row * k + p] * B[p * n + col]", "SQ(A[row * k + p] - B[p * n + col])"),
+        "__device__ float sq(const float v) { return v * v; }\n"
+        + GUARDED.replace("A[row * k + p] * B[p * n + col]", "sq(A[row * k + p] - B[p * n + col])"),
+        "#define IDX2C(i,j,ld) (((j)*(ld))+(i))\n"
+        + GUARDED.replace("[row * k + p]", "[IDX2C(row, p, m)]")
+        .replace("[p * n + col]", "[IDX2C(p, col, k)]")
+        .replace("[row * n + col]", "[IDX2C(row, col, m)]"),
+        GUARDED.replace("  int row", "  const int z = blockIdx.z;\n  A += z * m * k;\n  int row", 1)
+        .replace("  A += z * m * k;", "  const float *X = A + z * m * k;")
+        .replace("s += A[", "s += X["),
         "#define ROOT sqrtf\n"
         + GUARDED.replace(
             "A[row * k + p] * B[p * n + col]", "ROOT(A[row * k + p] * B[p * n + col])"
@@ -118,6 +129,11 @@ def test_other_ways_to_write_a_product_are_recognised(text: str) -> None:
         ),
         GUARDED.replace(
             "s += A[row * k + p] *", "float d = A[row * k] - 1.f; s += d * d * A[row * k + p] *"
+        ),
+        "#define SQ(x) ((x) * (x) + 1)\n"
+        + GUARDED.replace("A[row * k + p] * B[p * n + col]", "SQ(A[row * k + p] - B[p * n + col])"),
+        GUARDED.replace("  int row", "  const float *X = A + threadIdx.z * k;\n  int row").replace(
+            "s += A[", "s += X["
         ),
         GUARDED.replace("s += A[row * k + p] *", "float d = 0; d += A[row * k + p]; s += d *"),
         GUARDED.replace(
