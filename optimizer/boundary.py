@@ -36,6 +36,7 @@ from itertools import pairwise
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
+from optimizer.renumbering import known_inside, note_inside
 from optimizer.source import Source
 from optimizer.tokens import balanced
 from optimizer.toolkit import is_device_header
@@ -59,8 +60,10 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     """
     if original == candidate:
         return ()
-    found = [*tricks(original, candidate)]
     before, after = Source(original), Source(candidate)
+    if known_inside(original, after, allow_host=allow_host):
+        return ()
+    found = [*tricks(original, candidate)]
     old = _original(before)
     new = outline(after, old)
     found.extend(_directives(old, new, allow_host))
@@ -72,6 +75,8 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         found.extend(_named(before, after, old, new))
         found.extend(_geometry(before, old, new))
     found.extend(_conditionals(before, after))
+    if not found:
+        note_inside(original, after, old, new, allow_host=allow_host)
     return tuple(dict.fromkeys(found))[:_MOST]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from tree_sitter import Node
 
@@ -96,15 +97,40 @@ class Signature:
         return "__global__" in self.qualifiers
 
 
-def signatures(syntax: Syntax) -> Iterator[Signature]:
-    """Yield every function definition of a file, methods included, in order."""
-    stack: list[tuple[Node, int, tuple[str, ...], tuple[Node, ...]]] = [(syntax.root, 0, (), ())]
+# A definition, where what stands in front of it ends, and the scopes and templates around it.
+_Place = tuple[Node, int, tuple[str, ...], tuple[Node, ...]]
+
+
+def signatures(syntax: Syntax) -> tuple[Signature, ...]:
+    """Return every function definition of a file, methods included, in order.
+
+    Of a text that differs from another in numbers only, definitions whose heads are the same are
+    the other's.
+    """
+    shared = syntax.parsed.shared
+    known = cast("_Known | None", shared.get(("signatures", syntax.shape)))
+    if known is None:
+        listed = [(place, _signature(syntax, *place)) for place in _places(syntax)]
+        found = tuple((place, one) for place, one in listed if one is not None)
+        # Other texts of the shape have the same scopes unless a number is part of a scope's name.
+        if all(name.isidentifier() for (_, _, path, _), _ in found for name in path):
+            shared["signatures", syntax.shape] = (syntax.text, found)
+        return tuple(one for _, one in found)
+    text, found = known
+    return tuple(
+        one
+        if syntax.text[slice(*one.header)] == text[slice(*one.header)]
+        else _signature(syntax, *place) or one
+        for place, one in found
+    )
+
+
+def _places(syntax: Syntax) -> Iterator[_Place]:
+    stack: list[_Place] = [(syntax.root, 0, (), ())]
     while stack:
         node, before, path, templates = stack.pop()
         if node.type == "function_definition":
-            found = _signature(syntax, node, before, path, templates)
-            if found is not None:
-                yield found
+            yield node, before, path, templates
             continue
         if node.type not in _SCOPES:
             continue
@@ -114,7 +140,7 @@ def signatures(syntax: Syntax) -> Iterator[Signature]:
             name = field(node, "name")
             path = (*path, syntax.of(name)) if name is not None else path
             templates = ()
-        inner: list[tuple[Node, int, tuple[str, ...], tuple[Node, ...]]] = []
+        inner: list[_Place] = []
         outward = node.type in ("template_declaration", "linkage_specification")
         last = before if outward else node.start_byte
         if node.type == "translation_unit":
@@ -180,6 +206,9 @@ def _signature(
         span(name),
         texts,
     )
+
+
+_Known = tuple[str, tuple[tuple[_Place, Signature], ...]]
 
 
 def function_declarator(node: Node) -> Node | None:

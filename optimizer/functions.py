@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +16,7 @@ from optimizer.expression_types import ExpressionTypes
 from optimizer.intrinsics import ATOMICS, BARRIERS, WARP, is_pure
 from optimizer.loops import Loop, loops
 from optimizer.polynomials import Polynomial
+from optimizer.shared_facts import shared_variables
 from optimizer.surroundings import File
 from optimizer.syntax import (
     Span,
@@ -43,9 +43,19 @@ class Call:
 
 
 class Function:
-    """A function definition. See the cookbook in `optimizer.source`."""
+    """A function definition. See the cookbook in `optimizer.source`.
 
-    def __init__(self, file: File, signature: Signature) -> None:
+    What is made when first asked for is kept in `facts`, which functions of other texts may share
+    (`optimizer.shared_facts`).
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "body", "file", "name", "node", "signature", "span")
+
+    def __init__(
+        self, file: File, signature: Signature, facts: dict[str, object] | None = None
+    ) -> None:
+        if facts is not None:
+            self.__dict__ = facts
         self.file = file
         self.signature = signature
         self.name = signature.name
@@ -128,17 +138,7 @@ class Function:
     @cached_property
     def broken(self) -> bool:
         """Return whether the grammar did not understand a part of the body; rules then decline."""
-        return self.body.has_error or any(self._misread())
-
-    def _misread(self) -> Iterator[bool]:
-        """Yield True for `a < b && c > (d)` that was read as a template call."""
-        for node in self.variables.nodes("template_function"):
-            name = field(node, "name")
-            yield name is not None and self.variables.of(name) is not None
-        for node in self.variables.nodes("declaration"):
-            yield any(
-                d.type == "function_declarator" for d in node.children_by_field_name("declarator")
-            )
+        return self.body.has_error or self.variables.misread
 
     @cached_property
     def conditional(self) -> bool:
@@ -196,8 +196,8 @@ class Function:
     @cached_property
     def variables(self) -> Variables:
         """Return all variables and their uses."""
-        return Variables(
-            self.file.syntax, self.signature, self.file.by_reference, self.file.aliases
+        return shared_variables(
+            self.file.syntax, self.signature, self.file.passing, self.file.aliases
         )
 
     def variable(self, name: str, at: Node | None = None) -> Variable | None:

@@ -9,8 +9,7 @@ from dataclasses import field as dataclass_field
 from tree_sitter import Node
 
 from optimizer.affine import Expander, last_update
-from optimizer.directives import Directive
-from optimizer.syntax import Syntax, ancestors, contains, field, operator, stripped, walk
+from optimizer.syntax import Span, Syntax, ancestors, contains, field, operator, stripped, walk
 from optimizer.tokens import integer
 from optimizer.variables import Variable, Variables
 
@@ -49,7 +48,7 @@ class Loop:
     counted: bool = False
     trips: int | None = None
     condition: Node | None = None
-    pragma: Directive | None = None
+    pragma: Span | None = None
     update: Node | None = None
     # Worked out when first asked, by `optimizer.accesses.changed_names`.
     changed: frozenset[str] | None = dataclass_field(default=None, compare=False, repr=False)
@@ -109,13 +108,13 @@ def loops(syntax: Syntax, variables: Variables, expander: Expander, body: Node) 
         yield loop
 
 
-def _pragma(syntax: Syntax, node: Node) -> Directive | None:
+def _pragma(syntax: Syntax, node: Node) -> Span | None:
     """Return the `#pragma unroll` right in front of a loop."""
     for d in reversed(syntax.masked.directives):
         if d.end <= node.start_byte:
             between = syntax.masked.text[d.end : node.start_byte]
             fits = d.word == "pragma" and "unroll" in d.rest and not between.strip()
-            return d if fits and d.active else None
+            return (d.start, d.end) if fits and d.active else None
     return None
 
 

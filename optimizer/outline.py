@@ -99,6 +99,7 @@ class _Outliner(Marked):
                 continue
             if not self.sound(f.span, span(f.body)):
                 continue
+            self.found.bodies.append(span(f.body))
             if f.is_kernel:
                 self._kernel(f)
             else:

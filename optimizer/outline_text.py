@@ -20,16 +20,20 @@ _SCOPE_HEADS = frozenset({"namespace", "extern", "class", "struct", "union", "in
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something taken out: its tokens, and the line where it stands."""
+    """Something taken out: its tokens, and the line and span where it stands."""
 
     name: str
     tokens: tuple[str, ...]
     line: int
+    span: Span = dataclass_field(default=(0, 0), compare=False)
 
 
 @dataclass(slots=True)
 class Outline:
-    """What is left of a file (`tokens`, and where each begins), and what was taken out."""
+    """What is left of a file (`tokens`, and where each begins), and what was taken out.
+
+    `bodies` are the spans of the bodies of device functions that were.
+    """
 
     tokens: list[str] = dataclass_field(default_factory=list)
     starts: list[int] = dataclass_field(default_factory=list)
@@ -44,6 +48,7 @@ class Outline:
     inactive: list[str] = dataclass_field(default_factory=list)
     launched: set[str] = dataclass_field(default_factory=set)
     locals: set[tuple[str, str]] = dataclass_field(default_factory=set)
+    bodies: list[Span] = dataclass_field(default_factory=list)
 
 
 class Marked:
@@ -81,7 +86,7 @@ class Marked:
     def piece(self, name: str, where: Span) -> Piece:
         """Return what stands in a span, to be listed."""
         texts = tuple(t.text for t in self.source.syntax.code_in(where))
-        return Piece(name, texts, self.source.line(where[0]))
+        return Piece(name, texts, self.source.line(where[0]), where)
 
     def take(self, where: Span, *put: str) -> None:
         """Take a span out and put marks in its place."""

@@ -82,7 +82,7 @@ import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path, PurePosixPath
 from threading import Lock
 
@@ -92,9 +92,11 @@ from optimizer import declared, spans
 from optimizer.definitions import declarations_of, signatures
 from optimizer.directives import Macro
 from optimizer.functions import Function
-from optimizer.intrinsics import by_value, is_pure
+from optimizer.intrinsics import is_pure
 from optimizer.launch_macros import LaunchMacro, launch_macros
 from optimizer.launches import Constant, Launch, Launches, constants, mentions
+from optimizer.passing import CHANGING, Passing
+from optimizer.shared_facts import shared_facts
 from optimizer.syntax import Span, Syntax, field, span, walk
 from optimizer.tokens import Token, code_tokens, evaluate
 
@@ -120,7 +122,7 @@ class Source:
                 found.syntax = Syntax(text)
                 _sources[text] = found
                 if len(_sources) > _KEPT:
-                    _sources.popitem(last=False)
+                    _sources.popitem(last=False)[1].syntax.forget()
             else:
                 _sources.move_to_end(text)
             return found
@@ -133,7 +135,8 @@ class Source:
     @cached_property
     def functions(self) -> tuple[Function, ...]:
         """Return every function definition in order, methods included."""
-        return tuple(Function(self, s) for s in signatures(self.syntax))
+        found = signatures(self.syntax)
+        return tuple(map(Function, repeat(self), found, shared_facts(self.syntax, found)))
 
     @cached_property
     def kernels(self) -> tuple[Function, ...]:
@@ -260,14 +263,11 @@ class Source:
 
         Then `launches_of` lists every use in this file.
         """
-        known = self._only.get(kernel)
-        if known is None:
-            known = self._only[kernel] = self._mentioned_nowhere_else(kernel)
-        return known
-
-    @cached_property
-    def _only(self) -> dict[str, bool]:
-        return {}
+        shared = self.syntax.parsed.shared  # for all texts of a shape: no number has a say in it
+        key = ("only launched", self.syntax.shape, kernel)
+        if key not in shared:
+            shared[key] = self._mentioned_nowhere_else(kernel)
+        return shared[key] is True
 
     def _mentioned_nowhere_else(self, kernel: str) -> bool:
         named = {f.signature.name_span for f in self.functions if f.name == kernel}
@@ -330,21 +330,12 @@ class Source:
         False only when that is seen: CUDA's own functions, functions of the file that take it by
         value or const reference, macros without assignments.
         """
-        plain = name.partition("<")[0].rpartition("::")[2]
-        found = self._functions_by_name.get(plain)
-        if found:
-            for f in found:
-                if index >= len(f.parameters):
-                    return True
-                p = f.parameters[index]
-                if p.reference and not p.const:
-                    return True
-            return False
-        macro = next((m for m in self.macros if m.name == plain and m.active), None)
-        if macro is not None:
-            words = {t.text for t in code_tokens(macro.body)}
-            return bool(words & _CHANGING) or "{" in words
-        return not by_value(name.partition("<")[0])
+        return self.passing(name, index)
+
+    @cached_property
+    def passing(self) -> Passing:
+        """Return what answers `by_reference`, without the file."""
+        return Passing((f.signature for f in self.functions), self.macros)
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -439,7 +430,7 @@ class Source:
 
     def _pure_macro(self, macro: Macro) -> bool:
         words = code_tokens(macro.body)
-        if {t.text for t in words} & (_CHANGING - {"&"} | {"{", ";", "return", "asm"}):
+        if {t.text for t in words} & (CHANGING - {"&"} | {"{", ";", "return", "asm"}):
             return False
         return all(
             is_pure(a.text) or self.pure_call(a.text) or a.text in (macro.parameters or ())
@@ -582,9 +573,6 @@ class Source:
         return name
 
 
-_CHANGING = frozenset({
-    "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "&", "##",
-})  # fmt: skip
 # Calls that only ask something of a kernel.
 _ASKING = (
     "cudaOccupancyMaxPotentialBlockSize", "cudaOccupancyMaxActiveBlocksPerMultiprocessor",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from optimizer.directives import Macro
+from optimizer.passing import Passing
 from optimizer.syntax import Syntax
 
 
@@ -22,6 +23,11 @@ class File(Protocol):
 
     def by_reference(self, name: str, index: int) -> bool:
         """Return whether a function may change the variable passed as argument `index`."""
+        ...
+
+    @property
+    def passing(self) -> Passing:
+        """Return what answers `by_reference`, without the file."""
         ...
 
     @property

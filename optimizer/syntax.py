@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from threading import Lock
@@ -18,6 +20,7 @@ import tree_sitter_cuda
 from tree_sitter import Language, Node, Parser, Tree
 
 from optimizer.masking import OR_EQUAL, Masked, mask
+from optimizer.shapes import Shape, Shapes
 from optimizer.tokens import Token, code_between, code_tokens, meaningful
 
 _START = itemgetter(1)  # of a token
@@ -37,12 +40,25 @@ class Syntax:
     @cached_property
     def masked(self) -> Masked:
         """Return the text as the grammar sees it."""
-        return _masked(self.text)
+        return self.shape.masked(self.text)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Return what it shares with texts that differ in numbers only."""
+        return _shapes(self.text)
+
+    @cached_property
+    def parsed(self) -> Parsed:
+        """Return the tree with what else was made of it."""
+        return _parsed(self.shape.grammar)
 
     @cached_property
     def tree(self) -> Tree:
-        """Return the tree; it must stay alive while its nodes are used."""
-        return _parsed(self.masked.text)
+        """Return the tree; it must stay alive while its nodes are used.
+
+        Texts of one shape have the same one, and so have texts that differ in comments only.
+        """
+        return self.parsed.tree
 
     @property
     def root(self) -> Node:
@@ -87,6 +103,11 @@ class Syntax:
     def _pieces(self) -> dict[Span, Sequence[Token]]:
         return {}
 
+    def forget(self) -> None:
+        """Let go of tokens, the most of what a text holds; they are cut again when asked for."""
+        self.__dict__.pop("code", None)
+        self.__dict__.pop("_pieces", None)
+
     @cached_property
     def _lines(self) -> list[int]:
         starts = [0]
@@ -99,6 +120,21 @@ class Syntax:
     def line(self, at: Node | int) -> int:
         """Return the line of a node or position, counted from 1."""
         return bisect_right(self._lines, at if isinstance(at, int) else at.start_byte)
+
+
+@dataclass(slots=True, eq=False)
+class Parsed:
+    """A tree, and what is shared between texts that have it: see `optimizer.shared_facts`.
+
+    What is shared holds nodes of this very tree.
+    """
+
+    tree: Tree
+    shared: dict[tuple[object, ...], object] = dataclass_field(default_factory=dict)
+
+
+def _parse(masked: str) -> Parsed:
+    return Parsed(Parser(_LANGUAGE).parse(masked.encode("ascii")))
 
 
 class _Lately(Generic[Value]):
@@ -135,9 +171,9 @@ _MOST_TREES = 2_000_000
 _MOST_MASKS = 8_000_000
 _LONGEST_KEPT = 200_000
 _SHORTEST_KEPT = 400  # shorter ones are macros written out, kept by who wrote them
-_masked = _Lately(lambda text: mask(text), _MOST_MASKS)  # noqa: PLW0108  found when called
+_shapes = Shapes(lambda text: mask(text), _MOST_MASKS)  # noqa: PLW0108  found when called
 # Many texts have one mask: comments and attributes (`__launch_bounds__(256)`) are blanks in it.
-_parsed = _Lately(lambda text: Parser(_LANGUAGE).parse(text.encode("ascii")), _MOST_TREES)
+_parsed = _Lately(_parse, _MOST_TREES)
 
 
 @lru_cache(maxsize=4096)  # the same expressions, in candidate after candidate

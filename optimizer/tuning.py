@@ -414,11 +414,11 @@ def _unrolls(source: Source) -> Iterator[Knob]:
         if not (f.is_kernel or "__device__" in f.qualifiers):
             continue
         for loop in f.loops:
-            text = loop.pragma.rest if loop.pragma is not None else ""
+            text = source.text[slice(*loop.pragma)] if loop.pragma is not None else ""
             match = re.search(r"unroll\s*\(?\s*(\d+)", text)
             if loop.pragma is None or match is None:
                 continue
-            at = source.text.index(match.group(1), loop.pragma.start + len("#pragma unroll"))
+            at = source.text.index(match.group(1), loop.pragma[0] + len("#pragma unroll"))
             value = int(match.group(1))
             for rank, new in enumerate(_neighbours(value)[:4]):
                 if loop.trips is not None and new > loop.trips:

@@ -22,6 +22,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import cached_property
 
 from tree_sitter import Node
 
@@ -266,6 +267,19 @@ class Variables:
             return self._nodes.get(types[0], [])
         found = [n for t in types for n in self._nodes.get(t, ())]
         return sorted(found, key=lambda n: (n.start_byte, -n.end_byte))
+
+    @cached_property
+    def misread(self) -> bool:
+        """Return whether `a < b && c > (d)` was read as a template call, or the like."""
+        for node in self.nodes("template_function"):
+            name = field(node, "name")
+            if name is not None and self.of(name) is not None:
+                return True
+        return any(
+            d.type == "function_declarator"
+            for node in self.nodes("declaration")
+            for d in node.children_by_field_name("declarator")
+        )
 
     # -- the walk --------------------------------------------------------------------------------
 

@@ -312,7 +312,7 @@ def _rewritten(source: Source, fn: Function, plan: _Plan, count: int) -> Replace
     if loop.start is None:
         lines.append(f"{variable.name} = {at};")
     rest = [] if loop.start is None else [(*span(loop.start), at)]
-    begin = loop.pragma.start if loop.pragma is not None else loop.node.start_byte
+    begin = loop.pragma[0] if loop.pragma is not None else loop.node.start_byte
     begin += len(source.text[begin:]) - len(source.text[begin:].lstrip())
     shifted = [(a - begin, b - begin, new) for a, b, new in rest]
     lead = source.indent(begin)

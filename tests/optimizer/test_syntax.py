@@ -17,6 +17,7 @@ from optimizer.masking import Masked, mask
 from optimizer.model import CaseTimes, Effort, Kernel, Measurement, Status, Verdict, Workload
 from optimizer.policies.rules import RulePolicy
 from optimizer.search import search
+from optimizer.shapes import Shapes
 from optimizer.source import Source
 from optimizer.syntax import Syntax, span, walk
 from optimizer.tokens import Token
@@ -39,7 +40,7 @@ class Told:
         return Verdict(Status.CORRECT, Measurement((times,), "a GPU"), machine_code=digest)
 
 
-def test_each_text_of_a_search_is_masked_and_written_out_once(
+def test_each_shape_of_a_search_is_masked_and_each_text_written_out_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """However late a candidate is edited, and however many were looked at in between."""
@@ -56,7 +57,7 @@ def test_each_text_of_a_search_is_masked_and_written_out_once(
             written[text] += 1
             super().__init__(text, {})
 
-    monkeypatch.setattr(syntax, "mask", masking)
+    monkeypatch.setattr(syntax, "_shapes", Shapes(masking, syntax._MOST_MASKS))
     monkeypatch.setattr(written_out, "_Written", Counted)
     monkeypatch.setattr(sources, "_KEPT", 2)
     text = read("saxpy_checked") + "// of this search alone\n"
@@ -69,7 +70,9 @@ def test_each_text_of_a_search_is_masked_and_written_out_once(
     )
     plain = SearchSettings(finalists=0, confirmations=0, shorten=False, profile=False)
     found = search(Kernel("saxpy", text), landscape.workload(), tools, Budget(40), settings=plain)
-    assert {step.kernel.source for step in found.steps} <= masked.keys()
+    shapes = [Syntax(one).shape for one in masked]
+    assert {Syntax(step.kernel.source).shape for step in found.steps} <= set(shapes)
+    assert len(set(shapes)) == len(shapes) < len(found.steps)
     assert written
     assert max(masked.values()) == max(written.values()) == 1
 
