@@ -81,7 +81,7 @@ def plan_rows(
 
 def _row(source: Source, fn: Function) -> ThreadId | None:
     """Return the row number when it is all that the kernel knows of its thread."""
-    ids = [t for t in fn.thread_ids if t.axis == "x"]
+    ids = [t for t in fn.thread_ids if t.axis == "x"] or fn.flat_ids
     if len(ids) != 1 or ids[0].variable.init is None or not ids[0].variable.settled:
         return None
     init = ids[0].variable.init
@@ -182,11 +182,16 @@ def _below_or_stored(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:
             return False
         if walks.constant == 0:
             continue
-        beside = side == 1 if walks.constant is not None else side in (1, None)
+        beside = side == 1 or (side is None and walks.constant is None and _in_planes(access))
         if walks.constant == 1 or not (beside or (side == 0 and not access.writes)):
             return False
         moved += side != 0
     return moved > 0
+
+
+def _in_planes(access: Access) -> bool:
+    """Return whether threads are numbered through planes, `i % plane`, not a pitch apart."""
+    return access.index is not None and access.index.coefficient("threadIdx.x") is None
 
 
 def _alike(fn: Function, loop: Loop, own: Sequence[Access]) -> bool:

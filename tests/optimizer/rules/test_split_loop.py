@@ -416,6 +416,7 @@ def test_lanes_that_sum_a_column_may_set_it_behind() -> None:
         CENTRED.replace("x[r * cols + c] -= s", "x[r * cols + c] -= s * x[(r - 1) * cols + c]"),
         CENTRED.replace("x[r * cols + c] -= s", "x[r * cols + c] -= x[r * cols + cols - c]"),
         CENTRED.replace("x[r * cols + c] -= s", "x[c] -= s"),
+        CENTRED.replace("r * cols + c]", "r + c * rows]"),  # rows: a warp each serves them better
         CENTRED.replace("x[r * cols + c] -= s", "x[r] -= s"),
         CENTRED.replace("r < rows; r++) x", "r < rows - 1; r++) x[r * cols + c + cols] ="
                         " x").replace("-= s", "- s"),

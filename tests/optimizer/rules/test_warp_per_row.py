@@ -327,3 +327,15 @@ def test_rows_overwritten_by_lanes_are_the_same(tmp_path: Path) -> None:
     wanted = emulator.run(IN_PLACE, main, tmp_path)
     edit, *_ = warp_per_row(Kernel("k", IN_PLACE), [])
     assert emulator.run(edit.source, main, tmp_path) == wanted
+
+
+def test_rows_may_be_numbered_through_a_plane_of_blocks() -> None:
+    row = "  int row = (blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x;\n"
+    row += "  if (row >= rows) return;\n"
+    run = RUN.replace("(r + 127) / 128", "dim3((r + 127) / 128, 2)")
+    edit, *_ = edits(SUM, run, row)
+    number = "(blockIdx.x + blockIdx.y * gridDim.x) * blockDim.x + threadIdx.x"
+    assert f"int row = ({number}) / 32;" in edit.source
+    assert "k<<<dim3((r + 127) / 128 * 32, 2), threads>>>" in edit.source
+    text = HEAD + row + SUM + "}\n" + run
+    assert not list(block_per_row(Kernel("k", text), []))
