@@ -375,9 +375,14 @@ class Expansion:
         policy = self.tools.policy
         if not node.asked and isinstance(policy, Foresighted) and not node.dry:
             return self._waiting(node, self._told(node))
-        if node.asked and self.settings.tune and not node.tunes and not node.upcoming:
-            self._draw(node)
+        if node.asked and not node.tunes and not node.upcoming:
+            self._draw_ahead(node)
         return node.tunes or node.upcoming
+
+    def _draw_ahead(self, node: Node) -> None:
+        """Draw constants before they are asked for; not while counters may still order them."""
+        if self.settings.tune and node is not self._unprofiled:
+            self._draw(node)
 
     def _tunes(self, node: Node) -> Iterator[Sequence[Waiting]]:
         """Yield the constants to try next at a candidate, those that are drawn and the next ones.
@@ -385,8 +390,8 @@ class Expansion:
         Nothing that the search does later depends on whether this was asked.
         """
         yield node.tunes
-        if self.settings.tune and not node.upcoming:
-            self._draw(node)
+        if not node.upcoming:
+            self._draw_ahead(node)
         yield node.upcoming
 
     def _candidate(self, node: Node, waiting: Waiting) -> Candidate:
@@ -436,9 +441,9 @@ class Expansion:
         node, policy = self._unprofiled, self.tools.policy
         if node is None or len(self.tree.nodes) == 1:
             return
-        self._unprofiled = None
         self.profile(node, self._next_profiled())
         found = self.find(node)
+        self._unprofiled = None
         if not node.leaf:
             late = {waiting.digest for _, waiting in self._late}
             kept = [waiting for waiting in node.queue if waiting.digest in late]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from optimizer import landscape
 from optimizer.budget import Budget, SearchSettings
 from optimizer.model import (
+    Edit,
     Effort,
     Finding,
     Kernel,
@@ -149,3 +150,35 @@ def test_counters_of_the_best_of_the_first_batch_are_read_with_those_of_the_uned
     assert [bool(s.verdict.counters) for s in found.steps] == [
         bool(s.verdict.counters) for s in same.steps
     ]
+
+
+def constants(kernel: Kernel, findings: Sequence[Finding]) -> Sequence[Edit]:
+    names = "uvwxyU" if findings else "UyxwvU"
+    return [Edit(kernel.source + one, one, "rule:tune", kind="tune") for one in names]
+
+
+def seen(kernel: Kernel, verdict: Verdict | None) -> Iterator[Finding]:
+    if verdict and verdict.counters:
+        yield Finding("d", "much", subject=kernel.name)
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_constants_are_not_drawn_ahead_while_counters_may_still_order_them(width: int) -> None:
+    """A replay begins nothing ahead, and has to meet the same candidates."""
+    tried = []
+    for live in (True, False):
+        ratios = dict.fromkeys("abcd", 1.01)  # one batch: nothing else waits at the unedited one
+        world = Begins(ratios) if live else Cannot(ratios)
+        given = Tools(
+            world,
+            world,
+            detectors=(seen,),
+            tune=constants,
+            boundary=no_boundary,
+            clock=lambda: 0.0,
+            profile=True,
+            width=width if live else 1,
+        )
+        found = search(Kernel("k", ""), landscape.workload(), given, Budget(14))
+        tried.append([step.kernel.source for step in found.steps])
+    assert tried[0] == tried[1]
