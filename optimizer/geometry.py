@@ -189,6 +189,33 @@ def reblock(
     return Geometry(tuple(dict.fromkeys(edits)), replace(launched, block=tuple(texts)))
 
 
+def whole_warps(source: Source, fn: Function) -> tuple[Replacement, ...] | None:
+    """Return what makes the blocks of all launches whole warps along x; None if not understood.
+
+    Blocks that are seen must be so already; those whose size only the running program knows are
+    rounded up, which is right for kernels that know their threads by `blockDim` alone. No block
+    grows beyond a multiple of a warp, hence not beyond 1,024 threads.
+    """
+    found = source.launches_of(fn.name)
+    if not found or not source.only_launched(fn.name):
+        return None
+    edits: dict[tuple[int, int], str] = {}
+    for launch in found:
+        if not launch.block or any(extent.value != 1 for extent in launch.block[1:]):
+            return None
+        size = launch.block[0]
+        if size.value is not None:
+            if size.value % _WARP:
+                return None
+            continue
+        text = _texts(launch.block, launch.block_variable)[0]
+        plain = text.replace(".", "").replace("_", "").isalnum()
+        edits[launch.block_span] = (
+            f"({text if plain else f'({text})'} + {_WARP - 1}) / {_WARP} * {_WARP}"
+        )
+    return tuple((*at, new) for at, new in edits.items())
+
+
 def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
     """Return every launch of a kernel with x and y of its grid and block swapped.
 

@@ -217,7 +217,7 @@ def test_what_is_no_reduction_or_map_is_left_alone(body: str) -> None:
     "run",
     [
         RUN.replace("128;", "100;"),
-        RUN.replace("int threads = 128;", "int threads = r;"),
+        RUN.replace("int threads = 128;", "dim3 threads(64, r);"),
         RUN.replace("threads = 128;", "threads = 32;").replace(", threads", ", dim3(32, 2)"),
         "",
     ],
@@ -339,3 +339,52 @@ def test_rows_may_be_numbered_through_a_plane_of_blocks() -> None:
     assert "k<<<dim3((r + 127) / 128 * 32, 2), threads>>>" in edit.source
     text = HEAD + row + SUM + "}\n" + run
     assert not list(block_per_row(Kernel("k", text), []))
+
+
+ASKED = (
+    "void run(float *a, float *o, int *p, int r, int c, int threads) {\n"
+    "  const int blocks = (r + threads - 1) / threads;\n"
+    "  k<<<blocks, threads>>>(a, o, p, r, c);\n}\n"
+)
+
+
+def test_blocks_whose_size_only_the_program_knows_are_rounded_up_to_warps() -> None:
+    edit, *_ = edits(SUM, ASKED)
+    assert "k<<<blocks * 32, (threads + 31) / 32 * 32>>>" in edit.source
+    least = ASKED.replace("blocks, threads>>>", "blocks, r < 256 ? r : 256>>>")
+    edit, *_ = edits(SUM, least)
+    assert "k<<<blocks * 32, ((r < 256 ? r : 256) + 31) / 32 * 32>>>" in edit.source
+    plane = ASKED.replace("blocks, threads>>>", "blocks, dim3(threads, 1, 1)>>>")
+    edit, *_ = edits(SUM, plane)
+    assert "k<<<blocks * 32, (threads + 31) / 32 * 32>>>" in edit.source
+
+
+@pytest.mark.parametrize(
+    ("run", "row"),
+    [
+        (ASKED.replace("blocks, threads>>>", "blocks, dim3(threads, threads)>>>"), ROW),
+        (
+            ASKED.replace("(a, o, p, r, c);", "(a, o, p, r, c);\n  k<<<1, 48>>>(a, o, p, r, c);"),
+            ROW,
+        ),
+        (ASKED, ROW.replace("* blockDim.x", "* 96")),
+        (ASKED.replace("  k<<<", "  auto f = k;\n  k<<<"), ROW),
+        ("", ROW),
+    ],
+)
+def test_blocks_that_are_no_row_or_known_otherwise_are_not_rounded(run: str, row: str) -> None:
+    assert not edits(SUM, run, row)
+
+
+@pytest.mark.skipif(not emulator.AVAILABLE, reason="g++ is not installed")
+def test_rows_of_rounded_blocks_are_summed_alike(tmp_path: Path) -> None:
+    text = HEAD + ROW + SUM + "}\n" + ASKED
+    main = (
+        "std::vector<float> a(9 * 37), o(9);\nint p = 0;\n"
+        "for (size_t i = 0; i < a.size(); ++i) a[i] = (int)(i * 7 % 13) - 6;\n"
+        "for (int threads : {1, 5, 33}) {\n  run(a.data(), o.data(), &p, 9, 37, threads);\n"
+        '  for (float v : o) std::printf("%g ", v);\n}'
+    )
+    wanted = emulator.run(text, main, tmp_path)
+    edit, *_ = warp_per_row(Kernel("k", text), [])
+    assert emulator.run(edit.source, main, tmp_path) == wanted
