@@ -31,6 +31,8 @@ _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 LATE_US = 200.0
 # Share of the runs behind one of the same case that are made where that one was.
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
+# Contents on the device that are compared with what was uploaded.
+MOST_COMPARED = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Scene:
     layout: Layout
     master: int
     segments: int
+    total: int = 0
 
 
 class Bench:
@@ -118,10 +121,34 @@ class Bench:
             self.gpu.allocate(layout.master_bytes + 16),
             self.gpu.allocate(layout.segments.nbytes),
         )
-        self.gpu.upload(scene.master, arena.master(layout, made))
+        data = arena.master(layout, made)
+        scene.total = _total(data)
+        self.gpu.upload(scene.master, data)
         self.gpu.upload(scene.segments, layout.segments)
         self._scenes[key] = scene
         return scene
+
+    def renewed(self, only: Combination | None = None) -> int:
+        """Let go of contents that are no longer what was uploaded; return how many there were.
+
+        What writes far beyond its buffers may meet them, and whatever runs on them next is wrong.
+        Of all contents those of up to `MOST_COMPARED` bytes are compared, or those of `only`.
+        """
+        spoilt = []
+        for key, scene in self._scenes.items():
+            if key[0] != only.key if only else scene.layout.master_bytes > MOST_COMPARED:
+                continue
+            held = self.gpu.download(scene.master, scene.layout.master_bytes)
+            table = self.gpu.download(scene.segments, scene.layout.segments.nbytes)
+            if _total(held) != scene.total or not np.array_equal(
+                table, scene.layout.segments.view(np.uint8).reshape(-1)
+            ):
+                spoilt.append(key)
+        for key in spoilt:
+            scene = self._scenes.pop(key)
+            self.gpu.free(scene.master)
+            self.gpu.free(scene.segments)
+        return len(spoilt)
 
     def _make_room(self, size: int) -> None:
         """Drop the contents used longest ago until there is room for more."""
@@ -278,6 +305,14 @@ class Bench:
             if b.name not in outputs:
                 outputs[b.name] = self.gpu.download(base + b.offset, b.size)
         return Run(outputs, damage(layout, counts), 0.0 if beside else late, poison)
+
+
+def _total(data: Storage) -> int:
+    """Return a sum of 64-bit words that any stray write changes, as good as surely."""
+    whole = len(data) // 8 * 8
+    with np.errstate(over="ignore"):
+        words = int(np.add.reduce(data[:whole].view(np.uint64), dtype=np.uint64))
+    return words + int(data[whole:].sum(dtype=np.uint64))
 
 
 def poison_of(work: Work, case: Mapping[str, float], name: str, poison: int) -> Storage:

@@ -108,8 +108,12 @@ class _Server:
             return {"loaded": True}
         if self._session is None:
             return {"error": "DeviceError", "message": "nothing is loaded"}
+        if operation == "renew" and request["combination"] is None:
+            return {"renewed": self._session.renewed()}
         item = request["combination"]
         combination = Combination(item["case"], item["family"], int(item["seed"]))
+        if operation == "renew":
+            return {"renewed": self._session.renewed(combination)}
         if operation == "run":
             run = self._session.run(
                 combination,
@@ -530,6 +534,13 @@ class RemoteSession:
     def retained(self) -> Retained | None:
         """Nothing: it lies in modules that the CUDA runtime loads."""
         return None
+
+    def renewed(self, only: Combination | None = None) -> int:
+        """Return how many inputs in the child were spoilt; they are uploaded anew when needed."""
+        asked = {"op": "renew", "combination": None if only is None else _item(only)}
+        said = self._process.ask(asked, 30.0)
+        with _understood():
+            return int(said["renewed"])
 
     def close(self) -> None:
         """Nothing: the next load replaces this pair."""

@@ -75,6 +75,10 @@ class Session(Protocol):
         """Return what the candidate keeps on the device between launches, where it is seen."""
         ...
 
+    def renewed(self, only: Combination | None = None) -> int:
+        """Return how many inputs on the device were spoilt; they are uploaded anew when needed."""
+        ...
+
     def close(self) -> None:
         """Unload the candidate."""
         ...
@@ -207,6 +211,10 @@ class LocalSession:
     def retained(self) -> Retained | None:
         """Return what the candidate keeps between launches."""
         return self._pair[0].retained
+
+    def renewed(self, only: Combination | None = None) -> int:
+        """Return how many inputs on the device were spoilt; they are uploaded anew when needed."""
+        return self._bench.renewed(only)
 
     def close(self) -> None:
         """Nothing: the modules go with their last reference."""

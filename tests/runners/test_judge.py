@@ -231,6 +231,50 @@ def test_work_left_behind_is_there_each_time(
     assert ("the device works on" in verdict["log"]) == (status != "correct")
 
 
+def _spoil(judge: Judge) -> int:
+    """Write over all inputs that wait on the device, as a kernel may that writes anywhere."""
+    (bench,) = judge._benches._kept.values()
+    for scene in bench._scenes.values():
+        bench.gpu.upload(scene.master, np.full(scene.layout.master_bytes, 0x3F, np.uint8))
+    return len(bench._scenes)
+
+
+def test_what_an_earlier_candidate_did_to_the_inputs_is_not_held_against_the_next(
+    judge: Judge,
+) -> None:
+    """Inputs stay on the device: one that writes far outside its buffers may have met them."""
+    assert _verdict(judge, SCALE)["status"] == "correct"
+    assert _spoil(judge) > 10
+    other = SCALE.replace("3.f * x[i] + 1.f", "fmaf(3.f, x[i], 1.f)")
+    verdict = _verdict(judge, other)
+    assert verdict["status"] == "correct", verdict["log"]
+
+
+def test_who_writes_into_the_inputs_of_other_runs_is_refused(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guard bands are of so many bytes; what lies beyond them is looked at in the end."""
+    other = SCALE.replace("3.f * x[i] + 1.f", "1.f + 3.f * x[i]")
+    assert _verdict(judge, other, effort="confirm")["status"] == "correct"
+    (bench,) = judge._benches._kept.values()
+    run, runs = bench.run, 0
+
+    def counted(*terms: Any, **more: Any) -> Any:
+        nonlocal runs
+        made = run(*terms, **more)
+        runs += 1
+        if runs == 40:
+            scene = bench.scene(Combination({"n": 50.0}, "declared", 99), 4096)
+            bench.gpu.upload(scene.master, np.full(4, 0x3F, np.uint8))
+        return made
+
+    monkeypatch.setattr(bench, "run", counted)
+    verdict = _verdict(judge, other, effort="confirm")
+    assert runs >= 40
+    assert verdict["status"] == "wrong result"
+    assert "outside its buffers" in verdict["log"]
+
+
 def test_no_answer_lies_open_while_a_candidate_runs(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
