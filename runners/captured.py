@@ -15,7 +15,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import re
+import stat
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +35,8 @@ LAUNCH = "launch"  # the case variable
 CHUNK = 4 << 20
 MOST_FILE_BYTES = 32 << 20
 MOST_BYTES = 16 << 30
+# Of the memory available an argument may take this share, or so much in any case.
+_SHARE, _ALWAYS = 0.5, 64 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _INIT = re.compile(r"capture:(?P<folder>[^\0:]{1,400}):(?P<kernel>\d{1,4}):(?P<argument>\d{1,4})")
 
@@ -115,27 +119,41 @@ def load(folder: Path) -> Any:
     """Return a capture's file as JSON, unchecked. Raises `CaptureError`."""
     path = folder / FILE
     try:
-        stat = path.stat()
-        return _loaded(str(path), stat.st_mtime_ns, stat.st_size)
+        found = path.lstat()
+        return _loaded(str(path), found.st_mtime_ns, found.st_size)
     except OSError as error:
         raise CaptureError(f"{path}: {error.strerror}") from error
 
 
 @functools.lru_cache(maxsize=4)
-def _loaded(path: str, _stamp: int, size: int) -> Any:
-    if size > MOST_FILE_BYTES:
+def _loaded(path: str, _stamp: int, _size: int) -> Any:
+    data = _file(Path(path), MOST_FILE_BYTES + 1)
+    if len(data) > MOST_FILE_BYTES:
         raise CaptureError(f"{path} has more than {MOST_FILE_BYTES >> 20} MiB")
     try:
-        return json.loads(Path(path).read_bytes())
+        return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise CaptureError(f"{path} is not JSON: {error}") from error
+
+
+def _file(path: Path, most: int) -> bytes:
+    """Return an ordinary file's bytes, no more than `most`; nothing is followed or waited for.
+
+    A pipe would be read for ever, and a link may lead to a device that never ends. Raises
+    `OSError` and `CaptureError`.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags), "rb") as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise CaptureError(f"{path} is no ordinary file")
+        return stream.read(most)
 
 
 def _argument(root: Path, init: str, case: Mapping[str, float]) -> Mapping[str, Any]:
     """Return an argument of the launch that a case means."""
     named = place(init)
     value = case.get(LAUNCH, 0)
-    if named is None or value != int(value) or value < 0:
+    if named is None or not float(value).is_integer() or value < 0:
         raise CaptureError(f"{init} has no launch number {value:g}")
     at = load(_folder(root, init))
     for key, number in (("kernels", named.kernel), ("launches", int(value))):
@@ -165,6 +183,7 @@ def _read(folder: Path, argument: Mapping[str, Any], which: str, most: int) -> B
     size, listed = _size(argument), argument.get(which)
     if not isinstance(listed, list) or len(listed) != -(-size // CHUNK):
         raise CaptureError(f"an argument of {size} bytes has a wrong list of chunks")
+    _require_room(min(size, most))
     out = np.empty(min(size, most), np.uint8)
     for number in range(-(-len(out) // CHUNK)):
         start = number * CHUNK
@@ -173,16 +192,39 @@ def _read(folder: Path, argument: Mapping[str, Any], which: str, most: int) -> B
     return out
 
 
+def _require_room(nbytes: int) -> None:
+    """Raise `CaptureError` where contents would take what others need.
+
+    Chunks may be equal, and packed: a few bytes of file may stand for as many as may be said.
+    """
+    free = _available()
+    if free is not None and nbytes > max(_ALWAYS, free * _SHARE):
+        raise CaptureError(
+            f"an argument has {nbytes >> 20} MiB, and {free >> 20} MiB of memory are available",
+            "capture with a lower --limit",
+        )
+
+
+def _available() -> int | None:
+    """Return how many bytes of host memory can be had without swapping; None if unknown."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return None
+    found = re.search(r"^MemAvailable:\s+(\d+) kB$", text, re.MULTILINE)
+    return int(found[1]) << 10 if found else None
+
+
 def chunk(folder: Path, digest: Any, size: int) -> Bytes:
     """Return a chunk's bytes. Raises `CaptureError` when they are not what the digest says."""
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise CaptureError(f"{str(digest)[:80]!r} is no digest")
     base = folder / "chunks" / digest[:2] / digest
     for path, packed in ((base.with_suffix(".z"), True), (base, False)):
-        if path.is_symlink() or not path.is_file():
+        try:
+            data = _file(path, 2 * CHUNK)
+        except OSError:
             continue
-        with path.open("rb") as stream:
-            data = stream.read(2 * CHUNK)
         if packed:
             data = _unpacked(data, size)
         if len(data) != size or hashlib.sha256(data).hexdigest() != digest:

@@ -141,7 +141,7 @@ class Capture(Section):
 def read(folder: Path) -> Capture:
     """Read and check a capture's file. Raise `ConfigError` that says what is wrong where."""
     path = folder / captured.FILE
-    if not path.is_file():
+    if not path.is_file() or path.is_symlink():
         raise ConfigError(
             f"{folder} holds no {captured.FILE}", "`optiml capture -- ./app` makes a capture"
         )

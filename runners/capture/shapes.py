@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,8 @@ _TAKEN = frozenset(
     {"weight", "time", captured.LAUNCH, "min", "max", "ceil", "floor", "log2", "abs"}
 )
 _MOST_FACTORS = 3
+# With as many sizes there are 700 products; a capture may name 64, which have 43,000.
+_MOST_SIZES = 16
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _GRAIN, _SLACK = 256, 512  # what allocators round a size up to
 _SEGMENT = 2 << 20  # and large ones in PyTorch's pool
@@ -76,14 +80,22 @@ def sizes_of(
     return found
 
 
-def _products(sizes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Yield products of sizes with their values, simple ones first."""
+def _products(sizes: Mapping[str, tuple[int, ...]]) -> Sequence[tuple[str, tuple[int, ...]]]:
+    """Return products of sizes with their values, simple ones first; of the first sizes if many."""
+    return _multiplied(tuple(itertools.islice(sizes.items(), _MOST_SIZES)))
+
+
+@functools.lru_cache(maxsize=16)
+def _multiplied(
+    sizes: tuple[tuple[str, tuple[int, ...]], ...],
+) -> Sequence[tuple[str, tuple[int, ...]]]:
+    found: list[tuple[str, tuple[int, ...]]] = []
     for count in range(1, min(_MOST_FACTORS, len(sizes)) + 1):
-        for names in itertools.combinations(sizes, count):
-            rows = zip(*(sizes[name] for name in names), strict=True)
-            yield "*".join(names), tuple(int(np.prod(row, dtype=object)) for row in rows)
-    for name, numbers in sizes.items():
-        yield f"{name}*{name}", tuple(n * n for n in numbers)
+        for some in itertools.combinations(sizes, count):
+            rows = zip(*(numbers for _, numbers in some), strict=True)
+            found.append(("*".join(name for name, _ in some), tuple(map(math.prod, rows))))
+    found += [(f"{name}*{name}", tuple(n * n for n in numbers)) for name, numbers in sizes]
+    return found
 
 
 class Plan:

@@ -32,6 +32,10 @@ from runners.capture.shapes import Plan, Slot, numbers, sizes_of
 from runners.captured import Place
 from runners.cuda_types import CudaType, parse
 
+# What a template's instance may be made of. It is written into the text that is compiled, and the
+# name that a capture gives may be anything: no statement, literal or directive.
+_INSTANCE = re.compile(r"[\w\s:<>,()*&+\-.\[\]]{1,1024}")
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -59,6 +63,11 @@ def build(
     """
     kernel = capture.kernels[number]
     said = demangled(kernel.name)
+    if "<" in said.instance and not _INSTANCE.fullmatch(said.instance):
+        raise ConfigError(
+            f"{said.plain} has template arguments that no source can write",
+            "describe the kernel as an entry in .optiml.yml",
+        )
     function = _function(Source(text), said.plain, len(kernel.launches[0].arguments), path)
     _refuse_state(Source(text), function, path)
     notes: list[str] = []

@@ -274,7 +274,7 @@ _SCRAP = st.recursive(
 
 
 @settings(
-    max_examples=200,
+    max_examples=100,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -316,3 +316,48 @@ def test_whatever_a_chunk_holds_it_is_its_digest_or_refused(data: bytes) -> None
         (folder / "chunks" / digest[:2] / f"{digest}.z").unlink()
         (folder / "chunks" / digest[:2] / digest).write_bytes(data)
         assert captured.chunk(folder, digest, len(data)).tobytes() == data
+
+
+@pytest.mark.parametrize("what", ["pipe", "device", "link", "folder"])
+def test_a_captures_file_that_is_no_ordinary_one_is_not_read(
+    folder: Path, tmp_path: Path, what: str
+) -> None:
+    """A pipe is read for ever; a link may lead to a device that never ends, or to a secret."""
+    path = folder / captured.FILE
+    secret = path.rename(tmp_path / "secret")
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "device":
+        path.symlink_to("/dev/zero")
+    elif what == "link":
+        path.symlink_to(secret)
+    else:
+        path.mkdir()
+    with pytest.raises(CaptureError):
+        captured.contents(tmp_path, INIT, {"launch": 0.0}, 1, 4)
+    with pytest.raises(ConfigError):
+        manifest.read(folder)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_launch_that_is_no_number_is_refused(folder: Path, tmp_path: Path, number: float) -> None:
+    with pytest.raises(CaptureError, match="no launch"):
+        captured.contents(tmp_path, INIT, {"launch": number}, 1, 4)
+
+
+def test_contents_that_the_host_has_no_room_for_are_refused_before_they_are_read(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One chunk named four thousand times: four bytes of file for each MiB of memory."""
+    told = json.loads((folder / captured.FILE).read_text())
+    pointer = told["kernels"][0]["launches"][0]["arguments"][0]
+    size = captured.MOST_BYTES
+    digests = pointer["before"] * (size // captured.CHUNK)
+    pointer.update(size=size, whole=size, before=digests, after=None, changed=None)
+    _write(folder, told)
+    assert manifest.read(folder).version == 1
+    monkeypatch.setattr(captured, "_available", lambda: 20 << 30)
+    with pytest.raises(CaptureError, match="of memory are available"):
+        captured.contents(tmp_path, INIT, {"launch": 0.0}, size, 1)
+    with pytest.raises(CaptureError, match="what its name says"):  # of what there is room for
+        captured.contents(tmp_path, INIT, {"launch": 0.0}, 1 << 20, 1)

@@ -11,7 +11,7 @@ from optimizer.errors import ConfigError
 from optimizer.model import Kind, Role
 from runners import cuda_types
 from runners.arena import pack
-from runners.capture import manifest
+from runners.capture import manifest, shapes
 from runners.capture.names import demangled, parsed
 from runners.capture.workload import Found, build
 from runners.interfaces import Job
@@ -285,3 +285,45 @@ def test_a_template_instance_is_named_as_source_names_it() -> None:
     one = found(capture("void ns::k<float, 4>(float*, int)", launch, places=[0, 8]), text)
     assert one.workload.symbol == "ns::k<float, 4>"
     assert one.workload.arguments[0].type == "float*"
+
+
+TEMPLATE = "template <int N> __global__ void k(float* y, int n) { y[threadIdx.x] = n * N; }"
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        "k<1>; __device__ int more<1>",
+        "k<(x{})>",
+        'k<sizeof("text")>',
+        "k<'a'>",
+        "k<1 /* >",
+        "k<1 \\ >",
+        "k<#1>",
+        "k<" + "1" * 4000 + ">",
+    ],
+)
+def test_a_name_that_holds_more_than_template_arguments_reaches_no_compiler(instance: str) -> None:
+    """It is written into the text that is compiled, to have that instance made."""
+    arguments = [pointer(400, [0, 400]), value("i", 100)]
+    launch = ([1, 1, 1], [32, 1, 1], arguments)
+    with pytest.raises(ConfigError, match=r"no source can write|has no kernel"):
+        found(capture(f"void {instance}(float*, int)", launch, places=[0, 8]), TEMPLATE)
+    good = capture("void k<(int)-3>(float*, int)", launch, places=[0, 8])
+    assert found(good, TEMPLATE).workload.symbol == "k<(int)-3>"
+
+
+def test_a_kernel_of_many_sizes_is_looked_through_in_bounded_work() -> None:
+    """Forty of them had 10,000 products, each asked of every array of every launch: minutes."""
+    names = [f"n{i}" for i in range(40)]
+    sizes = [value("i", 10_007 + i) for i in range(40)]
+    arguments = [pointer(4_000_000), pointer(400_000, [0, 4]), *sizes]
+    places = [0, 8, *range(16, 16 + 4 * 40, 4)]
+    told = capture("k", ([7, 3, 1], [32, 1, 1], arguments), places=places)
+    text = ", ".join(f"int {name}" for name in names)
+    source = f"__global__ void k(const float* x, float* y, {text}) {{ y[0] = x[0]; }}"
+    assert [one.shape for one in found(told, source).workload.arguments[:2]] == [
+        "1000000",
+        "100000",
+    ]
+    assert len(shapes._products(dict.fromkeys(names, (7,)))) == 16 + 120 + 560 + 16
