@@ -79,7 +79,7 @@ def run(
     lines = wanted.lines(spool, found)
     if any("\n" in line for line in lines):
         raise ConfigError("a name holds a line end")
-    config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    config.write_text("\n".join(lines) + "\n", encoding="utf-8", errors="surrogateescape")
     # A shell hands its whole environment on and adds to it, a preloaded library of the user's kept.
     setting = _PRELOADED if through == "preload" else _INJECTED
     script = f"{setting} exec {shlex.join(command)}"

@@ -102,7 +102,7 @@ def write(
     made = manifest.Capture(
         version=1,
         date=dt.datetime.now(dt.UTC).date().isoformat(),
-        command=[word[:4096] for word in command][:512],
+        command=[_text(word) for word in command[:512]],
         through=through,
         randomized=random,
         kernels=[
@@ -125,6 +125,11 @@ def write(
     )
     (folder / captured.FILE).write_text(made.to_json(), encoding="utf-8")
     return Made(made, folder, writer.chunks.stored, writer.chunks.given)
+
+
+def _text(word: str) -> str:
+    """Return a word of a command line as text: a name of a file may be any bytes."""
+    return word.encode(errors="surrogateescape").decode(errors="replace")[:4096]
 
 
 def _clear(folder: Path, *, force: bool) -> None:

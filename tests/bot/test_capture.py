@@ -66,6 +66,15 @@ def test_launches_are_captured_however_the_program_reaches_the_driver(
     assert set(kernels) == {"saxpy", "count", "gather"}
 
 
+def test_words_that_are_no_text_are_kept_as_what_can_be_read(
+    project: Path, parts: Program, cache: Path
+) -> None:
+    """The launches had been lost behind a whole run of the program."""
+    command = (*parts.command("linked"), "0", "\udcff.bin")
+    done = capture.capture(Order(command, Wanted(()), project / "cap"), project, cache)
+    assert done.made.capture.command[-1] == "\ufffd.bin"
+
+
 @pytest.fixture
 def made(project: Path, parts: Program, cache: Path) -> capture.Done:
     return capture.capture(
