@@ -551,7 +551,7 @@ def _movable(work: Work, case: CaseSpec) -> list[str]:
 def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str, float]]:
     """Yield neighbours of a large case, all variables at a time and one at a time.
 
-    The nearest odd sizes, sizes a little and half as large again, primes.
+    The nearest odd sizes, odd multiples of 64, sizes a little and half as large again, primes.
     """
 
     def every(change: Callable[[int], int]) -> dict[str, float]:
@@ -559,6 +559,8 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
 
     yield every(lambda v: v + 1 + v % 2)
     yield every(lambda v: (v + v // 9 + 1) | 1)
+    # Whole warps of halves, and not whole blocks of them: odd sizes alone leave those out.
+    yield every(lambda v: v if v <= SMALL else v // 128 * 128 + 192)
     for step in (1, -1):
         for name in names:
             yield {**values, name: values[name] + step}

@@ -301,6 +301,13 @@ def test_each_size_is_tried_far_beyond_its_largest() -> None:
     assert {"rows": 8193.0, "cols": 33.0} in found
 
 
+def test_some_sizes_are_whole_warps_but_no_whole_blocks() -> None:
+    """Two threads that exchange a pair meet in one warp at odd sizes, and so do no harm there."""
+    work = _work(_pointer(shape="rows*width"), rows=9, width=1536)
+    found = [case.values for case in families.sizes(work, 4, large=4)]
+    assert {"rows": 9.0, "width": 1728.0} in found
+
+
 def test_small_variables_are_moved_beside_large_ones() -> None:
     """Of a small image, taps that lie far apart leave nothing."""
     images = _work(_pointer(shape="h*(h-2*gap)"), h=60, gap=2)
