@@ -177,11 +177,12 @@ class _Asked:
     cwd: str | None
     readable: Sequence[str]
     until: float
+    ends: bool
 
     def line(self, path: str, folder: Path) -> list[str]:
         """Return ncu's command line."""
         most = MOST_LAUNCHES if self.invocations else 0
-        if self.kernels and most:
+        if self.ends:
             # No more will come: where a program goes on for long behind them, it need not.
             most = min(most, len(self.kernels) * (self.invocations.count("|") + 1))
         return ncu.ncu_command(
@@ -192,7 +193,7 @@ class _Asked:
             invocations=self.invocations,
             launches=most,
             warm=self.warm,
-            ends=most > 0,
+            ends=self.ends,
         )
 
 
@@ -219,7 +220,7 @@ class NcuProfiler:
         """Return the counters of a command by `KERNEL/metric`, empty when there are none."""
         return self.session(command, invocations=ncu.PROGRAM_INVOCATIONS)[0].counters
 
-    def session(
+    def session(  # noqa: PLR0913 - ncu can be told much
         self,
         command: Sequence[str],
         *,
@@ -231,17 +232,19 @@ class NcuProfiler:
         cwd: str | None = None,
         readable: Sequence[str] = (),
         seconds: float = math.inf,
+        ends: bool = False,
     ) -> tuple[Profile, ...]:
         """Run one ncu session and return a profile for each of the command's CUDA contexts.
 
         With `contexts` above one, launches are told apart by the context they ran in, in the
         order of creation, and a report with another number of contexts gives only a note.
         `readable` are paths the command needs, for a `run` that hides the rest. It is stopped
-        after `seconds` where that is earlier than a session would be.
+        after `seconds` where that is earlier than a session would be. With `ends`, each of
+        `kernels` is one function, so that the command can be ended behind its last invocation.
         """
         began = time.monotonic()
         until = began + seconds
-        asked = _Asked(command, kernels, invocations, warm, cwd, readable, until)
+        asked = _Asked(command, kernels, invocations, warm, cwd, readable, until, ends)
         launches, note = self._launches(asked)
         parts, why = _split(launches, contexts)
         self.note = note = note or why
@@ -470,6 +473,8 @@ def _program_session(
     command = [str(artefact["path"]), *(str(argument) for argument in runs[0])]
     root, readable = str(Path(workload.get("root") or ".").resolve()), _paths(request)
     until = time.monotonic() + seconds
+    # Of a template there may be several functions of one name, each with first launches.
+    source = str((request["job"].get("kernel") or {}).get("source") or "template")
 
     def counted(names: Sequence[str]) -> Profile:
         (found,) = profiler.session(
@@ -479,6 +484,7 @@ def _program_session(
             cwd=root,
             readable=readable,
             seconds=until - time.monotonic(),
+            ends=bool(names) and "template" not in source,
         )
         return found
 

@@ -207,8 +207,11 @@ def test_of_a_program_the_kernels_that_count_are_profiled_and_what_is_behind_the
     None
 ):
     profiler = Sessions([])
-    requests = [request("p", "program"), request("q", "program")]
-    profile_jobs(profiler, requests, ["worker"], kernels=[("force", "step"), ()])
+    requests = [request(name, "program") for name in "pqt"]
+    for one, text in zip(requests, ("", "", "template <int N> "), strict=True):
+        one["job"]["kernel"] = {"source": text + "__global__ void force() {}"}
+    named = ("force", "step")
+    profile_jobs(profiler, requests, ["worker"], kernels=[named, (), named])
     program = next(c for c in profiler.commands if "/build/p" in c)
     assert (
         program[program.index("--kernel-id") + 1] == "::regex:^(.*[^a-zA-Z0-9_])?(force|step)$:1|6"
@@ -218,6 +221,9 @@ def test_of_a_program_the_kernels_that_count_are_profiled_and_what_is_behind_the
     assert program[program.index("--apply-rules") + 1] == "no"
     other = next(c for c in profiler.commands if "/build/q" in c)
     assert other[other.index("--kernel-id") + 1] == "::regex:^(.*)$:1|6"
+    templates = next(c for c in profiler.commands if "/build/t" in c)
+    assert templates[templates.index("--launch-count") + 1] == "24"
+    assert "--kill" not in [*other, *templates]
 
 
 def test_kernels_that_ncu_knows_by_other_names_are_profiled_all_the_same() -> None:
