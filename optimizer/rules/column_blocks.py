@@ -8,7 +8,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from optimizer.functions import Function, Guard
-from optimizer.geometry import Geometry, block_extents, is_flat, regrid, times
+from optimizer.geometry import Change, Geometry, block_extents, is_flat, regrid, times
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.opening import CLOSE, OPEN, names_apart, without_marks
@@ -40,17 +40,18 @@ def column_blocks(kernel: Kernel, findings: Sequence[Finding]) -> Iterator[Edit]
         if fn.conditional or fn.launch_bounds is not None or not fn.loops:
             continue
         block = block_extents(kernel, source, fn)
-        if block is None or block[0] % _WARP or not is_flat(kernel, source, fn):
+        if (block is not None and block[0] % _WARP) or not is_flat(kernel, source, fn):
             continue
         plan = plan_rows(source, fn, walked="columns")
         if plan is None or not plan.sums:
             continue
         found = _guard(source, fn, plan)
-        if found is None:
+        warps = _warps(source, fn, plan) if block is None else str(block[0] // _WARP)
+        if found is None or warps is None or (block is None and found[0] is None):
             continue
         lines = ", ".join(str(loop.line) for loop in plan.lanes)
         for threads in _THREADS:
-            geometry = _reshaped(kernel, source, fn, threads, block[0] // _WARP)
+            geometry = _reshaped(kernel, source, fn, threads, warps)
             if geometry is None:
                 break
             edits = [*_rewrite(source, fn, plan, found[0], threads), *geometry.edits]
@@ -104,16 +105,40 @@ def _guard(source: Source, fn: Function, plan: RowPlan) -> tuple[Guard | None] |
     return (found[0] if found else None,)
 
 
+def _warps(source: Source, fn: Function, plan: RowPlan) -> str | None:
+    """Return the warps of a block whose size only the running program knows, rounded up."""
+    found = source.launches_of(fn.name)
+    sizes = {(lc.block_variable, lc.block[0].text) for lc in found if lc.block}
+    if len(found) != 1 or len(sizes) != 1 or plan.row.block != "blockDim.x":
+        return None
+    if not source.only_launched(fn.name):
+        return None
+    variable, text = sizes.pop()
+    size = f"{variable}.x" if variable else text
+    plain = size.replace(".", "").replace("_", "").isalnum()
+    return f"(({size if plain else f'({size})'} + {_WARP - 1}) / {_WARP})"
+
+
 def _reshaped(
-    kernel: Kernel, source: Source, fn: Function, threads: int, factor: int
+    kernel: Kernel, source: Source, fn: Function, threads: int, warps: str
 ) -> Geometry | None:
-    geometry = regrid(kernel, source, fn, {"x": times(factor)})
+    geometry = regrid(
+        kernel, source, fn, {"x": times(int(warps)) if warps.isdigit() else _by(warps)}
+    )
     if geometry is None:
         return None
     if geometry.launch is not None:
         return Geometry((), replace(geometry.launch, block=(str(threads),)))
     blocks = {lc.block_span: str(threads) for lc in source.launches_of(fn.name)}
     return Geometry((*geometry.edits, *((*at, new) for at, new in blocks.items())))
+
+
+def _by(factor: str) -> Change:
+    def change(text: str) -> str:
+        plain = text.replace(".", "").replace("_", "").isalnum()
+        return f"{text if plain else f'({text})'} * {factor}"
+
+    return change
 
 
 def _rewrite(

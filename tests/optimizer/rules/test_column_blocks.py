@@ -125,3 +125,18 @@ def test_sums_stay_the_same_for_odd_sizes(text: str, tmp_path: Path) -> None:
     }""" % ("128" if text == EXACT else "35")
     wanted = emulator.run(text, main, tmp_path)
     assert emulator.run(edits(text)[1].source, main, tmp_path) == wanted
+
+
+def test_blocks_whose_size_only_the_program_knows_make_way() -> None:
+    asked = AROUND.replace("<<<(n + 63) / 64, 64>>>", "<<<(n + t - 1) / t, t>>>").replace(
+        "int n) { k<<<", "int n) { const int t = n < 256 ? n : 256; k<<<"
+    )
+    assert asked.count("t>>>") == 1
+    edit, *_ = edits(asked)
+    assert "k<<<((n + t - 1) / t) * ((t + 31) / 32), 1024>>>" in edit.source
+    assert not edits(asked.replace("blockIdx.x * blockDim.x", "blockIdx.x * 96"))
+    assert not edits(asked.replace("if (j < n)", ""))
+    assert not edits(asked.replace("t>>>", "dim3(t, t)>>>"))
+    twice = asked.replace("256; k<<<", "256; k<<<n, 2 * t>>>(a, b, o, m, n); k<<<")
+    assert twice != asked
+    assert not edits(twice)
