@@ -1,0 +1,198 @@
+"""Entry functions run here, in a process of their own: host code of a candidate is in it.
+
+The process has a sandbox within the worker's: it sees the compiled pair, the project and one folder
+to write outputs to, but neither the worker's processes nor its expected answers, nonces and
+results. It speaks JSON lines with the worker, which `runners.entry_process` is the other end of,
+and writes outputs to files. The protocol's descriptor is duplicated away first, so that what an
+entry function prints goes nowhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TextIO
+
+from runners import spec
+from runners.allocations import Allocations
+from runners.contents import Combination
+from runners.cuda_types import Storage
+from runners.fault import Fault
+from runners.gpu import DeviceError, HungError
+from runners.nvml import Unmeasured
+from runners.session import Benches, Burning, LocalSession, Timed
+from runners.spec import Json
+from runners.stage import Findings, Limit
+from runners.timing import Rule
+
+
+def _write(folder: Path, name: str, data: Storage) -> Json:
+    """Put bytes into a file for the worker."""
+    path = folder / f"{name}.bytes"
+    data.tofile(path)
+    return {"file": path.name, "bytes": int(data.nbytes)}
+
+
+def _keep_pools(gpu: int) -> None:
+    """Have memory pools keep what is freed: else each synchronization gives it back for long.
+
+    That would be taken for work that goes on behind the stream.
+    """
+    with contextlib.suppress(OSError, AttributeError):
+        library = ctypes.CDLL("libcuda.so.1")
+        pool, device, all_of_it = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64(2**64 - 1)
+        if not library.cuDeviceGet(ctypes.byref(device), gpu) and not (
+            library.cuDeviceGetDefaultMemPool(ctypes.byref(pool), device)
+        ):
+            threshold = 4  # CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+            library.cuMemPoolSetAttribute(pool, threshold, ctypes.byref(all_of_it))
+
+
+class _Server:
+    """Answers requests about one loaded pair at a time."""
+
+    def __init__(self, folder: Path, gpu: int, counter: Path | None) -> None:
+        from runners.device import CudaGpu
+
+        self._folder = folder
+        self._gpu = CudaGpu(gpu)
+        _keep_pools(gpu)
+        allocations = None
+        if counter is not None:
+            with contextlib.suppress(OSError, AttributeError):
+                allocations = Allocations(counter)
+        self._benches = Benches(self._gpu, allocations=allocations)
+        self._session: LocalSession | None = None
+        self._burning: Burning | None = None
+
+    def answer(self, request: Json) -> Json:
+        """Do what a request says and return the response."""
+        operation = request["op"]
+        if operation == "load":
+            self._quenched()  # a pair that was given up half way
+            job = spec.parse(request["job"])
+            self._session = self._benches.session(
+                job, request["candidate"], request["baseline"], self._folder
+            )
+            return {"loaded": True}
+        if self._session is None:
+            return {"error": "DeviceError", "message": "nothing is loaded"}
+        if operation == "renew" and request["combination"] is None:
+            return {"renewed": self._session.renewed()}
+        item = request["combination"]
+        combination = Combination(item["case"], item["family"], int(item["seed"]))
+        if operation == "renew":
+            return {"renewed": self._session.renewed(combination)}
+        if operation == "run":
+            run = self._session.run(
+                combination,
+                nan=bool(request["nan"]),
+                beside=bool(request["beside"]),
+                seconds=float(request["seconds"]),
+            )
+            outputs = {
+                name: _write(self._folder, f"run-{number}", data)
+                for number, (name, data) in enumerate(run.outputs.items())
+            }
+            return {
+                "outputs": outputs,
+                "damage": asdict(run.damage),
+                "late_us": run.late_us,
+                "poison": run.poison,
+            }
+        if operation == "burn":
+            return self._burn(request)
+        if operation == "quench":
+            return self._found(self._quenched())
+        limits = {name: Limit(*pair) for name, pair in request["limits"].items()}
+        if operation == "burning":
+            self._burning = self._session.burning(combination, limits, float(request["seconds"]))
+            return {"ready": True}
+        rule = Rule(**request["rule"])
+        timed = self._session.time(combination, limits, rule, float(request["seconds"]))
+        return self._timed(timed)
+
+    def _burn(self, request: Json) -> Json:
+        if self._burning is None:
+            return {"error": "DeviceError", "message": "nothing is ready to run"}
+        second = bool(request["second_of_pair"])
+        marks = self._burning.burn(
+            int(request["which"]), float(request["seconds"]), second_of_pair=second
+        )
+        return {"marks": marks}
+
+    def _quenched(self) -> Findings:
+        burning, self._burning = self._burning, None
+        return burning.quench() if burning is not None else Findings()
+
+    def _timed(self, timed: Timed) -> Json:
+        return {
+            **self._found(timed.findings),
+            "samples": asdict(timed.samples),
+            "launches": timed.launches,
+            "memory_bytes": [timed.memory_bytes, timed.baseline_memory_bytes],
+            "temperature_c": timed.temperature_c,
+        }
+
+    def _found(self, found: Findings) -> Json:
+        suspects = [
+            {
+                "output": suspect.output,
+                "why": suspect.why,
+                "shifts": suspect.shifts,
+                "got": _write(self._folder, f"got-{number}", suspect.got),
+                "want": _write(self._folder, f"want-{number}", suspect.want),
+            }
+            for number, suspect in enumerate(found.suspects)
+        ]
+        return {
+            "checked": found.checked,
+            "damage": asdict(found.damage),
+            "largest": found.largest,
+            "suspects": suspects,
+        }
+
+
+def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO, counter: Path | None = None) -> None:
+    """Answer requests until the worker closes its end or the device is lost.
+
+    `counter` is the library that counts allocations, if there is one.
+    """
+    try:
+        server = _Server(folder, gpu, counter)
+    except Fault as error:
+        out.write(json.dumps({"fault": error.as_json()}) + "\n")
+        out.flush()
+        return
+    for line in lines:
+        lost = False
+        try:
+            response = server.answer(json.loads(line))
+        except Fault as error:
+            response = {"fault": error.as_json()}
+        except DeviceError as error:
+            response = {"error": type(error).__name__, "message": str(error)}
+            lost = type(error) in {DeviceError, HungError}
+        except Unmeasured as why:
+            response = {"unmeasured": str(why)}
+        out.write(json.dumps(response) + "\n")
+        out.flush()
+        if lost:
+            os._exit(75)
+
+
+def main(folder: Path, gpu: int, counter: Path | None = None) -> None:
+    """Take standard output for the protocol and give everybody else the void."""
+    protocol = os.fdopen(os.dup(1), "w")
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, 1)
+    serve(folder, gpu, sys.stdin, protocol, counter)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]) if len(sys.argv) > 3 else None)
