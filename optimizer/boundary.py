@@ -7,9 +7,10 @@ It is the first fence of several, not a sandbox.
 
 What a candidate may do
     change bodies of `__global__` and `__device__` functions; add and remove `__device__`
-    functions; add const, `__restrict__`, launch bounds to a kernel; add a `__global__` function
-    when it is launched in place of one with the same parameter types; change launch geometry and
-    locals that only geometry uses; add or change macros, numeric constants and
+    functions; add const, `__restrict__`, launch bounds, numbers as template parameters to a
+    kernel; add a `__global__` function when it is launched in place of one with the same
+    parameter types; change launch geometry and locals that only geometry uses; add or change
+    macros (and `#undef` them again), numeric constants and
     `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
     names that the original has nowhere; assert what the compiler can check.
@@ -30,6 +31,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -65,7 +67,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         return ()
     found = [*tricks(original, candidate)]
     old = _original(before)
-    new = outline(after, old)
+    new = _without_own(outline(after, old), before)
     found.extend(_directives(old, new, allow_host))
     if old.inactive != new.inactive:
         found.append("changes text that #if turns off")
@@ -84,6 +86,20 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
 def _original(source: Source) -> Outline:
     """Return the outline of an original, which many candidates are compared with."""
     return outline(source)
+
+
+def _without_own(listed: Outline, before: Source) -> Outline:
+    """Return an outline without `#undef` of macros that a candidate has brought itself."""
+    own = {m.name: m.line for m in reversed(listed.macros)}
+
+    def mine(d: Piece) -> bool:
+        name = d.tokens[1] if d.name == "undef" and len(d.tokens) == 2 else ""
+        known = name in before.words or name.startswith("_")
+        return bool(name) and not known and own.get(name, d.line) < d.line
+
+    if not any(map(mine, listed.directives)):
+        return listed
+    return replace(listed, directives=[d for d in listed.directives if not mine(d)])
 
 
 def _host(after: Source, old: Outline, new: Outline) -> Iterator[str]:

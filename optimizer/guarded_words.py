@@ -31,7 +31,7 @@ _SHOUTED = frozenset({
     "CHAR_MIN", "LONG_MAX", "LONG_MIN", "ULONG_MAX", "LLONG_MIN", "SIZE_MAX", "FLT_DIG", "DBL_DIG",
     "FLT_MANT_DIG", "DBL_MANT_DIG", "FLT_TRUE_MIN", "DBL_TRUE_MIN", "M_E", "M_LOG2E", "M_LOG10E",
     "M_LN2", "M_LN10", "M_PI_2", "M_PI_4", "M_1_PI", "M_2_PI", "M_2_SQRTPI", "M_SQRT2",
-    "M_SQRT1_2",
+    "M_SQRT1_2", "__VA_ARGS__",
 })  # fmt: skip
 # Numbers of CUDA's own headers and of the C standard's.
 _NUMBERS = re.compile(r"CUDART_[A-Z0-9_]+|U?INT(?:_FAST|_LEAST|)(?:8|16|32|64)_(?:MAX|MIN)")

@@ -58,6 +58,28 @@ def types_of(function: Function) -> str:
     )
 
 
+def _numbers_first(words: list[str]) -> int:
+    """Return the length of `template <int ROWS, bool ODD = true>`; 0 where a type is among them."""
+    if words[:2] != ["template", "<"] or ">" not in words:
+        return 0
+    close = words.index(">")
+    found: list[list[str]] = [[]]
+    for word in words[2:close]:
+        if word == ",":
+            found.append([])
+        else:
+            found[-1].append(word)
+    for one in found:
+        if len(one) < 2 or one[0] == "=":
+            return 0
+        *kind, name = one[: one.index("=")] if "=" in one else one
+        default = one[one.index("=") + 1 :] if "=" in one else ["0"]
+        plain = kind and set(kind) <= INTEGERS | {"bool"} and name.isidentifier()
+        if not plain or len(default) != 1 or not default[0].isalnum():
+            return 0
+    return close + 1
+
+
 class _Outliner(Marked):
     def run(self) -> Outline:
         self._functions()
@@ -119,6 +141,7 @@ class _Outliner(Marked):
     def _head(self, where: Span, named: frozenset[str] = frozenset()) -> list[str]:
         """Return the tokens of a kernel's head without what may change in it, such as `named`."""
         found = code_tokens(self.text[where[0] : where[1]])
+        del found[: _numbers_first([t.text for t in found])]
         kept: list[str] = []
         i = 0
         depth = 0

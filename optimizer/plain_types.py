@@ -1,10 +1,10 @@
 """Types that hold nothing but data, or nothing: a candidate may add them for its device code.
 
 `struct Pair { float value; int index; };`, `using Row = float4;` and `typedef float4 Row;`. There
-is no function in them, no initializer, no base and no object of them, so that nothing runs because
-they are there; that no host text mentions them is for the caller to see to. So it is with templates
-of them, with unions, with enumerations of whole numbers, whose names all are to be new, and with
-assertions, which only a compiler sees.
+is no function in them, no initializer but numbers, no base and no object of them, so that nothing
+runs because they are there; that no host text mentions them is for the caller to see to. So it is
+with templates of them, with unions, with enumerations of whole numbers, whose names all are to be
+new, and with assertions, which only a compiler sees.
 """
 
 from __future__ import annotations
@@ -121,17 +121,45 @@ def _struct(words: Sequence[str], at: int) -> tuple[str, int, int] | None:
         name += 4
     if words[name + 1 : name + 2] != ["{"]:
         return None
-    close = next(
-        (k for k in range(name + 2, min(len(words), name + _LONGEST)) if words[k] in "{}"), None
-    )
-    if close is None or words[close : close + 2] != ["}", ";"]:
+    close = name + 2
+    while close < min(len(words), name + _LONGEST) and words[close] != "}":
+        step = _initializer(words, close) if words[close] == "{" else 1
+        if not step:
+            return None
+        close += step
+    if words[close : close + 2] != ["}", ";"]:
         return None
     return words[name], at, close + 1
 
 
 def _members(words: Sequence[str], found: tuple[str, int, int]) -> Sequence[str]:
-    first = words.index("{", found[1])
-    return words[first + 1 : found[2] - 1]
+    """Return what the members are declared with, without the numbers they begin with."""
+    at = words.index("{", found[1]) + 1
+    kept: list[str] = []
+    while at < found[2] - 1:
+        skipped = _initializer(words, at)
+        if not skipped:
+            kept.append(words[at])
+        at += skipped or 1
+    return kept
+
+
+def _initializer(words: Sequence[str], at: int) -> int:
+    """Return how many words `= 1.f`, `= -1`, `{}` or `{0}` take here; 0 of anything else."""
+    opened = words[at] == "{"
+    if not opened and words[at] != "=":
+        return 0
+    end = at + 1
+    end += words[end : end + 1] == ["-"]
+    number = words[end] if end < len(words) else ""
+    if number[:1].isdigit() or number[:1] == "." or number in ("true", "false"):
+        end += 1
+    elif not opened or end > at + 1:
+        return 0
+    after = words[end] if end < len(words) else ""
+    if opened:
+        return end + 1 - at if after == "}" else 0
+    return end - at if after in (",", ";") else 0
 
 
 def _holds_data(words: Sequence[str], macros: Collection[str]) -> bool:

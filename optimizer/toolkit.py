@@ -18,7 +18,7 @@ _HEADER = re.compile(
     r"|cub/(?:cub|(?:block|warp|thread|device|iterator)/\w+)\.cuh"
     r"|cuda/(?:std/)?(?:atomic|barrier|pipeline|ptx|array|bit|cmath|complex|cstdint|functional"
     r"|limits|type_traits|utility|warp)"
-    r"|cfloat|climits|cmath|cstdint|float\.h|limits\.h|math\.h|stdint\.h)>"
+    r"|cfloat|climits|cmath|cstdint|float\.h|limits|limits\.h|math\.h|stdint\.h|type_traits)>"
 )
 # What host code that may change needs for the toolkit's own algorithms, and to hold data.
 _HOSTED = re.compile(
