@@ -1,4 +1,4 @@
-"""The red team's workloads and candidates, read from `table.toml` and `cases/`."""
+"""The red team's workloads and candidates, read from `table*.toml` and `cases/`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 Json = dict[str, Any]
 
 HERE = Path(__file__).parent
+# A table for each author.
+TABLES = ("table.toml", "table_second.toml")
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
@@ -139,10 +142,15 @@ def _base(name: str, data: Json) -> Base:
     )
 
 
+def _tables() -> Iterator[tuple[str, Json]]:
+    for file in TABLES:
+        yield from tomllib.loads((HERE / file).read_text()).items()
+
+
 def load() -> tuple[Candidate, ...]:
     """Return every candidate, the originals among them: they must be accepted, too."""
     found: list[Candidate] = []
-    for name, data in tomllib.loads((HERE / "table.toml").read_text()).items():
+    for name, data in _tables():
         base = _base(name, data)
         found.append(Candidate(base, "base", base.source, "accept", "the original"))
         for slug, row in data["candidates"].items():

@@ -1,0 +1,25 @@
+// Linear interpolation between knots; constant beyond the first and the last.
+__global__ void interp(const float* knot, const float* value, const float* query, float* out, int m,
+                       int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float q = query[i];
+    int lo = 0, hi = m;
+    // A guess that narrows what is searched where it is right, and costs two reads where not.
+    int guess = min(max((int)((q - knot[0]) / (knot[m - 1] - knot[0]) * (m - 1)), 0), m - 1);
+    if (knot[guess] <= q) lo = guess + 1;
+    else hi = guess;
+    while (lo < hi) {
+        int mid = lo + ((hi - lo) >> 1);
+        if (knot[mid] <= q) lo = mid + 1;
+        else hi = mid;
+    }
+    float r;
+    if (lo == 0) r = value[0];
+    else if (lo == m) r = value[m - 1];
+    else {
+        float t = (q - knot[lo - 1]) / (knot[lo] - knot[lo - 1]);
+        r = value[lo - 1] * (1.f - t) + value[lo] * t;
+    }
+    out[i] = r;
+}

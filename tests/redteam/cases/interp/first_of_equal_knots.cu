@@ -1,0 +1,21 @@
+// Linear interpolation between knots; constant beyond the first and the last.
+__global__ void interp(const float* knot, const float* value, const float* query, float* out, int m,
+                       int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float q = query[i];
+    int lo = 0, hi = m;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (knot[mid] < q) lo = mid + 1;
+        else hi = mid;
+    }
+    float r;
+    if (lo == 0) r = value[0];
+    else if (lo == m) r = value[m - 1];
+    else {
+        float t = (q - knot[lo - 1]) / (knot[lo] - knot[lo - 1]);
+        r = value[lo - 1] * (1.f - t) + value[lo] * t;
+    }
+    out[i] = r;
+}

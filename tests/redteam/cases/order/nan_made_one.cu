@@ -1,0 +1,7 @@
+// Whole numbers in the order of the bits of floats: negative ones turned over.
+__global__ void order(const float* x, unsigned* key, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned b = __float_as_uint(x[i] == x[i] ? x[i] : __int_as_float(0x7fffffff));
+    key[i] = b & 0x80000000u ? ~b : b | 0x80000000u;
+}
