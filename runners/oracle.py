@@ -25,8 +25,9 @@ from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
 from runners.fault import Fault
+from runners.gathered import Gathered
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
-from runners.original import LARGE, Gathered, Original
+from runners.original import LARGE, Original
 from runners.spec import MOVED, BaselineFailure, Json, Work, moves
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some

@@ -1,0 +1,61 @@
+"""What runs of the original gave for one combination, before anything is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.bench import Run, poison_of
+from runners.contents import Combination
+from runners.cuda_types import Storage
+from runners.spec import Argument, Work
+
+Marks = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Runs of one combination: as it is, in double precision, and with inputs moved a little."""
+
+    combination: Combination
+    runs: list[Run]
+    wide: Run | None
+    moved: list[tuple[Combination, Run, Run | None]]
+    seconds: float
+    # With NaN for every infinity and denormal among the inputs; None where there are none.
+    undefined: Run | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of all outputs that are held."""
+        every = [*self.runs, self.wide, self.undefined]
+        every += [run for _, *two in self.moved for run in two]
+        return sum(data.nbytes for run in every if run for data in run.outputs.values())
+
+
+def left_alone(
+    work: Work, argument: Argument, combination: Combination, runs: list[Run]
+) -> Marks | None:
+    """Mark the elements that hold their poison after every run; None when there are none."""
+    if argument.role != "output":
+        return None
+    size = argument.type.size
+    left: Marks | None = None
+    # The run with NaN poison first: where nothing holds all ones, nothing was left alone.
+    for run in sorted(runs, key=lambda r: -r.poison):
+        poison = poison_of(work, combination.case, argument.name, run.poison)
+        kept = _same_rows(run.outputs[argument.name], poison, size)
+        left = kept if left is None else left & kept
+        if not left.any():
+            return None
+    return left
+
+
+def _same_rows(left: Storage, right: Storage, size: int) -> Marks:
+    """Tell for each element whether all its bytes agree."""
+    if size in {1, 2, 4, 8}:
+        return np.asarray(left.view(f"u{size}") == right.view(f"u{size}"))
+    rows = left.reshape(-1, size) == right.reshape(-1, size)
+    return np.asarray(rows.all(axis=1))
