@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar, cast
 
 from tree_sitter import Node
 
@@ -30,6 +32,7 @@ from optimizer.tokens import code_tokens, integer
 from optimizer.variables import Variable, Variables
 
 __all__ = ["Call", "Function", "Guard", "ThreadId"]
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,17 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
+
+    def kept(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """Return what is made once for this function, wherever its facts are shared.
+
+        It may depend on the file as far as facts do (`optimizer.shared_facts`): in device code not
+        on numbers of launch bounds, `#pragma unroll` and host functions, nor on such text.
+        """
+        key = f"kept: {name}"
+        if key not in self.__dict__:
+            self.__dict__[key] = make()
+        return cast("Kept", self.__dict__[key])
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -421,7 +435,13 @@ class Function:
 
     def leaves(self, node: Node) -> bool:
         """Return whether a node holds return, goto, or a break/continue of a loop around it."""
-        return effects.leaves(node)
+        if node not in self._leaving:
+            self._leaving[node] = effects.leaves(node)
+        return self._leaving[node]
+
+    @cached_property
+    def _leaving(self) -> dict[Node, bool]:
+        return {}
 
     def uniform(self, node: Node) -> bool:
         """Return whether an expression is seen to be equal for all threads of a block.

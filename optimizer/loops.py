@@ -52,6 +52,7 @@ class Loop:
     update: Node | None = None
     # Worked out when first asked, by `optimizer.accesses.changed_names`.
     changed: frozenset[str] | None = dataclass_field(default=None, compare=False, repr=False)
+    _early: bool | None = dataclass_field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -61,7 +62,10 @@ class Loop:
     @property
     def leaves_early(self) -> bool:
         """Return whether a `break`, `return` or `goto` can end it before its bound."""
-        return any(_jumps_out(self.node, n) for n in walk(self.body, *_JUMPS))
+        if self._early is None:
+            early = any(_jumps_out(self.node, n) for n in walk(self.body, *_JUMPS))
+            object.__setattr__(self, "_early", early)
+        return self._early is True
 
     def body_statements(self) -> list[Node]:
         """Return the statements that are repeated, without the braces."""

@@ -53,6 +53,15 @@ def plain_forms(source: Source) -> list[Group]:
 
 
 def _groups(source: Source, fn: Function) -> Iterator[Group]:
+    """Yield them in order; where the kernel's own text has none is remembered with its facts."""
+    if fn.kept("plain forms", lambda: any(True for _ in _plain(source, fn))):
+        yield from _plain(source, fn)
+    yield from one_block(source, fn)  # asks the launches
+    if fn.kept("forms of loops", lambda: any(True for _ in _of_loops(source, fn))):
+        yield from _of_loops(source, fn)
+
+
+def _plain(source: Source, fn: Function) -> Iterator[Group]:
     hidden = {t.text for body in source.macro_bodies(fn) for t in code_tokens(body)}
     seen: set[int] = set()
     for variable in fn.variables.all:
@@ -72,7 +81,9 @@ def _groups(source: Source, fn: Function) -> Iterator[Group]:
             yield from _copied(source, fn, variable)
             yield from _looped(source, fn, variable)
     yield from _larger(source, fn)
-    yield from one_block(source, fn)
+
+
+def _of_loops(source: Source, fn: Function) -> Iterator[Group]:
     yield from walked(source, fn)
     for each in both_bounds(source, fn):
         yield (each,)

@@ -49,8 +49,8 @@ class _Recent(Generic[Value]):
             self._found.clear()
 
 
-_MOST_FACTS = 384
-_MOST_VARIABLES = 192
+_MOST_FACTS = 1024
+_MOST_VARIABLES = 768
 _facts: _Recent[dict[str, object]] = _Recent(_MOST_FACTS)
 _variables: _Recent[Variables] = _Recent(_MOST_VARIABLES)
 

@@ -81,10 +81,11 @@ import os
 import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise, repeat
 from pathlib import Path, PurePosixPath
 from threading import Lock
+from typing import cast
 
 from tree_sitter import Node
 
@@ -187,8 +188,13 @@ class Source:
             text = self.text[f.span[0] : f.span[1]]
             written = any(name in text for name in self.launch_macros)
             if not f.is_kernel and (written or _LAUNCH.search(text)):
-                found.extend(self._finder(f).find())
+                find = partial(self._launches_in, f)
+                # What is called on the device may be passed the host's numbers.
+                found.extend(find() if "__device__" in f.qualifiers else f.kept("launches", find))
         return tuple(found)
+
+    def _launches_in(self, f: Function) -> tuple[Launch, ...]:
+        return tuple(self._finder(f).find())
 
     @cached_property
     def launch_macros(self) -> dict[str, LaunchMacro]:
@@ -381,13 +387,7 @@ class Source:
         """Return what the macros stand for that a function, or a function it calls, may use."""
         if not self.macros:
             return ()
-        if fn.span not in self._bodies:
-            self._bodies[fn.span] = self._macro_bodies(fn)
-        return self._bodies[fn.span]
-
-    @cached_property
-    def _bodies(self) -> dict[Span, tuple[str, ...]]:
-        return {}
+        return fn.kept("macro bodies", lambda: self._macro_bodies(fn))
 
     def _macro_bodies(self, fn: Function) -> tuple[str, ...]:
         table: dict[str, list[str]] = {}
@@ -557,6 +557,13 @@ class Source:
     @cached_property
     def words(self) -> frozenset[str]:
         """Return every word of the file, those in comments and macros included."""
+        shared = self.syntax.parsed.shared  # for all texts of a shape: numbers are no words
+        key = ("words", self.syntax.shape)
+        if key not in shared:
+            shared[key] = self._words()
+        return cast("frozenset[str]", shared[key])
+
+    def _words(self) -> frozenset[str]:
         found = {t.text for t in self.syntax.masked.tokens if t.kind == "word"}
         for t in self.syntax.masked.tokens:
             if t.kind in ("directive", "comment", "string"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 from tree_sitter import Node
@@ -72,7 +72,8 @@ class Shadow:
 @lru_cache(maxsize=4)
 def shadow(source: Source) -> Shadow | None:
     """Return a file's text as if indexes in kernels had no borders; None where none has one."""
-    found = list(_named(source, (c for fn in source.kernels for c in _clamps(source, fn))))
+    clamps = (c for fn in source.kernels for c in fn.kept("clamps", partial(_all, source, fn)))
+    found = list(_named(source, clamps))
     if not found:
         return None
     plain, named = list(source.text), list(source.text)
@@ -106,6 +107,10 @@ def _named(source: Source, clamps: Iterator[Clamp]) -> Iterator[Clamp]:
         least = len(_stepped(source.of(clamp.inner), clamp.step)) if clamp.step else _SPELLED
         if name and length >= least:
             yield replace(clamp, name=name)
+
+
+def _all(source: Source, fn: Function) -> tuple[Clamp, ...]:
+    return tuple(_clamps(source, fn))
 
 
 def _clamps(source: Source, fn: Function) -> Iterator[Clamp]:

@@ -16,7 +16,9 @@ from optimizer import source as sources
 from optimizer.boundary import violations
 from optimizer.masking import mask
 from optimizer.model import Edit, Kernel
+from optimizer.plain_forms import plain_forms
 from optimizer.policies.rules import RulePolicy
+from optimizer.rules import clamped
 from optimizer.source import Source
 from optimizer.syntax import Syntax, span, walk
 from tests.optimizer.cuda_texts import NAMES, broken, read
@@ -40,6 +42,18 @@ int main() {
   k<<<dim3(10, 20), dim3(BS, 16)>>>(nullptr, 77, *reinterpret_cast<float (*)[40]>(counts));
   return 0;
 }
+"""
+# Indices kept in bounds, and numbers of threads that rules are shown otherwise.
+BORDERS = """__device__ void again(int n) { leaf<<<n, 64>>>(); }
+__global__ void blur(const float* in, float* out, int w) {
+  int x = blockIdx.x * blockDim.x; x += threadIdx.x;
+  int left = min(max(x - 12, 0), w - 1);
+  int t = threadIdx.x;
+  int late = blockIdx.x * 32 + t;
+  while (late < 480) { out[late] = in[left]; late += 64; }
+}
+int main() { blur<<<11, 32>>>(nullptr, nullptr, 99); again(55); return 0; }
+// the host passes a number, and a kernel is launched with that
 """
 STATIC = FILE.replace("  int i", "  static int seen[5];\n  extern int known;\n  int i")
 DIGITS = re.compile(r"[0-9]+")
@@ -151,10 +165,12 @@ def told(text: str) -> list[object]:
         found.append([source.of(n) for n in (*f.divisions, *f.double_literals)])
     for launch in source.launches:
         found.append((launch.kernel, launch.grid, launch.block, launch.span, launch.in_loop))
-    return found
+    shadow = clamped.shadow(source)
+    clamps = [(c.span, c.low, c.most, c.step) for c in shadow.clamps] if shadow else []
+    return [*found, source.words, plain_forms(source), clamps]
 
 
-@pytest.mark.parametrize("text", [FILE, HEAT, MATMUL, *map(read, NAMES[4:7])])
+@pytest.mark.parametrize("text", [FILE, HEAT, MATMUL, BORDERS, *map(read, NAMES[4:7])])
 def test_functions_say_of_themselves_what_they_say_alone(
     text: str, forgotten: pytest.MonkeyPatch
 ) -> None:
