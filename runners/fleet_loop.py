@@ -39,6 +39,8 @@ MOST_LOST = 3
 MOST_UNFIT = 6
 # A question tells of no more machine code than this: the rest goes with the next.
 MOST_TOLD = 256
+# A worker that holds jobs for too long rests for 4 to this power times as long as one that is hot.
+MOST_STUCK = 4
 # Characters of what a worker says that are shown.
 MOST_WORDS = 1000
 # So long, in seconds, is waited for new workers to say what they are before others are looked at.
@@ -324,6 +326,7 @@ class Fleet:
             return
         self._end(place, attempt)
         place.heard = time.monotonic()
+        place.stuck = 0 if text is not None else place.stuck
         if text is None:
             self._move(attempt.ticket, place.address, blame=blame)
         else:
@@ -446,7 +449,9 @@ class Fleet:
             for attempt in list(place.running):
                 if now - attempt.began > self._longest(attempt.ticket.job, len(place.running)):
                     self._say(f"{place.address} has held a job for too long; it moves")
-                    place.rests = now + self.patience.rest
+                    # Its threads may all be taken: each try is five minutes of somebody's job.
+                    place.rests = now + self.patience.rest * 4**place.stuck
+                    place.stuck = min(place.stuck + 1, MOST_STUCK)
                     self._drop(place, attempt)
                     self._move(attempt.ticket, place.address)
         self._pump()

@@ -66,7 +66,8 @@ class Attempt:
 class Place:
     """A worker of the fleet, with what was sent to it; `rests` until a moment of the clock.
 
-    `told` is the machine code that it knows to be judged, by what it was judged for.
+    `told` is the machine code that it knows to be judged, by what it was judged for; `stuck` how
+    many jobs it has held for too long since it last answered.
     """
 
     address: str
@@ -78,6 +79,7 @@ class Place:
     heard: float = 0.0
     ready: set[tuple[str, str]] = field(default_factory=set)
     told: set[tuple[str, str]] = field(default_factory=set)
+    stuck: int = 0
 
     def able(self, now: float) -> bool:
         """Tell whether it may be given work at a moment of the clock."""

@@ -75,6 +75,11 @@ def run(
     if shutil.which(command[0]) is None:
         raise ConfigError(f"there is no program {command[0]}", "name it as your shell would")
     library = capture.library(cache)
+    if through == "preload" and re.search(r"[\s:]", str(library)):
+        raise ConfigError(
+            f"{library.parent} has a space or colon in its name, at which LD_PRELOAD is cut",
+            "set OPTIML_CACHE to a folder without, or use --through cupti",
+        )
     config = spool / "capture.txt"
     lines = wanted.lines(spool, found)
     if any("\n" in line for line in lines):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from optimizer.errors import ConfigError
 from runners import capture
 from runners.capture import record, spool
 from runners.capture.record import Wanted
@@ -42,6 +43,19 @@ def run(
     cache = program.library_cache()
     status = record.run(command(way), wanted, seen, cache, through, cupti)
     return status, spool.processes(seen) if seen.exists() else ()
+
+
+def test_a_cache_that_cannot_be_named_to_the_loader_is_said(seen: Path) -> None:
+    """It had looked as if the program launched nothing."""
+    cache = seen.parent / "my cache"
+    cache.mkdir()
+    built = capture.library(program.library_cache())
+    (cache / built.name).write_bytes(built.read_bytes())
+    with pytest.raises(ConfigError, match="LD_PRELOAD"):
+        record.run(command("none"), ALL, seen, cache, "preload", None)
+    cupti = program.shared().cupti
+    assert record.run(command("none"), ALL, seen, cache, "cupti", cupti) == 0
+    assert spool.processes(seen)
 
 
 WAYS: tuple[record.Through, ...] = ("preload", "cupti")
