@@ -522,22 +522,32 @@ def sizes(
                 left -= 1
         for name in _movable(work, top)[:MOST_LONG]:
             value = max(int(case.values.get(name, 0)) for case in fit)
-            long = float((4 if value <= LONG else 2) * value + 1)
             few = {
                 k: min(v, FEW) if k in _movable(work, base) else v for k, v in base.values.items()
             }
-            tried = [{**base.values, name: long}, {**few, name: long}]
-            if value <= SMALL:
-                tried.insert(0, {**top.values, name: long})
-            any(take(changed, most_elements) for changed in tried)
+            for long in _far_beyond(value):
+                tried = [{**base.values, name: long}, {**few, name: long}]
+                if value <= SMALL:
+                    tried.insert(0, {**top.values, name: long})
+                any(take(changed, most_elements) for changed in tried)
     return tuple(found)
 
 
 LARGEST = 1 << 24
 # Up to here a variable is tried at four times its largest value, beyond at twice it.
 LONG, MOST_LONG, FEW = 4096, 6, 9.0
-# A variable up to here is a stride, a radius or the like.
-SMALL = 16
+# A variable up to here is a stride, a radius or the like, of which arrays hold 64 at most.
+SMALL, ROOM = 16, 64
+# A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
+MOST_BLOCKS, MOST_HELD = 65535, 4096
+
+
+def _far_beyond(value: int) -> tuple[float, ...]:
+    """Return lengths beyond what a kernel made for a value is likely to have room for."""
+    long = (4 if value <= LONG else 2) * value + 1
+    limit = ROOM if value <= SMALL else MOST_HELD if value <= MOST_HELD else MOST_BLOCKS
+    # A few more than the limit: what is cut off is then no single element.
+    return (float(long),) if long > limit else (float(long), float(limit + 5))
 
 
 def _movable(work: Work, case: CaseSpec) -> list[str]:

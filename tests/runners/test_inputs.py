@@ -301,6 +301,19 @@ def test_each_size_is_tried_far_beyond_its_largest() -> None:
     assert {"rows": 8193.0, "cols": 33.0} in found
 
 
+def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
+    """Four times 500 is less than a row in registers; twice 20000 is less than a grid's height."""
+    work = _work(_pointer(shape="rows*cols"), rows=20000, cols=500)
+    found = [case.values for case in families.sizes(work, 4, large=2)]
+    assert {"rows": 65540.0, "cols": 9.0} in found
+    assert {"rows": 9.0, "cols": 4101.0} in found
+    taps = _work(_pointer(shape="n+taps"), n=3000, taps=4)
+    assert {"n": 3000.0, "taps": 69.0} in [c.values for c in families.sizes(taps, 4, large=2)]
+    # What is longer already needs nothing more.
+    long = _work(_pointer(shape="n"), n=100000)
+    assert max(c.values["n"] for c in families.sizes(long, 4, large=2)) == 200001
+
+
 def test_some_sizes_are_whole_warps_but_no_whole_blocks() -> None:
     """Two threads that exchange a pair meet in one warp at odd sizes, and so do no harm there."""
     work = _work(_pointer(shape="rows*width"), rows=9, width=1536)
