@@ -13,6 +13,7 @@ import pytest
 
 from runners import cubin, energy, spec
 from runners.answers import MOST_KEPT, Answers
+from runners.bench import Bench
 from runners.burning import BurnStage
 from runners.contents import Combination
 from runners.fault import Fault
@@ -254,22 +255,27 @@ def test_who_writes_into_the_inputs_of_other_runs_is_refused(
     judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guard bands are of so many bytes; what lies beyond them is looked at in the end."""
-    other = SCALE.replace("3.f * x[i] + 1.f", "1.f + 3.f * x[i]")
-    assert _verdict(judge, other, effort="confirm")["status"] == "correct"
-    (bench,) = judge._benches._kept.values()
-    run, runs = bench.run, 0
+    run, runs = Bench.run, 0
 
-    def counted(*terms: Any, **more: Any) -> Any:
+    def counted(self: Bench, *terms: Any, **more: Any) -> Any:
         nonlocal runs
-        made = run(*terms, **more)
-        runs += 1
+        made = run(self, *terms, **more)
+        runs += not self.promoted
         if runs == 40:
-            scene = bench.scene(Combination({"n": 50.0}, "declared", 99), 4096)
-            bench.gpu.upload(scene.master, np.full(4, 0x3F, np.uint8))
+            scene = self.scene(Combination({"n": 50.0}, "declared", 99), 4096)
+            self.gpu.upload(scene.master, np.full(4, 0x3F, np.uint8))
         return made
 
-    monkeypatch.setattr(bench, "run", counted)
-    verdict = _verdict(judge, other, effort="confirm")
+    job = _job(SCALE.replace("3.f * x[i] + 1.f", "1.f + 3.f * x[i]"), effort="confirm")
+    text = job["kernel"]["source"]
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(SCALE)}
+    answers = judge._oracle.answers
+    monkeypatch.setattr(
+        judge._oracle,
+        "answers",
+        lambda *terms: (answers(*terms), monkeypatch.setattr(Bench, "run", counted))[0],
+    )
+    verdict, _, _ = judge.verdict(request, spec.parse(job), 60.0)
     assert runs >= 40
     assert verdict["status"] == "wrong result"
     assert "outside its buffers" in verdict["log"]
