@@ -31,6 +31,7 @@ from runners.expectation import (
 )
 from runners.gathered import Gathered, Marks, left_alone
 from runners.partners import together
+from runners.picked import picked
 from runners.spec import Argument, BaselineFailure, Json, SpecError, Work
 
 # A reference in numpy is one thread's work; beyond this only the declared family waits for it.
@@ -103,6 +104,8 @@ class Digest:
         combination = gathered.combination
         self._keeps_in_range(gathered)
         wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
+        if combination.family == families.VAST:
+            self._only_picks(gathered, wanted)
         moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
         outputs = [
             self._output(argument, gathered, moved, wanted, source)
@@ -138,6 +141,35 @@ class Digest:
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
                 )
+
+    def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
+        """Raise where vast inputs are computed with: other ways to the same result overflow."""
+        combination, seen = gathered.combination, False
+        arrays = self.contents.of(combination)
+        given = [
+            to_float(values(arrays[a.name], a.type, one), one.scalar)
+            for a in self.work.arguments
+            if a.name in arrays
+            for one in a.type.fields
+            if one.scalar.kind == "f"
+        ]
+        for argument in self.work.arguments:
+            one = argument.type.fields[0]
+            if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
+                continue
+            data = gathered.runs[0].outputs[argument.name]
+            found = to_float(values(data, argument.type, one), one.scalar)
+            left = left_alone(self.work, argument, combination, gathered.runs)
+            kept = slice(None) if left is None else ~np.repeat(left, one.lanes)
+            exact = wanted.get(argument.name)
+            if exact is not None:
+                rounded = from_float(np.asarray(exact, np.float64), one.scalar)
+                exact = to_float(rounded, one.scalar)[kept]
+            if not picked(found[kept], np.concatenate(given), exact):
+                raise BaselineFailure(f"{argument.name} is computed there, and not chosen")
+            seen = True
+        if not seen:
+            raise BaselineFailure("no float is chosen there")
 
     def _truth(
         self, combination: Combination, run: Run, wide: Run | None

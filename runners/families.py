@@ -20,8 +20,10 @@ from runners.spec import Argument, CaseSpec, Work
 DECLARED = "declared"
 HALF_STEPS = "half-steps"
 FAR, TIMES_FAR, TIMES_FAR_HALF = "far", 2e6, 100.0
+# The same near the end of the range: asked about where values are chosen and not computed with.
+VAST, TIMES_VAST, TIMES_VAST_HALF = "vast", 4e30, 4500.0
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, "special", "nan"})
+STRESS = frozenset({"large", FAR, VAST, "special", "nan"})
 # The one that has infinities, and those whose values are not all finite.
 INFINITE = "special"
 NOT_FINITE = frozenset({INFINITE, "nan"})
@@ -51,6 +53,8 @@ SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
+# More than a counter of 16 bits holds; what puts so many into one place, and for how many.
+HOT, CROWDED = (1 << 16) + 4096, frozenset({"equal", "one-hot", "large"})
 # Elements of a table that whole numbers choose from.
 LEAST_CHOSEN = 1024
 LONGEST_SORT = 1 << 19
@@ -145,7 +149,15 @@ def _large(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
 
 def _far(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """All far below zero, then all far above: a largest or smallest that begins at some number."""
-    size = (np.abs(data) + 1) * (TIMES_FAR_HALF if scalar.name == "half" else TIMES_FAR)
+    return _apart(data, TIMES_FAR_HALF if scalar.name == "half" else TIMES_FAR, rng)
+
+
+def _vast(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    return _apart(data, TIMES_VAST_HALF if scalar.name == "half" else TIMES_VAST, rng)
+
+
+def _apart(data: Values, times: float, rng: np.random.Generator) -> Values:
+    size = (np.abs(data) + 1) * times
     turn = int(rng.integers(len(data) // 3, 2 * len(data) // 3 + 1))
     return np.asarray(np.where(np.arange(len(data)) < turn, -size, size))
 
@@ -199,6 +211,7 @@ _FLOATS: dict[str, Transform] = {
     "sorted": _sorted,
     "large": _large,
     FAR: _far,
+    VAST: _vast,
     "integers": _integers,
     "special": _special,
     "nan": _nan,
@@ -207,9 +220,15 @@ _FLOATS: dict[str, Transform] = {
 
 
 def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
-    """Rearrange whole numbers within the values they already have, so that indices stay valid."""
+    """Rearrange whole numbers within the values they already have, so that indices stay valid.
+
+    Where they are indices, no more than `HOT` of them meet in one place: threads that exchange a
+    word until it holds take a time there that grows with the square of their number.
+    """
     if not len(data):
         return data
+    if family in CROWDED and len(data) > HOT:
+        return np.concatenate([_whole(family, data[:HOT], rng), data[HOT:]])
     if family == "equal":
         return np.full_like(data, data[rng.integers(len(data))])
     if family == "sorted":
@@ -230,7 +249,7 @@ def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         out = data.copy()
         half = len(out) // 2
         out[:half] = np.sort(out[:half])
-        out[half : half + half // 2] = out[0]
+        out[half : half + min(half // 2, HOT)] = out[0]
         return out
     return data
 
@@ -248,7 +267,7 @@ def _field(
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
-        if word == "uniform" and family in {"integers", FAR, HALF_STEPS}:
+        if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS}:
             return from_float(np.abs(_FLOATS[family](wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
     if word == "sorted" and family in {"integers", "equal", "mixed"}:
@@ -318,6 +337,17 @@ def captured_work(work: Work) -> bool:
 def varied(work: Work) -> bool:
     """Tell whether there are captured values that may be in another order."""
     return any(shuffled(argument) and argument.role != "output" for argument in work.arguments)
+
+
+def chosen(work: Work) -> bool:
+    """Tell whether floats without a range go in: something may be chosen from them."""
+    return any(
+        argument.type.pointer
+        and argument.role != "output"
+        and argument.init.partition(":")[0] in FREE
+        and any(one.scalar.kind == "f" for one in argument.type.fields)
+        for argument in work.arguments
+    )
 
 
 def _adds(argument: Argument) -> bool:

@@ -20,7 +20,7 @@ from runners.bench import LATE_US
 from runners.contents import Combination, pool
 from runners.energy import Meter
 from runners.entry_process import EntryProcess
-from runners.families import DECLARED
+from runners.families import DECLARED, VAST
 from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.launchable import plain_name
@@ -341,7 +341,10 @@ class Judge:
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
-        dropped = ((k, why) for k, why in answers.dropped.items() if "+" not in k)
+        # Vast inputs are meant for few kernels: no note for all the others.
+        dropped = (
+            (k, why) for k, why in answers.dropped.items() if "+" not in k and f"|{VAST}|" not in k
+        )
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped][:8]
         every: list[Timed] = []
         for case in timed_cases:

@@ -84,6 +84,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         both = weight(size.values) <= (LARGE if full else 1 << 20)
         kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
         extra += [Combination(size.values, f, seed) for f in kinds]
+    if families.chosen(work) and weight(middle) <= LARGE:
+        extra.append(Combination(middle, families.VAST, seed))
     if families.signed(work):
         # Behind all: where such numbers are indices or lengths the original breaks.
         extra.append(Combination(middle, families.SIGNED, seed))

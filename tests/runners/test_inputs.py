@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import families, inputs, spec
+from runners import families, inputs, oracle, spec
 from runners.contents import Combination, Contents
 from runners.expectation import near_zero
 from runners.spec import CaseSpec, SpecError, Work
@@ -312,6 +312,32 @@ def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     # What is longer already needs nothing more.
     long = _work(_pointer(shape="n"), n=100000)
     assert max(c.values["n"] for c in families.sizes(long, 4, large=2)) == 200001
+
+
+def test_vast_inputs_are_for_what_chooses_among_floats() -> None:
+    """A largest that begins at minus a milliard is right for all but these."""
+    work = _work(_pointer(), n=5000)
+    assert families.chosen(work)
+    vast = _one(work, families.VAST).view(np.float32)
+    turn = int((vast < 0).sum())
+    assert 5000 // 3 <= turn <= 2 * 5000 // 3 + 1
+    assert vast[:turn].max() <= -4e30
+    assert 4e30 <= vast[turn:].min() < vast.max() < 1e33
+    halves = _one(_work(_pointer("const half*"), n=5000), families.VAST).view(np.float16)
+    assert 4500 <= np.abs(halves.astype(float)).min() < np.abs(halves.astype(float)).max() < 2**15
+    assert not families.chosen(_work(_pointer("const int*"), n=5000))
+    asked = oracle.combinations(work, "screen", 1)[1]
+    assert [c.family for c in asked].count(families.VAST) == 1
+
+
+def test_no_more_indices_meet_in_one_place_than_a_short_counter_misses() -> None:
+    """A loop that exchanges a word until it holds takes a time that grows with their square."""
+    work = _work(_pointer("const int*", "randint:0:500"), n=400_000)
+    for family in ("equal", "one-hot", "large", "mixed"):
+        most = np.bincount(_one(work, family).view(np.int32)).max()
+        assert 1 << 15 < most < 80_000
+    few = _work(_pointer("const int*", "randint:0:500"), n=60_000)
+    assert np.bincount(_one(few, "equal").view(np.int32)).max() == 60_000
 
 
 def test_some_sizes_are_whole_warps_but_no_whole_blocks() -> None:
