@@ -217,8 +217,9 @@ class Fleet:
             )
             text = answers[address]
         except Exception as error:  # noqa: BLE001 - a worker's own, of any class
-            self._deaf[address] = time.monotonic() + self.patience.rest
-            self._say(f"the worker at {address} does not say what it is: {error!r:.300}")
+            if self._client is client:  # else it was the connection
+                self._deaf[address] = time.monotonic() + self.patience.rest
+                self._say(f"the worker at {address} does not say what it is: {error!r:.300}")
             return address, None
         return address, text if isinstance(text, str) else ""
 

@@ -49,11 +49,14 @@ def build(folder: Path) -> Program:
     for name in ("app", "hostile"):
         app = [*common, "-o", str(folder / name), str(HERE / f"{name}.cpp")]
         subprocess.run([*app, str(folder / "libcuda.so.1"), "-ldl", "-lpthread"], check=True)
-    kernels = host_library(KERNELS.read_text())
-    for name, listed in (("single", _SINGLE), ("other", _OTHER)):
-        (folder / name).write_text(f"so {kernels}\n{listed.strip()}\n")
-    (folder / "module").write_text(f"so {kernels}\n{_MODULE.strip()}\n")
+    modules(folder, host_library(KERNELS.read_text()))
     return Program(folder)
+
+
+def modules(folder: Path, kernels: str) -> None:
+    """Write the modules that programs load, of kernels compiled for the host."""
+    for name, listed in (("module", _MODULE), ("single", _SINGLE), ("other", _OTHER)):
+        (folder / name).write_text(f"so {kernels}\n{listed.strip()}\n")
 
 
 def shared() -> Program:
