@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -252,9 +253,9 @@ def parse(data: Json) -> JobSpec:
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
     """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
 
-    Where the case says so floats are others than declared: by a quarter less, and with `ALL` those
-    that are zero, too. Whole numbers are sizes and counts, which a workload declares as variables
-    if they vary: code made for the one that is declared is right.
+    Where the case says so floats are others than declared: by a quarter less or a little
+    more, and with `ALL` those that are zero, too. Whole numbers are sizes and counts, which a
+    workload declares as variables if they vary: code made for the one that is declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
@@ -265,9 +266,19 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
     kinds += kinds[-1:] * len(numbers)
     return tuple(
-        number if kind != "f" else number * 0.75 if number else 0.5 * (many == ALL)
-        for number, kind in zip(numbers, kinds, strict=False)
+        number if kind != "f" else _part(argument.name, at, number) or 0.5 * (many == ALL)
+        for at, (number, kind) in enumerate(zip(numbers, kinds, strict=False))
     )
+
+
+def _part(name: str, at: int, number: float) -> float:
+    """Return a part of a number, a quarter less at least: of each number another part.
+
+    What takes the middle of a range for zero is right as long as both ends move alike. The parts
+    are nearly the same, so that the lower one of two ends stays the lower one.
+    """
+    less = (zlib.crc32(name.encode()) + 5 * at) % 61 / 1024
+    return number * (0.75 - less) * (0.9375 if number < 0 else 1)
 
 
 def moves(work: Work) -> tuple[int, ...]:
