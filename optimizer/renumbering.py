@@ -17,7 +17,7 @@ from optimizer.outline import Outline
 from optimizer.source import Source
 from optimizer.syntax import Span, contains
 
-_PECULIAR = re.compile(r"\b(?:asm|__asm__|__asm)\b|\[\s*\[|\\[ \t]*\r?\n|#[ \t]*(?:if|el)")
+_PECULIAR = re.compile(r"\b(?:asm|__asm__|__asm)\b|\[\s*\[|\\[ \t]*\r?\n")
 _COMPARED = re.compile(r"\b(?:static|extern)\b")
 _MOST = 4  # of a shape: the first may still have the original's geometry
 
@@ -43,6 +43,8 @@ def note_inside(
     """Remember a candidate that lies inside, with its outline and the original's."""
     text, shape = candidate.text, candidate.syntax.shape
     if not shape.numbers or _PECULIAR.search(text):
+        return
+    if any(d.word.startswith(("if", "el")) for d in candidate.syntax.masked.directives):
         return
     same = {piece.tokens for piece in old.geometry}
     spans = [at for at in new.bodies if not _COMPARED.search(text, *at)]
