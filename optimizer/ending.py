@@ -56,7 +56,7 @@ def ending(first: Verdict, kind: Kind) -> Ending:
     if kind is Kind.PROGRAM:
         run = max(timed, spent.get("profile original", 0.0) / LEARNING_RUNS)
         race, confirm = RACE_RUNS * run, CONFIRM_RUNS * run + BEYOND_SECONDS
-        return Ending(race, race, confirm, LAST_RUNS * run)
+        return Ending(race, race, confirm, spent.get("compile", 0.0) + LAST_RUNS * run)
     anew = sum(spent.values()) - spent.get("profile", 0.0)
     trial = spent.get("verify", 0.0) + timed
     return Ending(0.0, RACE_TRIALS * trial, CONFIRM_VERDICTS * anew, trial)

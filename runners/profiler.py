@@ -245,10 +245,10 @@ class NcuProfiler:
         began = time.monotonic()
         until = began + seconds
         asked = _Asked(command, kernels, invocations, warm, cwd, readable, until, ends)
-        launches, note = self._launches(asked)
+        launches, note, waited = self._launches(asked)
         parts, why = _split(launches, contexts)
         self.note = note = note or why
-        each = (time.monotonic() - began) / max(contexts, 1)
+        each = (time.monotonic() - began - waited) / max(contexts, 1)
         return tuple(
             Profile(ncu.counters_by_kernel(p), ncu.lines_by_kernel(p, source), each, note)
             for p in parts
@@ -293,29 +293,33 @@ class NcuProfiler:
             self._denied = note
         return "", note
 
-    def _launches(self, asked: _Asked) -> tuple[list[LaunchRecord], str]:
+    def _launches(self, asked: _Asked) -> tuple[list[LaunchRecord], str, float]:
+        """Return what was launched, why nothing was, and the seconds another session took first."""
+        waited = 0.0
         if self.path is None:
-            return [], MISSING
+            return [], MISSING, waited
         if self._denied:
-            return [], self._denied
+            return [], self._denied, waited
         try:
             with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
                 folder = Path(name)
                 command = [*_surroundings(folder), *asked.line(self.path, folder)]
+                came = time.monotonic()
                 with self.recording:
+                    waited = time.monotonic() - came
                     status, printed, limit = self._recorded(command, folder, asked)
                 if status == 124:
-                    return [], f"ncu did not finish in {limit:.0f} s and was stopped"
+                    return [], f"ncu did not finish in {limit:.0f} s and was stopped", waited
                 report = folder / _REPORT
                 launches = self._read(report) if report.is_file() else []
         except OSError as error:
-            return [], f"ncu has no room to write its report: {error.strerror}"
+            return [], f"ncu has no room to write its report: {error.strerror}", waited
         if launches:
-            return launches, ""
+            return launches, "", waited
         note = trouble(printed, status)
         if note == DENIED:
             self._denied = note
-        return [], note
+        return [], note, waited
 
     def _recorded(
         self, command: Sequence[str], folder: Path, asked: _Asked
