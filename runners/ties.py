@@ -27,8 +27,8 @@ from runners.spec import Work
 # Moved inputs that the original is asked about: a tie goes either way in each of them.
 ASKED, MOVED, APART = 12, "t", 1000
 # Elements that may differ: of random inputs a share, of those that hold stretches of few numbers
-# beside random ones no more than happen by themselves.
-SHARE, FEW, FEW_SHARE = 1e-3, 3, 1e-5
+# beside random ones no more than happen by themselves: more where the stretches are of all kinds.
+SHARE, FEW, FEW_SHARE, MIXED_SHARE = 1e-3, 3, 1e-5, 2e-4
 # Small whole numbers and equal ones: what ties there is equal in any precision.
 _EXACT = frozenset({"equal", "integers"})
 _PARTLY = frozenset({"mixed", HALF_STEPS, SHUFFLED})
@@ -163,8 +163,10 @@ def _most(count: int, family: str, work: Work) -> int:
     """Return how many of so many elements may differ."""
     most = int(SHARE * count)
     repeats = any(init in _REPEATING for init, _ in _floats(work))
-    few = min(most, max(FEW, int(FEW_SHARE * count)))
-    return few if repeats or family.partition(TURNED)[0] in _PARTLY else most
+    base = family.partition(TURNED)[0]
+    share = MIXED_SHARE if base == "mixed" and not repeats else FEW_SHARE
+    few = min(most, max(FEW, int(share * count)))
+    return few if repeats or base in _PARTLY else most
 
 
 def _explained(answer: Answer, mine: Whole, theirs: Whole, others: Sequence[Whole]) -> bool:

@@ -27,7 +27,7 @@ from runners.stage import Findings, Limit, Suspect
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
-SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 5.0, 20.0
+SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 0.05, 20.0
 MANY_UNSEEN = (600, 120)
 # What knows of time is run again after pauses of so many seconds.
 PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
@@ -193,7 +193,7 @@ def shaken(
         if answers.of(c) is not None
         and c.family in SHAKEN_FAMILIES
         and weight(c) <= SHAKEN_ELEMENTS
-        and answers.patience(c) <= SHAKEN_PATIENCE
+        and answers.seconds(c) <= SHAKEN_PATIENCE
     ]
     # The declared and the largest ones have the most warps; small ones have absent lanes.
     fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))

@@ -10,6 +10,7 @@ import pytest
 
 from runners import answers, spec
 from runners.answers import Answers, Opened, Oracle
+from runners.contents import Combination
 from runners.oracle import combinations
 from runners.spec import BaselineFailure
 from tests.runners.test_judge import SCALE, _job
@@ -114,3 +115,14 @@ def test_an_original_that_hangs_on_a_declared_case_hangs_once(
         oracle.answers(job, {}, wanted, 60.0)
     assert "still running" in caught.value.message
     assert runs == 1
+
+
+def test_inputs_that_nobody_declared_may_take_longer(tmp_path: Path) -> None:
+    """They may be the worst there are for a right way of doing it."""
+    known = Answers(spec.parse(_job(SCALE)).work, tmp_path)
+    declared, other = (Combination({"n": 7.0}, family, 1) for family in ("declared", "equal"))
+    known.described = {declared.key: {"seconds": 1e-4}, other.key: {"seconds": 1e-4}}
+    assert known.patience(declared) == 2
+    assert known.patience(other) == 6
+    known.described[other.key]["seconds"] = 1.0
+    assert known.patience(other) == 30
