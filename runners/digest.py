@@ -106,6 +106,8 @@ class Digest:
         wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
         if combination.family == families.VAST:
             self._only_picks(gathered, wanted)
+        if combination.case.get(spec.MOVED) == spec.NONE:
+            self._stays_finite(gathered)
         moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
         outputs = [
             self._output(argument, gathered, moved, wanted, source)
@@ -141,6 +143,19 @@ class Digest:
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
                 )
+
+    def _stays_finite(self, gathered: Gathered) -> None:
+        """Raise where zero is no value for a parameter: something is divided by it."""
+        for argument in self.work.arguments:
+            one = argument.type.fields[0]
+            if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
+                continue
+            data = gathered.runs[0].outputs[argument.name]
+            found = to_float(values(data, argument.type, one), one.scalar)
+            left = left_alone(self.work, argument, gathered.combination, gathered.runs)
+            kept = slice(None) if left is None else ~np.repeat(left, one.lanes)
+            if not np.isfinite(found[kept]).all():
+                raise BaselineFailure(f"{argument.name} is not finite with a scalar of zero")
 
     def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
         """Raise where vast inputs are computed with: other ways to the same result overflow."""

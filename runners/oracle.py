@@ -28,7 +28,7 @@ from runners.fault import Fault
 from runners.gathered import Gathered
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Original
-from runners.spec import MOVED, BaselineFailure, Json, Work, moves
+from runners.spec import MOVED, NONE, BaselineFailure, Json, Work, moves
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
@@ -64,6 +64,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             Combination({**middle, MOVED: float(many)}, family, seed)
             for many in moves(work)
             for family in (families.DECLARED, "large")
+            if many != NONE
         ]
     if families.started(work):
         extra += [
@@ -91,6 +92,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra.append(Combination(middle, families.SIGNED, seed))
         if full and ordered[-1] is not middle and weight(ordered[-1]) <= LARGE:
             extra.append(Combination(ordered[-1], families.SIGNED, seed))
+    if NONE in moves(work) and not families.captured_work(work):
+        # There an original may divide by zero, and use what comes of it as an index.
+        extra.append(Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed))
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):

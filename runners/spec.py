@@ -24,7 +24,7 @@ Json = dict[str, Any]
 # What a case holds beside its variables where scalar arguments are others than declared: how many
 # of them (`scalar_values`). No variable can have this name.
 MOVED = "*"
-SOME, ALL = 1, 2
+SOME, ALL, NONE = 1, 2, 3
 
 
 class SpecError(Fault):
@@ -254,8 +254,9 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
 
     Where the case says so floats are others than declared: by a quarter less or a little
-    more, and with `ALL` those that are zero, too. Whole numbers are sizes and counts, which a
-    workload declares as variables if they vary: code made for the one that is declared is right.
+    more, and with `ALL` those that are zero, too; with `NONE` they are zero, and a half where they
+    were zero. Whole numbers are sizes and counts, which a workload declares as variables if they
+    vary: code made for the one that is declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
@@ -266,9 +267,15 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
     kinds += kinds[-1:] * len(numbers)
     return tuple(
-        number if kind != "f" else _part(argument.name, at, number) or 0.5 * (many == ALL)
+        number if kind != "f" else _moved(number, _part(argument.name, at, number), many)
         for at, (number, kind) in enumerate(zip(numbers, kinds, strict=False))
     )
+
+
+def _moved(number: float, part: float, many: int) -> float:
+    if many == NONE:
+        return 0.0 if number else 0.5
+    return part if number else 0.5 * (many == ALL)
 
 
 def _part(name: str, at: int, number: float) -> float:
@@ -282,12 +289,12 @@ def _part(name: str, at: int, number: float) -> float:
 
 
 def moves(work: Work) -> tuple[int, ...]:
-    """Return how scalar arguments can be moved at all: `SOME`, `ALL`, neither."""
+    """Return how scalar arguments can be moved at all: of `SOME`, `ALL` and `NONE`."""
     scalars = [a for a in work.arguments if not a.type.pointer]
     case = work.cases[0].values
     seen = [[scalar_values(a, case) for a in scalars]]
     found: list[int] = []
-    for many in (SOME, ALL):
+    for many in (SOME, ALL, NONE):
         values = [scalar_values(a, {**case, MOVED: many}) for a in scalars]
         if values not in seen:
             found.append(many)

@@ -269,7 +269,7 @@ def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
 
 
 def test_scalars_are_moved_to_values_of_their_kind() -> None:
-    """Floats by a quarter or more, zeros with all; whole numbers not."""
+    """Floats by a quarter or more, zeros with all, to zero with none; whole numbers not."""
 
     def scalar(kind: str, value: str) -> dict[str, str]:
         return {"name": "s", "type": kind, "value": value}
@@ -289,7 +289,8 @@ def test_scalars_are_moved_to_values_of_their_kind() -> None:
     low, high, none = moved("float3", "{-3, 3, 0}", spec.ALL)
     assert low + high != 0
     assert none == 0.5
-    for value, found in (("2.5", (1,)), ("0", (2,)), ("n", (1,))):
+    assert moved("float3", "{-3, 3, 0}", spec.NONE) == (0, 0, 0.5)
+    for value, found in (("2.5", (1, 3)), ("0", (2,)), ("n", (1, 3))):
         assert spec.moves(_work(_pointer(), scalar("float", value), n=50)) == found
     assert spec.moves(_work(_pointer(), scalar("int", "3"), n=50)) == ()
 

@@ -1,8 +1,8 @@
-"""Near the end of a type's range only what chooses among its inputs is held to its results."""
+"""Near the ends of what a kernel is for, not every result of the original is held against others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from runners import spec
 from runners.bench import Damage, Run
 from runners.contents import Combination, Contents
 from runners.digest import Digest
-from runners.families import VAST
+from runners.families import DECLARED, VAST
 from runners.gathered import Gathered
 from runners.picked import picked
 from runners.spec import BaselineFailure
@@ -35,7 +35,9 @@ def test_what_was_chosen_is_told_from_what_was_computed() -> None:
     assert not picked(np.array([]), given, None)
 
 
-def _digested(folder: Path, original: Callable[[Floats], Floats]) -> str:
+def _digested(
+    folder: Path, original: Callable[[Floats], Floats], moved: Mapping[str, float] | None = None
+) -> str:
     """Return what a digest says of runs that gave `original` of each row; raises as it does."""
     arguments = [
         {"name": "x", "type": "const float*", "shape": "rows*cols", "init": "normal"},
@@ -53,7 +55,8 @@ def _digested(folder: Path, original: Callable[[Floats], Floats]) -> str:
         "launch": {"grid": ["rows"], "block": ["32"]},
     }
     work = spec.parse({"kernel": kernel, "baseline": kernel, "workload": workload}).work
-    contents, combination = Contents(work), Combination(case, VAST, 1)
+    contents = Contents(work)
+    combination = Combination(moved or case, DECLARED if moved else VAST, 1)
     x = contents.of(combination)["x"].view(np.float32).astype(np.float64).reshape(ROWS, COLUMNS)
     with np.errstate(all="ignore"):
         wide = original(x)
@@ -84,3 +87,10 @@ def test_vast_numbers_are_not_computed_with(
     """Other ways to the same result, as good as these, overflow elsewhere."""
     with pytest.raises(BaselineFailure):
         _digested(tmp_path, computed)
+
+
+def test_a_zero_that_is_divided_by_is_no_value_for_a_scalar(tmp_path: Path) -> None:
+    zero = {"rows": float(ROWS), "cols": float(COLUMNS), spec.MOVED: float(spec.NONE)}
+    assert _digested(tmp_path, lambda x: x[:, 0] * x.dtype.type(0), zero) == "ok"
+    with pytest.raises(BaselineFailure):
+        _digested(tmp_path, lambda x: x[:, 0] / x.dtype.type(0), zero)
