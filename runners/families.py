@@ -552,14 +552,14 @@ def sizes(
                 left -= 1
         for name in _movable(work, top)[:MOST_LONG]:
             value = max(int(case.values.get(name, 0)) for case in fit)
-            few = {
-                k: min(v, FEW) if k in _movable(work, base) else v for k, v in base.values.items()
-            }
             for long in _far_beyond(value):
-                tried = [{**base.values, name: long}, {**few, name: long}]
+                tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
                 if value <= SMALL:
-                    tried.insert(0, {**top.values, name: long})
-                any(take(changed, most_elements) for changed in tried)
+                    # As large as they may be, or all but one: it may be a length that is looked
+                    # back over, and several blocks of it are wanted.
+                    others = [k for k in _movable(work, top) if top.values[k] > SMALL]
+                    tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
+                any(take({**values, name: long}, most_elements) for values in tried)
     return tuple(found)
 
 
@@ -570,6 +570,11 @@ LONG, MOST_LONG, FEW = 4096, 6, 9.0
 SMALL, ROOM = 16, 64
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
+
+
+def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:
+    movable = _movable(work, case)
+    return {k: min(v, limit) if k in movable else v for k, v in case.values.items()}
 
 
 def _far_beyond(value: int) -> tuple[float, ...]:
@@ -591,7 +596,8 @@ def _movable(work: Work, case: CaseSpec) -> list[str]:
 def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str, float]]:
     """Yield neighbours of a large case, all variables at a time and one at a time.
 
-    The nearest odd sizes, odd multiples of 64, sizes a little and half as large again, primes.
+    The nearest odd sizes, odd multiples of 64, one less than multiples of 128, sizes a little and
+    half as large again, primes.
     """
 
     def every(change: Callable[[int], int]) -> dict[str, float]:
@@ -601,6 +607,8 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
     yield every(lambda v: (v + v // 9 + 1) | 1)
     # Whole warps of halves, and not whole blocks of them: odd sizes alone leave those out.
     yield every(lambda v: v if v <= SMALL else v // 128 * 128 + 192)
+    # One short of whole blocks, so that words of 32 are whole but for their last bit.
+    yield every(lambda v: v if v <= SMALL else v | 127)
     for step in (1, -1):
         for name in names:
             yield {**values, name: values[name] + step}

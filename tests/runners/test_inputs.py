@@ -316,6 +316,12 @@ def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     assert {"rows": 9.0, "cols": 4101.0} in found
     taps = _work(_pointer(shape="n+taps"), n=3000, taps=4)
     assert {"n": 3000.0, "taps": 69.0} in [c.values for c in families.sizes(taps, 4, large=2)]
+    # Where nine columns are too many, two; and a filter looks back over several blocks of a line.
+    two = _work(_pointer(shape="2*rows*cols"), rows=20000, cols=300)
+    assert {"rows": 65540.0, "cols": 2.0} in [c.values for c in families.sizes(two, 4, large=2)]
+    lines = _work(_pointer(shape="rows*len+taps"), rows=300, len=6000, taps=4)
+    found = [case.values for case in families.sizes(lines, 4, large=2)]
+    assert {"rows": 9.0, "len": 6000.0, "taps": 69.0} in found
     # What is longer already needs nothing more.
     long = _work(_pointer(shape="n"), n=100000)
     assert max(c.values["n"] for c in families.sizes(long, 4, large=2)) == 200001
@@ -352,6 +358,13 @@ def test_some_sizes_are_whole_warps_but_no_whole_blocks() -> None:
     work = _work(_pointer(shape="rows*width"), rows=9, width=1536)
     found = [case.values for case in families.sizes(work, 4, large=4)]
     assert {"rows": 9.0, "width": 1728.0} in found
+
+
+def test_some_sizes_are_one_short_of_whole_words() -> None:
+    """Words taken four at a time, the last of which is not whole, are met at no multiple of 32."""
+    work = _work(_pointer(shape="n*bits"), n=500, bits=940)
+    found = [case.values for case in families.sizes(work, 4, large=4)]
+    assert {"n": 511.0, "bits": 1023.0} in found
 
 
 def test_small_variables_are_moved_beside_large_ones() -> None:
