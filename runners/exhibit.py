@@ -29,13 +29,13 @@ def cut(got: Storage, answer: Answer) -> Json | None:
     only = answer.type.scalar
     if only is None or only.name not in _WORDS or answer.untouched is not None:
         return None
-    size = answer.type.size
+    size, lanes = answer.type.size, answer.type.fields[0].lanes
     count = len(answer.want) // size
     if answer.unordered and count > WHOLE:
         return None
     start, end = 0, count
     if not answer.unordered:
-        at = _worst(got, answer)
+        at = _worst(got, answer) // lanes
         start = max(0, min(at - WIDTH // 2, count - WIDTH))
         end = min(count, start + WIDTH)
     budget = answer.budgets[0]
@@ -48,7 +48,7 @@ def cut(got: Storage, answer: Answer) -> Json | None:
         "unordered": answer.unordered,
         "lenient": answer.lenient,
         "spreads": answer.spreads,
-        **_odd(answer, start, end),
+        **_odd(answer, start * lanes, end * lanes),
     }
 
 

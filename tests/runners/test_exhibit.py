@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -57,3 +58,13 @@ def test_integers_and_values_in_any_order_are_kept_too() -> None:
     assert not passes(cut(turned, plain) or {})
     many = np.zeros(10_000, np.int32).view(np.uint8)
     assert cut(many, Answer("y", parse("int*"), many, (None,), unordered=True)) is None
+
+
+def test_of_pairs_the_ones_around_the_worst_are_kept() -> None:
+    """Elements are counted in pairs, and so are the places that are kept."""
+    want = np.random.default_rng(1).standard_normal(4000).astype(np.float32)
+    got = want.copy()
+    got[411] += 0.01
+    found = cut(got.view(np.uint8), dataclasses.replace(_answer(want), type=parse("float2*")))
+    assert found is not None
+    assert not passes(json.loads(json.dumps(found)))
