@@ -3,8 +3,9 @@
 Its four tools watch the candidate on small cases in processes of their own, side by side. What
 they find decides only where it is a fault in any program: an access outside an allocation, a
 barrier that not all threads reach. A race or a read of unwritten memory may be harmless, and is
-held against a candidate only when the original has nothing of the kind. A tool that is missing,
-or that does not end in time, says nothing.
+held against a candidate only when the original has nothing of the kind, and a race not where warps
+hand data over by named barriers at which some only arrive: racecheck does not follow those. A tool
+that is missing, or that does not end in time, says nothing.
 
 Messages: Compute Sanitizer User Manual 2025.3, "Memcheck", "Racecheck", "Initcheck", "Synccheck".
 """
@@ -42,6 +43,9 @@ _FOUND = re.compile(
     r"Divergent|Address|Malloc|Out-of-range|Stack|Access|Unused).*)$",
     re.MULTILINE,
 )
+# A barrier at which some threads arrive and only others wait: one part of a block makes what the
+# other part uses. Racecheck reported a race between what such a barrier keeps apart.
+_ARRIVES = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.arrive\b")
 _PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda/bin")
 
 
@@ -78,6 +82,15 @@ def blames(tool: str, mine: int | None, theirs: int | None) -> bool:
     return bool(mine) and (theirs == 0 or (theirs is None and anywhere))
 
 
+def follows(tool: str, source: str) -> bool:
+    """Tell whether a tool understands what a source waits by.
+
+    >>> follows("racecheck", 'asm("bar.arrive 1, 256;");'), follows("racecheck", "__syncthreads();")
+    (False, True)
+    """
+    return tool != "racecheck" or _ARRIVES.search(source) is None
+
+
 class Sanitizer:
     """Watches candidates, and originals where a candidate is at fault. Starts nothing by itself."""
 
@@ -92,7 +105,12 @@ class Sanitizer:
         """Return what the tools say of a request's candidate, and whether it is to be blamed."""
         found = self.examine(request, job, request["candidate"], combinations, seconds)
         return [
-            (one, bool(one.errors) and self._blames(one, request, job, combinations, seconds))
+            (
+                one,
+                bool(one.errors)
+                and follows(one.tool, job.kernel.source)
+                and self._blames(one, request, job, combinations, seconds),
+            )
             for one in found
         ]
 

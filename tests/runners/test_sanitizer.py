@@ -65,7 +65,7 @@ print(f"========= ERROR SUMMARY: {{said}} errors")
 
 
 def _found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: Any, theirs: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: Any, theirs: Any, text: str = ""
 ) -> dict[str, tuple[int | None, bool]]:
     said = tmp_path / "said.json"
     said.write_text(json.dumps({"mine": mine, "theirs": theirs}))
@@ -74,6 +74,7 @@ def _found(
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(sanitizer, "command", lambda: str(program))
     data = _job(SCALE)
+    data["kernel"] = {**data["kernel"], "source": text + data["kernel"]["source"]}
     request = {"job": data, "candidate": {"path": "mine"}, "baseline": {"path": "theirs"}}
     job = spec.parse(data)
     combinations = [Combination({"n": 7.0}, "declared", 5)]
@@ -94,6 +95,17 @@ def test_errors_that_the_original_has_too_are_not_held_against_a_candidate(
         "initcheck": (0, False),
         "synccheck": (0, False),
     }
+
+
+def test_a_race_is_not_seen_where_warps_hand_over_by_arriving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Racecheck does not follow named barriers at which some threads do not wait; memcheck does."""
+    text = '__device__ void tell() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }\n'
+    mine = {"memcheck": 1, "racecheck": 2}
+    found = _found(tmp_path, monkeypatch, mine, {"memcheck": 0, "racecheck": 0}, text)
+    assert found["racecheck"] == (2, False)
+    assert found["memcheck"] == (1, True)
 
 
 def test_a_tool_that_does_not_run_says_nothing(
