@@ -6,6 +6,7 @@ every run is followed by a check of guards and inputs. Expected answers never co
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -29,6 +30,8 @@ KEPT_BYTES = 6 << 30
 _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 # Work that outlives the stream it was queued on by more than this was left behind.
 LATE_US = 200.0
+# By how much other streams are held up, each time and how often; and inputs, on the null stream.
+HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
 # Share of the runs behind one of the same case that are made where that one was.
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
 # Contents on the device that are compared with what was uploaded.
@@ -59,12 +62,16 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Outputs of one run as bytes by argument name, with the poison they were full of before."""
+    """Outputs of one run as bytes by argument name, with the poison they were full of before.
+
+    `strays` is how much host code queued on streams other than the null stream, where that is seen.
+    """
 
     outputs: dict[str, Storage]
     damage: Damage
     late_us: float
     poison: int
+    strays: int = 0
 
 
 @dataclass(slots=True)
@@ -257,18 +264,22 @@ class Bench:
         seconds: float = 10.0,
         poison: int | None = None,
         again: bool = False,
+        held: bool = False,
+        late: bool = False,
     ) -> Run:
         """Run once in a fresh world.
 
         `nan` poisons with NaN instead of random bytes; `beside` keeps half of the multiprocessors
         busy with something else at first. With `again` the last run is at times made once more
         before, if that was of the same case, and this one right behind it: other contents come to
-        the same addresses, and shared memory is as that one left it. Raises the errors of
-        `runners.gpu`.
+        the same addresses, and shared memory is as that one left it. Of host code that uses streams
+        of its own, `held` holds up what it queues there, so that what was not waited for is not
+        done; `late` has the null stream bring the inputs only when it has been called, so that what
+        does not wait for that stream finds none. Raises the errors of `runners.gpu`.
         """
         scene = self.scene(combination, VERIFY_GUARD)
         layout = scene.layout
-        before = self._before(launchable, combination) if again else None
+        before = self._before(launchable, combination) if again and not late else None
         base = self._place(layout.stride) if before is None or self._last is None else self._last[2]
         self._last = (launchable, combination, base)
         zeros = self.zeros(len(layout.segments))
@@ -276,6 +287,13 @@ class Bench:
             poison = NAN_POISON if nan else int(self._rng.integers(0, 2**62))
         bound = launchable.bind(combination.case, layout.addresses(base))
         launchable.begins()
+        streams = launchable.streams
+        if streams is not None:
+            streams.strays()
+        if late:
+            self.gpu.upload(base, np.full(layout.stride, 0xFF, np.uint8))
+            self.gpu.upload(self._damage, _DAMAGE)
+            self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", LATE_INPUTS_NS, self._sink))
         if before is None:
             self.restore(scene, base, 1, zeros, poison)
             self.dirty()
@@ -285,26 +303,31 @@ class Bench:
             bound()
             self.gpu.synchronize(seconds)
             self.gpu.upload(base, self._image(layout, combination, poison))
-        self.gpu.upload(self._damage, _DAMAGE)
+        if not late:
+            self.gpu.upload(self._damage, _DAMAGE)
         if beside:
             # Host code may have streams of its own: there the device is kept full for long, so
             # that what was left on one of them is not done when the null stream is.
             sms = int(self.gpu.facts["sms"])
             busy = (2_000_000, 2 * sms - 6) if launchable.hosted else (60_000, sms * 2 // 3)
             self.gpu.beside(busy[0], max(1, busy[1]))
-        bound()
+        with streams.held(HELD_US, MOST_HELD) if streams and held else contextlib.nullcontext():
+            bound()
         outputs = {}
         if launchable.hosted:
             # Results have to be there when the null stream is done, not when the device is.
             self.gpu.settle(seconds)
             outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
-        late = self.gpu.synchronize(seconds)
+        behind = self.gpu.synchronize(seconds)
         self.check(scene, base, 1, zeros, poison, self._damage)
         counts = self.gpu.download(self._damage, 24).view(np.uint64)
         for b in layout.written:
             if b.name not in outputs:
                 outputs[b.name] = self.gpu.download(base + b.offset, b.size)
-        return Run(outputs, damage(layout, counts), 0.0 if beside else late, poison)
+        # Under delays what is queued behind the results, as memory that is given back, is late.
+        behind = 0.0 if beside or held or late else behind
+        strays = streams.strays() if streams is not None else 0
+        return Run(outputs, damage(layout, counts), behind, poison, strays)
 
 
 def _total(data: Storage) -> int:

@@ -31,7 +31,8 @@ class Launchable(Protocol):
     """What is verified and timed.
 
     `hosted` tells that host code of its own launches it, which may use streams of its own;
-    `retained` is what it keeps on the device between launches, where that can be seen.
+    `retained` is what it keeps on the device between launches, where that can be seen; `streams`
+    sees what it queues on streams of its own, where there is something that does.
     """
 
     @property
@@ -42,6 +43,11 @@ class Launchable(Protocol):
     @property
     def retained(self) -> Retained | None:
         """Return what it keeps between launches."""
+        ...
+
+    @property
+    def streams(self) -> Allocations | None:
+        """Return what sees its streams."""
         ...
 
     def begins(self) -> None:
@@ -105,6 +111,7 @@ class KernelLaunchable:
     """A `__global__` function of a cubin under a launch geometry."""
 
     hosted = False
+    streams = None
 
     def __init__(
         self,
@@ -167,7 +174,7 @@ class EntryLaunchable:
         allocations: Allocations | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
-        self._allocations = allocations
+        self._allocations = self.streams = allocations
         self._owner = allocations.owner() if allocations else 0
         code = Path(str(artifact.get("cubin") or ""))
         image = code.read_bytes() if code.is_file() else b""

@@ -1,13 +1,15 @@
-"""Device memory that host code allocates for itself, counted inside its process.
+"""What host code allocates for itself, and what it queues on streams of its own.
 
-A library of ours, built once with the host's compiler, takes the runtime's allocating functions'
-place for code that is loaded after it. What a library such as cuBLAS allocates through the driver
-is not seen.
+A library of ours, built once with the host's compiler, takes the place of some of the runtime's
+functions for code that is loaded after it. What a library such as cuBLAS does through the driver is
+not seen.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+from collections.abc import Iterator
 from pathlib import Path
 
 from runners import native
@@ -37,6 +39,10 @@ class Allocations:
         self._library.optiml_allocates.restype = None
         self._library.optiml_allocated.argtypes = [ctypes.c_int64]
         self._library.optiml_allocated.restype = ctypes.c_uint64
+        self._library.optiml_strays.argtypes = []
+        self._library.optiml_strays.restype = ctypes.c_uint64
+        self._library.optiml_hold.argtypes = [ctypes.c_int64, ctypes.c_int64]
+        self._library.optiml_hold.restype = None
         self._owners = 0
 
     def owner(self) -> int:
@@ -51,3 +57,16 @@ class Allocations:
     def most(self, owner: int) -> int:
         """Return the most bytes somebody held at once."""
         return int(self._library.optiml_allocated(owner))
+
+    def strays(self) -> int:
+        """Return how much was queued on other streams than the null stream since the last look."""
+        return int(self._library.optiml_strays())
+
+    @contextlib.contextmanager
+    def held(self, microseconds: int, most: int) -> Iterator[None]:
+        """Hold up each of the next `most` things that are queued on other streams meanwhile."""
+        self._library.optiml_hold(microseconds, most)
+        try:
+            yield
+        finally:
+            self._library.optiml_hold(0, 0)

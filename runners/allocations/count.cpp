@@ -2,15 +2,16 @@
 //
 // Loaded into a process with global symbols before the code that is counted, so that its calls end
 // here and go on to the runtime. Nothing is changed but the count.
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 
+#include "runtime.h"
+
 namespace {
 
+using optiml::call;
 using Stream = void *;
 using Pool = void *;
 
@@ -26,25 +27,6 @@ std::mutex lock;
 std::map<void *, Held> held;
 std::map<int64_t, Sum> sums;
 int64_t owner = 0;
-
-// The runtime that is loaded already, by the name its callers were linked with.
-void *runtime() {
-  static void *const found = [] {
-    for (const char *name : {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"})
-      if (void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return handle;
-    return static_cast<void *>(nullptr);
-  }();
-  return found;
-}
-
-constexpr int kNotSupported = 801;  // cudaErrorNotSupported
-
-template <typename Function, typename... Arguments>
-int call(const char *name, Arguments... arguments) {
-  void *const library = runtime();
-  void *const found = dlsym(library ? library : RTLD_NEXT, name);
-  return found ? reinterpret_cast<Function>(found)(arguments...) : kNotSupported;
-}
 
 int counted(int code, void **pointer, size_t bytes) {
   if (code != 0 || pointer == nullptr || *pointer == nullptr) return code;

@@ -24,6 +24,7 @@ class Numpy:
 
     hosted = False
     retained = None
+    streams = None
 
     def __init__(self, gpu: HostGpu, wrong_after: int = 10**9, stray: int | None = None) -> None:
         self.gpu, self.wrong_after, self.stray, self.calls = gpu, wrong_after, stray, 0
