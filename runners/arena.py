@@ -23,6 +23,7 @@ ALIGN = 256  # what cudaMalloc promises; vectorized code may rely on it
 GUARD, INPUT, INOUT, OUTPUT = range(4)
 _KINDS = {"input": INPUT, "inout": INOUT, "output": OUTPUT}
 MASTER_ALIGN = 256
+LEAST_PLACE, MOST_PLACE = 256 << 10, 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +92,30 @@ def guard_size(size: int, most: int) -> int:
 
 
 def plan(
-    work: Work, case: Mapping[str, float], most_guard: int, *, promoted: bool = False
+    work: Work,
+    case: Mapping[str, float],
+    most_guard: int,
+    *,
+    promoted: bool = False,
+    places: bool = False,
 ) -> Layout:
-    """Lay out the buffers of a case. `promoted` gives every float the room of a double."""
+    """Lay out the buffers of a case. `promoted` gives every float the room of a double.
+
+    With `places` buffers of different cases lie at the same offsets as far as they may: each up to
+    `MOST_PLACE` has `LEAST_PLACE` bytes or a power of two to itself, and leaves the rest as guard.
+    """
     rows: list[tuple[int, int, int, int]] = []
     buffers: list[Buffer] = []
-    at = source = 0
+    at = free = source = last = 0
     for argument in work.arguments:
         if not argument.type.pointer:
             continue
         kind = cuda_types.promote(argument.type) if promoted else argument.type
         size = argument.elements(case) * kind.size
-        start = _round(at + guard_size(size, most_guard), ALIGN)
+        room = size
+        if places and 0 < size <= MOST_PLACE:
+            room = max(LEAST_PLACE, 1 << (size - 1).bit_length())
+        start = _round(free + guard_size(room, most_guard), ALIGN)
         rows.append((at, start - at, 0, GUARD))
         role = _KINDS[argument.role]
         segment = len(rows)
@@ -110,11 +123,10 @@ def plan(
         buffers.append(
             Buffer(argument.name, kind, role, segment, start, size, source, rotatable(argument))
         )
-        at = start + size
+        at, free, last = start + size, start + room, max(last, room)
         if role != OUTPUT:
             source += _round(size + 16, MASTER_ALIGN)
-    last = max((b.size for b in buffers), default=0)
-    end = _round(at + guard_size(last, most_guard), ALIGN)
+    end = _round(free + guard_size(last, most_guard), ALIGN)
     rows.append((at, end - at, 0, GUARD))
     return Layout(tuple(buffers), np.array(rows, np.uint64).reshape(-1, 4), end, max(source, 256))
 

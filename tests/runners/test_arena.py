@@ -45,6 +45,29 @@ def test_buffers_lie_between_guards_and_are_aligned() -> None:
     assert kinds == [arena.GUARD, arena.INPUT, arena.GUARD, arena.OUTPUT, arena.GUARD]
 
 
+def test_buffers_of_several_sizes_have_places_in_common() -> None:
+    """Small ones all, larger ones up to a power of two; every byte belongs to one segment."""
+    work = _work([BYTES, OUT, {**BYTES, "name": "c"}], n=1)
+    bands = 1 << 20
+
+    def planned(n: int) -> arena.Layout:
+        layout = arena.plan(work, {"n": n}, bands, places=True)
+        at = 0
+        for offset, size, _, _kind in layout.segments.tolist():
+            assert offset == at
+            at += size
+        assert at == layout.stride
+        assert [b.size for b in layout.buffers] == [n, 4 * n, n]
+        return layout
+
+    few, more, many = planned(3), planned(60_000), planned(1_000_000)
+    assert few.addresses(0) == more.addresses(0) != many.addresses(0)
+    assert few.stride == more.stride
+    assert planned(1_048_576).addresses(0) == many.addresses(0)
+    apart = [arena.plan(work, {"n": n}, bands).addresses(0) for n in (3, 60_000)]
+    assert apart[0] != apart[1]
+
+
 def test_an_empty_buffer_still_has_guards() -> None:
     """A case of size zero is laid out without overlap."""
     layout = arena.plan(_work([BYTES, OUT], n=0), {"n": 0}, 4096)
