@@ -219,7 +219,11 @@ def shaken(
 def small(
     job: JobSpec, answers: Answers, wanted: Sequence[Combination], most: int = 3
 ) -> list[Combination]:
-    """Choose combinations that a tool a thousand times slower can look at, the declared first."""
+    """Choose combinations that a tool a thousand times slower can look at, the declared first.
+
+    The last of them is the one with most sizes that are multiples of 32: an access past the end
+    that is made where nothing is left over is made there only.
+    """
 
     def weight(combination: Combination) -> int:
         case = combination.case
@@ -231,7 +235,14 @@ def small(
         if c.family == DECLARED and weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None
     ]
     fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))
-    return fit[:most]
+
+    def whole(combination: Combination) -> int:
+        return sum(value > 0 and value % 32 == 0 for value in combination.case.values())
+
+    if not fit:
+        return []
+    *first, last = fit[:most]
+    return [*first, max([last, *fit[most:]], key=whole)]
 
 
 def remembered(

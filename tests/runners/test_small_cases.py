@@ -1,0 +1,38 @@
+"""Which runs compute-sanitizer looks at."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from runners import spec, verify
+from runners.answers import Answers
+from runners.contents import Combination
+from tests.runners.test_judge import SCALE, _job
+
+
+class _All:
+    """Answers to everything but what is `unknown`."""
+
+    def __init__(self, *unknown: float) -> None:
+        self._unknown = unknown
+
+    def of(self, combination: Combination) -> object:
+        return None if combination.case["n"] in self._unknown else {}
+
+
+def _chosen(sizes: list[float], *unknown: float) -> list[float]:
+    job = spec.parse(_job(SCALE))
+    wanted = [Combination({"n": n}, "declared", 1) for n in sizes]
+    found = verify.small(job, cast("Answers", _All(*unknown)), wanted)
+    return [combination.case["n"] for combination in found]
+
+
+def test_the_declared_and_the_largest_and_one_where_nothing_is_left_over() -> None:
+    """The heaviest of those that may be; last one of whole words, where there is any."""
+    # 7 is declared.
+    sizes = [7.0, 1001.0, 64.0, 501.0, 999.0, 96.0]
+    assert _chosen(sizes) == [7.0, 1001.0, 96.0]
+    assert _chosen(sizes, 96.0) == [7.0, 1001.0, 64.0]
+    assert _chosen([7.0, 1001.0, 501.0, 999.0]) == [7.0, 1001.0, 999.0]
+    assert _chosen([1024.0, 1e9]) == [1024.0]
+    assert _chosen([]) == []
