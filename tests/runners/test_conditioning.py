@@ -36,9 +36,9 @@ IN_LANES = """
     m = part[0];
 """
 IN_PAIRS = """
-    float part[4096] = {0};
+    float part[8192] = {0};
     for (int c = 0; c < cols; ++c) part[c] = in[c];
-    for (int w = 2048; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
+    for (int w = 4096; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
     m = part[0];
 """
 WORK = {
