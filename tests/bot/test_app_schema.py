@@ -63,6 +63,8 @@ def test_whatever_is_sent_is_answered_as_the_document_says(
     send()
 
 
+# The app's own threads draw at random, too: how long they wait before they ask once more.
+@pytest.mark.filterwarnings("ignore::hypothesis.errors.HypothesisDeprecationWarning")
 def test_whatever_is_signed_is_accepted_or_refused_and_never_fails(bot: house.Bot) -> None:
     values = st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=20),
