@@ -46,6 +46,7 @@ _FOUND = re.compile(
 # A barrier at which some threads arrive and only others wait: one part of a block makes what the
 # other part uses. Racecheck reported a race between what such a barrier keeps apart.
 _ARRIVES = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.arrive\b")
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda/bin")
 
 
@@ -87,8 +88,13 @@ def follows(tool: str, source: str) -> bool:
 
     >>> follows("racecheck", 'asm("bar.arrive 1, 256;");'), follows("racecheck", "__syncthreads();")
     (False, True)
+    >>> follows("racecheck", "// bar.arrive")
+    True
     """
-    return tool != "racecheck" or _ARRIVES.search(source) is None
+    if tool != "racecheck":
+        return True
+    strings = (word for word in _COMMENT.findall(source) if word.startswith('"'))
+    return not any(_ARRIVES.search(word) for word in strings)
 
 
 class Sanitizer:
