@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,22 +123,27 @@ class Digest:
             "outputs": outputs,
         }
 
-    def _keeps_in_range(self, gathered: Gathered) -> None:
-        """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
-        combination = gathered.combination
-        if combination.family in {families.DECLARED, *families.NOT_FINITE}:
-            return
+    def _floats(
+        self, gathered: Gathered
+    ) -> Iterator[tuple[Argument, Field, slice | Marks, Floats]]:
+        """Yield each output of plain floats, which of its elements were written, and these."""
         for argument in self.work.arguments:
             one = argument.type.fields[0]
             if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
                 continue
-            data = gathered.runs[0].outputs[argument.name]
-            wide = np.abs(to_float(values(data, argument.type, one), one.scalar))
-            left = left_alone(self.work, argument, combination, gathered.runs)
-            if left is not None:
-                wide = wide[~np.repeat(left, one.lanes)]
+            first = gathered.runs[0].outputs[argument.name]
+            found = to_float(values(first, argument.type, one), one.scalar)
+            left = left_alone(self.work, argument, gathered.combination, gathered.runs)
+            kept = slice(None) if left is None else ~np.repeat(left, one.lanes)
+            yield argument, one, kept, found[kept]
+
+    def _keeps_in_range(self, gathered: Gathered) -> None:
+        """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
+        if gathered.combination.family in {families.DECLARED, *families.NOT_FINITE}:
+            return
+        for argument, one, _, found in self._floats(gathered):
             # Infinities alone are logarithms of zero and the like.
-            largest = float(wide[np.isfinite(wide)].max(initial=0.0))
+            largest = float(np.abs(found[np.isfinite(found)]).max(initial=0.0))
             if largest > RANGE.get(one.scalar.name, math.inf):
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
@@ -146,21 +151,13 @@ class Digest:
 
     def _stays_finite(self, gathered: Gathered) -> None:
         """Raise where zero is no value for a parameter: something is divided by it."""
-        for argument in self.work.arguments:
-            one = argument.type.fields[0]
-            if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
-                continue
-            data = gathered.runs[0].outputs[argument.name]
-            found = to_float(values(data, argument.type, one), one.scalar)
-            left = left_alone(self.work, argument, gathered.combination, gathered.runs)
-            kept = slice(None) if left is None else ~np.repeat(left, one.lanes)
-            if not np.isfinite(found[kept]).all():
+        for argument, _, _, found in self._floats(gathered):
+            if not np.isfinite(found).all():
                 raise BaselineFailure(f"{argument.name} is not finite with a scalar of zero")
 
     def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
         """Raise where vast inputs are computed with: other ways to the same result overflow."""
-        combination, seen = gathered.combination, False
-        arrays = self.contents.of(combination)
+        arrays, seen = self.contents.of(gathered.combination), False
         given = [
             to_float(values(arrays[a.name], a.type, one), one.scalar)
             for a in self.work.arguments
@@ -168,19 +165,12 @@ class Digest:
             for one in a.type.fields
             if one.scalar.kind == "f"
         ]
-        for argument in self.work.arguments:
-            one = argument.type.fields[0]
-            if not argument.written or one.scalar.kind != "f" or argument.type.scalar is None:
-                continue
-            data = gathered.runs[0].outputs[argument.name]
-            found = to_float(values(data, argument.type, one), one.scalar)
-            left = left_alone(self.work, argument, combination, gathered.runs)
-            kept = slice(None) if left is None else ~np.repeat(left, one.lanes)
+        for argument, one, kept, found in self._floats(gathered):
             exact = wanted.get(argument.name)
             if exact is not None:
                 rounded = from_float(np.asarray(exact, np.float64), one.scalar)
                 exact = to_float(rounded, one.scalar)[kept]
-            if not picked(found[kept], np.concatenate(given), exact):
+            if not picked(found, np.concatenate(given), exact):
                 raise BaselineFailure(f"{argument.name} is computed there, and not chosen")
             seen = True
         if not seen:
