@@ -291,8 +291,8 @@ class Bench:
         if streams is not None:
             streams.strays()
         if late:
-            self.gpu.upload(base, np.full(layout.stride, 0xFF, np.uint8))
-            self.gpu.upload(self._damage, _DAMAGE)
+            self.gpu.fill(base, 0xFFFFFFFF, layout.stride // 4)
+            self.gpu.upload(self._damage, _DAMAGE)  # which waits for that
             self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", LATE_INPUTS_NS, self._sink))
         if before is None:
             self.restore(scene, base, 1, zeros, poison)
