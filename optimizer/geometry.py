@@ -209,11 +209,18 @@ def whole_warps(source: Source, fn: Function) -> tuple[Replacement, ...] | None:
                 return None
             continue
         text = _texts(launch.block, launch.block_variable)[0]
-        plain = text.replace(".", "").replace("_", "").isalnum()
-        edits[launch.block_span] = (
-            f"({text if plain else f'({text})'} + {_WARP - 1}) / {_WARP} * {_WARP}"
-        )
+        edits[launch.block_span] = f"{warps_of(text)} * {_WARP}"
     return tuple((*at, new) for at, new in edits.items())
+
+
+def warps_of(size: str) -> str:
+    """Return the warps of a block of a size, rounded up.
+
+    >>> warps_of("block.x"), warps_of("a + b")
+    ('(block.x + 31) / 32', '((a + b) + 31) / 32')
+    """
+    plain = size.replace(".", "").replace("_", "").isalnum()
+    return f"({size if plain else f'({size})'} + {_WARP - 1}) / {_WARP}"
 
 
 def transposed(kernel: Kernel, source: Source, fn: Function) -> Geometry | None:
@@ -276,7 +283,7 @@ def _of_workload(kernel: Kernel, changes: Mapping[str, Change]) -> Geometry | No
     return Geometry((), replace(launch, grid=tuple(texts)))
 
 
-def times(factor: int) -> Change:
+def times(factor: int | str) -> Change:
     """Return the change that multiplies an extent.
 
     >>> times(32)("n"), times(32)("(n + 255) / 256")

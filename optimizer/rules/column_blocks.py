@@ -8,7 +8,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from optimizer.functions import Function, Guard
-from optimizer.geometry import Change, Geometry, block_extents, is_flat, regrid, times
+from optimizer.geometry import Geometry, block_extents, is_flat, regrid, times, warps_of
 from optimizer.loops import Loop
 from optimizer.model import Edit, Finding, Kernel
 from optimizer.rules.opening import CLOSE, OPEN, names_apart, without_marks
@@ -115,30 +115,19 @@ def _warps(source: Source, fn: Function, plan: RowPlan) -> str | None:
         return None
     variable, text = sizes.pop()
     size = f"{variable}.x" if variable else text
-    plain = size.replace(".", "").replace("_", "").isalnum()
-    return f"(({size if plain else f'({size})'} + {_WARP - 1}) / {_WARP})"
+    return f"({warps_of(size)})"
 
 
 def _reshaped(
     kernel: Kernel, source: Source, fn: Function, threads: int, warps: str
 ) -> Geometry | None:
-    geometry = regrid(
-        kernel, source, fn, {"x": times(int(warps)) if warps.isdigit() else _by(warps)}
-    )
+    geometry = regrid(kernel, source, fn, {"x": times(warps)})
     if geometry is None:
         return None
     if geometry.launch is not None:
         return Geometry((), replace(geometry.launch, block=(str(threads),)))
     blocks = {lc.block_span: str(threads) for lc in source.launches_of(fn.name)}
     return Geometry((*geometry.edits, *((*at, new) for at, new in blocks.items())))
-
-
-def _by(factor: str) -> Change:
-    def change(text: str) -> str:
-        plain = text.replace(".", "").replace("_", "").isalnum()
-        return f"{text if plain else f'({text})'} * {factor}"
-
-    return change
 
 
 def _rewrite(

@@ -133,7 +133,7 @@ def test_blocks_whose_size_only_the_program_knows_make_way() -> None:
     )
     assert asked.count("t>>>") == 1
     edit, *_ = edits(asked)
-    assert "k<<<((n + t - 1) / t) * ((t + 31) / 32), 1024>>>" in edit.source
+    assert "k<<<(n + t - 1) / t * ((t + 31) / 32), 1024>>>" in edit.source
     assert not edits(asked.replace("blockIdx.x * blockDim.x", "blockIdx.x * 96"))
     assert not edits(asked.replace("if (j < n)", ""))
     assert not edits(asked.replace("t>>>", "dim3(t, t)>>>"))
