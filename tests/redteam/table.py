@@ -14,8 +14,8 @@ from typing import Any
 Json = dict[str, Any]
 
 HERE = Path(__file__).parent
-# A table for each author.
-TABLES = ("table.toml", "table_second.toml")
+# A table for each author, in the order of their names.
+TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
