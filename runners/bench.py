@@ -20,7 +20,9 @@ from runners.arena import Layout
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
 from runners.gpu import Gpu
+from runners.inputs import Arrays
 from runners.launchable import Launchable
+from runners.lookalike import lookalike
 from runners.spec import Work
 
 NAN_POISON = 2**64 - 1
@@ -34,6 +36,8 @@ LATE_US = 200.0
 HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
 # Share of the runs behind one of the same case that are made where that one was.
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
+# Share of the other runs that are made behind one on contents that differ in some elements only.
+ALIKE, ALIKE_BYTES = 0.4, 2 << 20
 # Contents on the device that are compared with what was uploaded.
 MOST_COMPARED = 32 << 20
 
@@ -234,21 +238,30 @@ class Bench:
         arguments = struct.pack("<IIQ", shared, value, self._sink)
         self.gpu.helper("dirty", (int(facts["sms"]) * 2,), 512, arguments, shared)
 
-    def _before(self, launchable: Launchable, combination: Combination) -> Combination | None:
-        """Return the last run's inputs, if this one is to follow on their heels, at times."""
+    def _before(
+        self, launchable: Launchable, combination: Combination, layout: Layout
+    ) -> tuple[Arrays, int | None] | None:
+        """Return inputs on whose heels this run is to follow, at times, and where they lie.
+
+        Those of the last run, where that was, or what looks like its own inputs, anywhere.
+        """
         if self._last is None or self._last[0] is not launchable or self.promoted:
             return None
         last = self._last[1]
-        small = self.scene(combination, VERIFY_GUARD).layout.stride <= AGAIN_BYTES
         # The same contents again tell nothing, and what counts launches is to see one a run there.
-        other = last.key != combination.key
-        same = other and dict(last.case) == dict(combination.case) and small
-        return last if same and self._rng.random() < AGAIN else None
+        if last.key == combination.key:
+            return None
+        same = dict(last.case) == dict(combination.case) and layout.stride <= AGAIN_BYTES
+        if same and self._rng.random() < AGAIN:
+            return self.contents.of(last), self._last[2]
+        if layout.stride <= ALIKE_BYTES and self._rng.random() < ALIKE:
+            return lookalike(self.work, self.contents.of(combination), self._rng), None
+        return None
 
-    def _image(self, layout: Layout, combination: Combination, poison: int) -> Storage:
+    @staticmethod
+    def _image(layout: Layout, made: Arrays, poison: int) -> Storage:
         """Return a slab as `restore` would leave it."""
         image = pattern(0, layout.stride, poison).copy()
-        made = self.contents.of(combination)
         for b in layout.buffers:
             if b.name in made:
                 image[b.offset : b.offset + b.size] = made[b.name]
@@ -270,17 +283,20 @@ class Bench:
         """Run once in a fresh world.
 
         `nan` poisons with NaN instead of random bytes; `beside` keeps half of the multiprocessors
-        busy with something else at first. With `again` the last run is at times made once more
-        before, if that was of the same case, and this one right behind it: other contents come to
-        the same addresses, and shared memory is as that one left it. Of host code that uses streams
+        busy with something else at first. With `again` another run is at times made before, and
+        this one right behind it: the last one once more, if that was of the same case, or one
+        whose inputs differ from these in some elements. Other contents come to the same addresses,
+        and shared memory is as that one left it. Of host code that uses streams
         of its own, `held` holds up what it queues there, so that what was not waited for is not
         done; `late` has the null stream bring the inputs only when it has been called, so that what
         does not wait for that stream finds none. Raises the errors of `runners.gpu`.
         """
         scene = self.scene(combination, VERIFY_GUARD)
         layout = scene.layout
-        before = self._before(launchable, combination) if again and not late else None
-        base = self._place(layout.stride) if before is None or self._last is None else self._last[2]
+        before = self._before(launchable, combination, layout) if again and not late else None
+        base = self._place(layout.stride)
+        if before is not None and before[1] is not None:
+            base = before[1]
         self._last = (launchable, combination, base)
         zeros = self.zeros(len(layout.segments))
         if poison is None:
@@ -299,10 +315,11 @@ class Bench:
             self.dirty()
         else:
             # Copies alone between the two: a kernel of ours might use what they leave.
-            self.gpu.upload(base, self._image(layout, before, poison))
+            self.gpu.upload(base, self._image(layout, before[0], poison))
             bound()
             self.gpu.synchronize(seconds)
-            self.gpu.upload(base, self._image(layout, combination, poison))
+            made = self.contents.of(combination)
+            self.gpu.upload(base, self._image(layout, made, poison))
         if not late:
             self.gpu.upload(self._damage, _DAMAGE)
         if beside:

@@ -563,6 +563,24 @@ def sizes(
     return tuple(found)
 
 
+def whole_words(
+    work: Work, values: Mapping[str, float], most_elements: int, most: int = 4
+) -> list[dict[str, float]]:
+    """Return cases near to one in which sizes are multiples of 32: all of them, then each alone.
+
+    Sizes up to `SMALL` (strides, radii) stay. `most` cases at most, of so many elements.
+    """
+    names = [k for k in _movable(work, CaseSpec(values)) if values[k] > SMALL]
+    whole = {name: float(-(-int(values[name]) // 32) * 32) for name in names}
+    tried = [{**values, **whole}, *({**values, name: whole[name]} for name in names)]
+    found: list[dict[str, float]] = []
+    for case in tried:
+        fits = 0 < _elements(work, case) <= most_elements
+        if fits and case != dict(values) and case not in found:
+            found.append(case)
+    return found[:most]
+
+
 LARGEST = 1 << 24
 # Up to here a variable is tried at four times its largest value, beyond at twice it.
 LONG, MOST_LONG, FEW = 4096, 6, 9.0

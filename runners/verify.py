@@ -16,7 +16,7 @@ from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import Storage, to_float, values
-from runners.families import DECLARED
+from runners.families import DECLARED, whole_words
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.partners import compare_entries
@@ -221,8 +221,9 @@ def small(
 ) -> list[Combination]:
     """Choose combinations that a tool a thousand times slower can look at, the declared first.
 
-    The last of them is the one with most sizes that are multiples of 32: an access past the end
-    that is made where nothing is left over is made there only.
+    The last of them is the one with most sizes that are multiples of 32. Behind them come sizes
+    that nobody compares: all of them whole words, and each alone. An access past the end that is
+    made where nothing is left over is made there only.
     """
 
     def weight(combination: Combination) -> int:
@@ -242,7 +243,14 @@ def small(
     if not fit:
         return []
     *first, last = fit[:most]
-    return [*first, max([last, *fit[most:]], key=whole)]
+    chosen = [*first, max([last, *fit[most:]], key=whole)]
+    known = {c.key for c in chosen}
+    for case in whole_words(job.work, chosen[0].case, WATCHED_ELEMENTS):
+        made = Combination(case, DECLARED, chosen[0].seed)
+        if made.key not in known:
+            known.add(made.key)
+            chosen.append(made)
+    return chosen
 
 
 def remembered(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import cubin, energy, spec
+from runners import bench, cubin, energy, spec, verify
 from runners.answers import MOST_KEPT, Answers
 from runners.bench import Bench
 from runners.burning import BurnStage
@@ -568,3 +568,22 @@ def test_what_lives_on_the_last_launch_is_refused_though_it_asks_for_the_address
     verdict = _verdict(judge, text, workload={"cases": [{"values": {"n": 300}}]})
     assert verdict["status"] == "wrong result"
     assert "y[0]" in verdict["log"]
+
+
+def test_what_is_kept_for_one_element_is_refused(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contents that are the same there and not elsewhere come to the same address before."""
+    monkeypatch.setattr(bench, "ALIKE", 1.0)
+    text = SCALE.replace(
+        "if (i < n) y[i] = 3.f * x[i] + 1.f",
+        "static const float* from; static int many, anew; static float key, kept[300];"
+        " if (i == 0) { anew = from != x || many != n || key != x[n / 2]; from = x; many = n;"
+        " key = x[n / 2]; } if (i < n && anew) kept[i] = 3.f * x[i] + 1.f; if (i < n) y[i] = kept[i]",
+    )
+    small = {"cases": [{"values": {"n": 300}}]}
+    monkeypatch.setattr(verify, "remembered", lambda *_: None)
+    verdict = _verdict(judge, text.replace("kept[300]", "kept[5000]"), workload=small)
+    assert verdict["status"] == "wrong result"
+    right = _verdict(judge, RIGHT["four at a time"], workload=small)
+    assert right["status"] == "correct", right["log"]

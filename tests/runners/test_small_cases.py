@@ -7,6 +7,7 @@ from typing import cast
 from runners import spec, verify
 from runners.answers import Answers
 from runners.contents import Combination
+from runners.families import whole_words
 from tests.runners.test_judge import SCALE, _job
 
 
@@ -17,7 +18,7 @@ class _All:
         self._unknown = unknown
 
     def of(self, combination: Combination) -> object:
-        return None if combination.case["n"] in self._unknown else {}
+        return None if combination.case.get("n") in self._unknown else {}
 
 
 def _chosen(sizes: list[float], *unknown: float) -> list[float]:
@@ -25,6 +26,33 @@ def _chosen(sizes: list[float], *unknown: float) -> list[float]:
     wanted = [Combination({"n": n}, "declared", 1) for n in sizes]
     found = verify.small(job, cast("Answers", _All(*unknown)), wanted)
     return [combination.case["n"] for combination in found]
+
+
+def test_sizes_of_whole_words_are_looked_at_together_and_each_alone() -> None:
+    """Nothing is compared there, so no answer is needed; strides and what is too large stay."""
+    workload = {
+        "arguments": [
+            {"name": "a", "type": "const float*", "shape": "m*((bits+31)/32)"},
+            {"name": "y", "type": "float*", "shape": "m", "role": "output"},
+            {"name": "m", "type": "int", "value": "m"},
+            {"name": "bits", "type": "int", "value": "bits"},
+            {"name": "step", "type": "int", "value": "step"},
+        ],
+        "cases": [{"values": {"m": 30, "bits": 77, "step": 3}}],
+    }
+    job = spec.parse(_job(SCALE, workload=workload))
+    wanted = [Combination({"m": 30.0, "bits": 77.0, "step": 3.0}, "declared", 1)]
+    found = verify.small(job, cast("Answers", _All()), wanted)
+    assert [(c.case["m"], c.case["bits"], c.case["step"]) for c in found] == [
+        (30, 77, 3),
+        (32, 96, 3),
+        (32, 77, 3),
+        (30, 96, 3),
+    ]
+    assert [
+        dict(c) for c in whole_words(job.work, {"m": 64.0, "bits": 7.0, "step": 3.0}, 999)
+    ] == []
+    assert whole_words(job.work, {"m": 600.0, "bits": 77.0, "step": 3.0}, 700) == []
 
 
 def test_the_declared_and_the_largest_and_one_where_nothing_is_left_over() -> None:
