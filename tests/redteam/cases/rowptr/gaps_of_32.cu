@@ -1,0 +1,9 @@
+__global__ void rowptr(const int* id, int* start, int n, int rows) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i > n) return;
+    int from = i == 0 ? 0 : max(0, min(id[i - 1], rows) + 1);
+    int last = i == n ? rows : min(id[i], rows);
+#pragma unroll 4
+    for (int k = 0; k < 32; ++k)
+        if (from + k <= last) start[from + k] = i;
+}

@@ -1,0 +1,29 @@
+__global__ void smoothed(const float* x, const int* label, float* loss, float* dx, int rows, int cols,
+                         float smooth) {
+    int r = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (r >= rows) return;
+    const float* row = x + (size_t)r * cols;
+    int k = __ldg(label + r);
+    bool used = k >= 0 && k < cols;
+    if (!used) {
+        for (int c = lane; c < cols; c += 32) dx[(size_t)r * cols + c] = 0.f;
+        if (lane == 0) loss[r] = 0.f;
+        return;
+    }
+    float m = -INFINITY, s = 0.f, u = 0.f;
+    for (int c = lane; c < cols; c += 32) m = fmaxf(m, row[c]);
+    for (int d = 16; d; d >>= 1) m = fmaxf(m, __shfl_xor_sync(0xffffffffu, m, d));
+    for (int c = lane; c < cols; c += 32) {
+        s += expf(row[c] - m);
+        u += row[c] - m;
+    }
+    for (int d = 16; d; d >>= 1) {
+        s += __shfl_xor_sync(0xffffffffu, s, d);
+        u += __shfl_xor_sync(0xffffffffu, u, d);
+    }
+    if (lane == 0) loss[r] = logf(s) - (1.f - smooth) * (row[k] - m) - smooth * (u / cols);
+    for (int c = lane; c < cols; c += 32) {
+        float target = smooth / cols + (c == k ? 1.f - smooth : 0.f);
+        dx[(size_t)r * cols + c] = expf(row[c] - m) / s - target;
+    }
+}
