@@ -98,7 +98,9 @@ def request(place: Place, backend: Backend, groups: ControlGroups) -> dict[str, 
     argv, environment = list(place.argv), dict(place.environment)
     own_tmp = f"{tempfile.gettempdir()}/optiml-tmp-{os.getpid()}-{os.urandom(8).hex()}"
     if backend == "bubblewrap":
-        argv = _bubblewrap(place, binds, devices)
+        # Nothing of it is for bubblewrap itself: a library preloaded there would say at its end, in
+        # the command's place, that the command did nothing.
+        argv, environment = _bubblewrap(place, binds, devices), {}
     if backend == "landlock":
         environment = {k: _moved(v, own_tmp) for k, v in environment.items()}
     asked = groups.ask(min(limits.resident_bytes, _most_memory()), limits.processes)
@@ -211,4 +213,6 @@ def _bubblewrap(
         argv += ["--ro-bind", "/dev/null", path]
     for path in filter(os.path.exists, KEPT_FROM_WRITING):
         argv += ["--ro-bind", path, path]
+    for name, value in place.environment.items():
+        argv += ["--setenv", name, value]
     return [*argv, "--remount-ro", "/", "--chdir", place.cwd, "--", *place.argv]

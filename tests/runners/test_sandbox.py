@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -40,6 +42,18 @@ def shell(script: str) -> list[str]:
 def test_output_input_and_exit_code_come_back(box: Sandbox) -> None:
     done = box.run(shell("cat; echo err >&2; exit 3"), stdin=b"in")
     assert (done.code, done.stdout, done.stderr) == (3, b"in", b"err\n")
+
+
+def test_what_is_preloaded_is_for_the_command_alone(box: Sandbox, tmp_path: Path) -> None:
+    """What starts it would load it, too, and speak in the command's place when it ends."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    library, told = tmp_path / "told.so", tmp_path / "told"
+    text = '#include <cstdio>\n__attribute__((destructor)) static void end() { FILE *f = fopen("%s", "a"); fputs("ended\\n", f); fclose(f); }'
+    command = ["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", str(library)]
+    subprocess.run(command, input=(text % told).encode(), check=True)
+    done = box.run(["/bin/echo"], environment={"LD_PRELOAD": str(library)}, writable=[tmp_path])
+    assert (done.code, told.read_text()) == (0, "ended\n")
 
 
 def test_a_signal_is_a_negative_code(box: Sandbox) -> None:
@@ -229,7 +243,7 @@ def test_a_worker_isolates_what_it_starts_from_itself(isolated: Sandbox, tmp_pat
     )
     assert b"seen" in done.stdout, done.stderr
     assert b"answers" not in done.stdout
-    assert done.stdout.split()[0] in {b"namespaces", b"landlock"}
+    assert done.stdout.split()[0] in {b"bubblewrap", b"namespaces", b"landlock"}
 
 
 def test_a_command_may_not_isolate_anything_itself(isolated: Sandbox) -> None:
