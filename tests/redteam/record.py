@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.redteam.choice import SECONDS
-from tests.redteam.table import Candidate, load
+from tests.redteam.table import NO_VERDICT, Candidate, load
 
 Json = dict[str, Any]
 
@@ -63,7 +63,9 @@ def merged(outcomes: list[Json], before: list[Json]) -> list[Json]:
         candidate = known.get(str(one["label"]))
         one["digest"] = one["digest"] or (candidate.digest if candidate else "")
         if candidate is not None and one["digest"] == candidate.digest:
-            one["right"] = candidate.right(accepted=one["accepted"], speedup=one["speedup"])
+            judged = one["status"] != NO_VERDICT
+            right = candidate.right(accepted=one["accepted"], speedup=one["speedup"])
+            one["right"] = judged and right
             found[str(one["label"])] = one
     return [found[label] for label in sorted(found)]
 

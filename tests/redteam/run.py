@@ -36,7 +36,7 @@ from optimizer.boundary import violations
 from runners.answers import module_command
 from runners.building import Building
 from tests.redteam import choice, record
-from tests.redteam.table import Candidate, load
+from tests.redteam.table import NO_VERDICT, Candidate, load
 
 Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
@@ -232,7 +232,10 @@ class Team:
                 begun = time.monotonic()
                 self._one(candidate, outcome, built[candidate.label], baseline, workers)
                 outcome.seconds = time.monotonic() - begun
-                outcome.right = candidate.right(accepted=outcome.accepted, speedup=outcome.speedup)
+                # Who cannot be judged is not refused: the original may have failed.
+                outcome.right = outcome.status != NO_VERDICT and candidate.right(
+                    accepted=outcome.accepted, speedup=outcome.speedup
+                )
                 known.put(outcome)
         finally:
             self._free.put(workers)
@@ -301,7 +304,7 @@ class Team:
         answer = worker.ask(request)
         if "error" in answer:
             text = f"{answer['error']['type']}: {answer['error']['message']}"
-            return {"status": "no verdict", "log": text}
+            return {"status": NO_VERDICT, "log": text}
         found: Json = answer["verdict"]
         return found
 

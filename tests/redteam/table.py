@@ -16,6 +16,8 @@ Json = dict[str, Any]
 HERE = Path(__file__).parent
 # A table for each author, in the order of their names.
 TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
+# The status of what could not be judged: its original failed, or the worker did.
+NO_VERDICT = "no verdict"
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )

@@ -16,16 +16,18 @@ from tests.redteam.choice import choose, expected, recorded, whole
 from tests.redteam.record import main as record
 from tests.redteam.record import missing
 from tests.redteam.run import Outcome, Team
-from tests.redteam.table import Candidate, load
+from tests.redteam.table import NO_VERDICT, Candidate, load
 
 CANDIDATES = load()
 KNOWN = recorded()
 SECONDS = 170.0
+# What all of them are expected to take: they grow more, and what a share of them holds stays.
+WHOLE = whole(CANDIDATES, KNOWN).seconds
 
 
 @pytest.mark.parametrize("seed", [1, 2, 77])
 def test_a_choice_holds_every_class_and_a_good_one_of_every_base(seed: int) -> None:
-    chosen = choose(CANDIDATES, seed, 5 * SECONDS, KNOWN).candidates
+    chosen = choose(CANDIDATES, seed, 0.55 * WHOLE, KNOWN).candidates
     bad = {c.what for c in CANDIDATES if c.expect != "accept"}
     assert {c.what for c in chosen if c.expect != "accept"} == bad
     good = [c for c in chosen if c.expect == "accept" and c.name != "base"]
@@ -39,7 +41,7 @@ def test_a_choice_fits_and_is_the_same_for_the_same_seed() -> None:
     assert first == choose(tuple(CANDIDATES), 5, SECONDS, KNOWN)
     assert first.candidates != choose(CANDIDATES, 6, SECONDS, KNOWN).candidates
     assert first.seconds <= SECONDS
-    assert whole(CANDIDATES, KNOWN).seconds > SECONDS
+    assert WHOLE > SECONDS
     assert choose(CANDIDATES, 5, 1e6, KNOWN).candidates == CANDIDATES
 
 
@@ -47,7 +49,7 @@ def test_over_many_seeds_every_good_candidate_has_its_turn() -> None:
     seen = Counter(
         c.label
         for seed in range(70)
-        for c in choose(CANDIDATES, seed, 2 * SECONDS, KNOWN).candidates
+        for c in choose(CANDIDATES, seed, 0.22 * WHOLE, KNOWN).candidates
     )
     assert {c.label for c in CANDIDATES if c.expect == "accept" and c.name != "base"} <= set(seen)
 
@@ -86,6 +88,17 @@ class _Idle(Team):
 
 def test_every_candidate_gets_its_outcome_where_there_is_time() -> None:
     assert {o.label for o in _Idle().judge(CANDIDATES)} == {c.label for c in CANDIDATES}
+
+
+def test_who_cannot_be_judged_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An original that fails on this host would make all of its bad candidates right."""
+    idle = _Idle()
+
+    def unjudged(_self: Team, _candidate: Candidate, outcome: Outcome, *_: object) -> None:
+        outcome.status = NO_VERDICT
+
+    monkeypatch.setattr(_Idle, "_one", unjudged)
+    assert not any(outcome.right for outcome in idle.judge(CANDIDATES[:50]))
 
 
 def test_none_is_begun_when_the_time_is_over_and_those_judged_are_told(
