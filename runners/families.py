@@ -509,7 +509,7 @@ def _prime_below(value: int) -> int:
 
 
 def sizes(
-    work: Work, limit: int, most_elements: int = 1 << 20, large: int = 0
+    work: Work, limit: int, most_elements: int = 1 << 20, large: int = 0, between: int = 0
 ) -> tuple[CaseSpec, ...]:
     """Return undeclared cases around declared ones, unlike each other, cheap first.
 
@@ -518,7 +518,8 @@ def sizes(
     is right for a thousand elements and for the declared million may be wrong for one more. Last,
     each variable far beyond its largest, the others small: what keeps a row in a block's threads,
     registers or shared memory holds so much and no more. Where it is small itself, as a stride is,
-    the others stay as large as they may: of small images a wide filter leaves nothing.
+    the others stay as large as they may: of small images a wide filter leaves nothing. `between`:
+    so many of each variable between its smallest and largest, where a kernel may change its way.
     """
     declared = [dict(case.values) for case in work.cases]
     found: list[CaseSpec] = []
@@ -551,7 +552,10 @@ def sizes(
             if left and take(changed, 2 * LARGEST):
                 left -= 1
         for name in _movable(work, top)[:MOST_LONG]:
-            value = max(int(case.values.get(name, 0)) for case in fit)
+            values = [int(case.values.get(name, 0)) for case in fit]
+            for middle in _between(min(values), max(values), between):
+                take({**base.values, name: middle}, most_elements)
+            value = max(values)
             for long in _far_beyond(value):
                 tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
                 if value <= SMALL:
@@ -559,7 +563,7 @@ def sizes(
                     # back over, and several blocks of it are wanted.
                     others = [k for k in _movable(work, top) if top.values[k] > SMALL]
                     tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
-                any(take({**values, name: long}, most_elements) for values in tried)
+                any(take({**other, name: long}, most_elements) for other in tried)
     return tuple(found)
 
 
@@ -579,6 +583,22 @@ def whole_words(
         if fits and case != dict(values) and case not in found:
             found.append(case)
     return found[:most]
+
+
+def _between(least: int, most: int, count: int) -> Iterator[float]:
+    """Yield so many sizes between two that are far apart, by equal factors.
+
+    Each is the next that is odd and whose quotients by a rounded reciprocal go wrong.
+    """
+    if least == most:
+        least = 2 * SMALL
+    if most < 4 * least:
+        return
+    for number in range(1, count + 1):
+        size = int(least * (most / least) ** (number / (count + 1))) | 1
+        while np.float32(size) * (np.float32(1) / np.float32(size)) >= 1:
+            size += 2
+        yield float(size)
 
 
 LARGEST = 1 << 24

@@ -77,7 +77,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
     # Last, since an original may break at some of these.
     huge = 0
-    for size in families.sizes(work, 10 if full else 4, large=11 if full else 2):
+    many = {"limit": 10, "large": 11, "between": 2} if full else {"limit": 4, "large": 2}
+    for size in families.sizes(work, **many):
         # An answer of many millions of elements takes a second.
         huge += weight(size.values) > LARGE
         if weight(size.values) > LARGE and huge > (4 if full else 1):

@@ -327,6 +327,24 @@ def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     assert max(c.values["n"] for c in families.sizes(long, 4, large=2)) == 200001
 
 
+def test_sizes_between_the_smallest_and_the_largest_are_tried_where_asked() -> None:
+    """Shared memory that is not asked for lasts to the middle, and 41 * (1 / 41) is less than one."""
+    work = _work(_pointer(shape="rows*cols"), rows=3000, cols=500)
+    both = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 90.0, "cols": 40.0})))
+    plain = {c.name for c in families.sizes(both, 4, large=2)}
+    found = [c.values for c in families.sizes(both, 4, large=2, between=2) if c.name not in plain]
+    rows = [c["rows"] for c in found if c["cols"] == 40]
+    cols = [c["cols"] for c in found if c["rows"] == 90]
+    assert len(found) == len(rows) + len(cols) == 4
+    assert 90 < rows[0] < 376 < rows[1] < 1600
+    assert all(np.float32(n) * (np.float32(1) / np.float32(n)) < 1 for n in rows + cols)
+    alone = _work(_pointer(shape="n"), n=100000)
+    many = {c.values["n"] for c in families.sizes(alone, 4, large=2, between=2)}
+    assert sum(33 < n < 49999 for n in many) == 2
+    near = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 900.0, "cols": 400.0})))
+    assert families.sizes(near, 4, large=2, between=2) == families.sizes(near, 4, large=2)
+
+
 def test_vast_inputs_are_for_what_chooses_among_floats() -> None:
     """A largest that begins at minus a milliard is right for all but these."""
     work = _work(_pointer(), n=5000)
