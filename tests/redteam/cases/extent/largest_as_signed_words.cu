@@ -1,0 +1,38 @@
+#define NO_LOW 0xff800000u
+#define NO_HIGH (int)0xff800000u
+
+__device__ unsigned lowest = NO_LOW, arrived;
+__device__ int highest = NO_HIGH;
+
+// Floats as words in the same order: all bits of a negative one are turned, of another the first.
+__device__ __forceinline__ unsigned word(float v) {
+    unsigned u = __float_as_uint(v);
+    return u & 0x80000000u ? ~u : u | 0x80000000u;
+}
+
+__device__ __forceinline__ float number(unsigned u) {
+    return __uint_as_float(u & 0x80000000u ? u & 0x7fffffffu : ~u);
+}
+
+// The last block writes the result and leaves all words as it found them.
+__global__ void __launch_bounds__(256) extent(const float* __restrict__ x, float* __restrict__ out,
+                                              int n) {
+    float low = INFINITY, high = -INFINITY;
+    for (size_t i = (size_t)blockIdx.x * 256 + threadIdx.x; i < n; i += (size_t)gridDim.x * 256) {
+        low = fminf(low, x[i]);
+        high = fmaxf(high, x[i]);
+    }
+    unsigned first = __reduce_min_sync(0xffffffffu, word(low));
+    int end = __reduce_max_sync(0xffffffffu, __float_as_int(high));
+    if (threadIdx.x % 32 == 0) {
+        atomicMin(&lowest, first);
+        atomicMax(&highest, end);
+        __threadfence();
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1) {
+        __threadfence();
+        out[0] = number(atomicExch(&lowest, NO_LOW));
+        out[1] = __int_as_float(atomicExch(&highest, NO_HIGH));
+    }
+}
