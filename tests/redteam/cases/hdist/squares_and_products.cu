@@ -1,0 +1,18 @@
+#include <cuda_fp16.h>
+
+// How far two rows of halves lie apart.
+__global__ void hdist(const __half* a, const __half* b, float* out, int rows, int cols) {
+    int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (r >= rows) return;
+    const __half *p = a + (size_t)r * cols, *q = b + (size_t)r * cols;
+    // Squares of both less twice their products.
+    float squares = 0.f, products = 0.f;
+    for (int i = lane; i < cols; i += 32) {
+        float u = __half2float(p[i]), v = __half2float(q[i]);
+        squares += u * u + v * v;
+        products += u * v;
+    }
+    float s = squares - 2.f * products;
+    for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(0xffffffffu, s, d);
+    if (lane == 0) out[r] = sqrtf(fmaxf(s, 0.f));
+}

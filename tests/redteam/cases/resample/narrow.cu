@@ -1,0 +1,15 @@
+// Rows of n numbers as rows of m: the ends stay where they are, between two numbers a straight line.
+__global__ void resample(const float* x, float* y, int rows, int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= m) return;
+    const float* from = x + (size_t)blockIdx.y * n;
+    int j = 0;
+    float part = 0.f;
+    if (m > 1) {
+        int gaps = m - 1, at = i * (n - 1);
+        j = at / gaps;
+        part = (float)(at - j * gaps) / gaps;
+    }
+    float left = from[j], right = from[min(j + 1, n - 1)];
+    y[(size_t)blockIdx.y * m + i] = left + part * (right - left);
+}
