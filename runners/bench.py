@@ -99,6 +99,7 @@ class Bench:
         self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
         self._space = (0, 0)
         self._last: tuple[Launchable, Combination, int] | None = None
+        self._keeping: Launchable | None = None
         self._damage = gpu.allocate(24)
         self._zeros = (0, 0)
         self._sink = gpu.allocate(256)
@@ -114,7 +115,7 @@ class Bench:
             if address:
                 self.gpu.free(address)
         self._space = self._zeros = (0, 0)
-        self._last = None
+        self._last = self._keeping = None
 
     def scene(self, combination: Combination, most_guard: int) -> Scene:
         """Return contents on the device, uploading them at most once while there is room."""
@@ -255,8 +256,16 @@ class Bench:
         if same and self._rng.random() < AGAIN:
             return self.contents.of(last), self._last[2]
         if layout.stride <= ALIKE_BYTES and self._rng.random() < ALIKE:
-            return lookalike(self.work, self.contents.of(combination), self._rng), None
+            made, keeps = self.contents.of(combination), self._keeps(launchable)
+            return lookalike(self.work, made, self._rng, any_order=keeps), None
         return None
+
+    def _keeps(self, launchable: Launchable) -> bool:
+        """Tell whether it has left something in variables of its module."""
+        kept = launchable.retained
+        if self._keeping is not launchable and kept is not None and kept.changed():
+            self._keeping = launchable
+        return self._keeping is launchable
 
     @staticmethod
     def _image(layout: Layout, made: Arrays, poison: int) -> Storage:

@@ -6,6 +6,7 @@ test one distribution at one size miss faults this list was made from.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -50,6 +51,9 @@ STARTED = "started"
 # Whole numbers that nothing was said of, half of them below zero; sums of a few hundred of those
 # below 100 fit into a short, of these they do not.
 SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
+# Whole numbers at the ends of their range, whole arrays of them: where differences are largest, and
+# what counts in fewer bits than its sums need runs over.
+ENDS = "ends"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -363,6 +367,8 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
     """
     if family == DECLARED:
         return arrays
+    if family == ENDS:
+        return _at_ends(work, arrays, seed)
     out = dict(arrays)
     least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:
@@ -374,6 +380,40 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
                     break
                 again = seed + 7919 * turn
                 out[argument.name] = _argument(family, argument, arrays[argument.name], again)
+    return out
+
+
+def ended(work: Work) -> bool:
+    """Tell whether there are whole numbers of a declared range."""
+    return any(True for _ in _ranges(work))
+
+
+def _ranges(work: Work) -> Iterator[tuple[Argument, int, int]]:
+    """Yield arrays of whole numbers that have a range, with its first and last number."""
+    for argument in work.arguments:
+        word, _, bounds = argument.init.partition(":")
+        plain = argument.type.pointer and all(f.scalar.kind in "iu" for f in argument.type.fields)
+        if plain and word == "randint" and argument.role != "output":
+            with contextlib.suppress(ValueError):  # who makes the inputs says what is wrong there
+                low, high = (int(part) for part in bounds.split(":"))
+                yield argument, low, high - 1
+
+
+def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
+    """Return arrays that are all at the end of their range, by turns at the last and the first.
+
+    Of what may be indices no more than `HOT` are the same.
+    """
+    out = dict(arrays)
+    for turn, (argument, low, high) in enumerate(_ranges(work)):
+        value = high if (turn + seed) % 2 else low
+        parts = []
+        for field in argument.type.fields:
+            data = values(arrays[argument.name], argument.type, field).copy()
+            data[: len(data) if field.scalar.size < LEAST_WIDE else HOT] = value
+            parts.append(data)
+        count = len(arrays[argument.name]) // argument.type.size
+        out[argument.name] = interleave(parts, argument.type, count)
     return out
 
 
@@ -619,8 +659,10 @@ def _far_beyond(value: int) -> tuple[float, ...]:
     """Return lengths beyond what a kernel made for a value is likely to have room for."""
     long = (4 if value <= LONG else 2) * value + 1
     limit = ROOM if value <= SMALL else MOST_HELD if value <= MOST_HELD else MOST_BLOCKS
-    # A few more than the limit: what is cut off is then no single element.
-    return (float(long),) if long > limit else (float(long), float(limit + 5))
+    # A few more than the limit: what is cut off is then no single element, and where a thread has
+    # sixteen at a time, or a warp one each, there is one more turn.
+    more = limit + (5 if limit == ROOM else 69)
+    return (float(long),) if long > limit else (float(long), float(more))
 
 
 def _movable(work: Work, case: CaseSpec) -> list[str]:

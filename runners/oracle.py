@@ -14,8 +14,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +42,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     declared = [Combination(case.values, families.DECLARED, seed) for case in work.cases]
     full = checks == "confirm"
 
-    def weight(case: Mapping[str, float]) -> int:
-        return sum(a.elements(case) for a in work.arguments if a.type.pointer)
-
+    weight = partial(_weight, work)
     ordered = sorted((case.values for case in work.cases), key=weight)
     middle = next((case for case in ordered if weight(case) > 256), ordered[-1])
     extra: list[Combination] = []
@@ -72,20 +71,17 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             for case in ordered
             if case in (middle, ordered[-1])
         ]
+    if families.ended(work):
+        extra += [
+            Combination(case, families.ENDS, seed)
+            for case in ordered
+            if case is middle or (full and weight(case) <= LARGE)
+        ]
     real = families.varied(work)
     if real:
         extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
     # Last, since an original may break at some of these.
-    huge = 0
-    many = {"limit": 10, "large": 11, "between": 2} if full else {"limit": 4, "large": 2}
-    for size in families.sizes(work, **many):
-        # An answer of many millions of elements takes a second.
-        huge += weight(size.values) > LARGE
-        if weight(size.values) > LARGE and huge > (4 if full else 1):
-            continue
-        both = weight(size.values) <= (LARGE if full else 1 << 20)
-        kinds = (families.DECLARED, "mixed") if both else (families.DECLARED,)
-        extra += [Combination(size.values, f, seed) for f in kinds]
+    extra += _at_sizes(work, seed, full=full)
     if families.chosen(work) and weight(middle) <= LARGE:
         extra.append(Combination(middle, families.VAST, seed))
     if families.signed(work):
@@ -101,6 +97,29 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if not real and (families.captured_work(work) or not seen):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
     return declared, extra
+
+
+def _weight(work: Work, case: Mapping[str, float]) -> int:
+    return sum(a.elements(case) for a in work.arguments if a.type.pointer)
+
+
+def _at_sizes(work: Work, seed: int, *, full: bool) -> Iterator[Combination]:
+    """Yield what is checked at sizes that nobody declared."""
+    many = {"limit": 10, "large": 11, "between": 2} if full else {"limit": 4, "large": 2}
+    huge = 0
+    for size in families.sizes(work, **many):
+        weight = _weight(work, size.values)
+        # An answer of many millions of elements takes a second.
+        huge += weight > LARGE
+        if weight > LARGE and huge > (4 if full else 1):
+            continue
+        yield Combination(size.values, families.DECLARED, seed)
+        if weight > (LARGE if full else 1 << 20):
+            continue
+        yield Combination(size.values, "mixed", seed)
+        if full and families.ended(work):
+            # Where rows are longest their sums are largest.
+            yield Combination(size.values, families.ENDS, seed)
 
 
 def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:

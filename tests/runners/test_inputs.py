@@ -312,13 +312,13 @@ def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     """Four times 500 is less than a row in registers; twice 20000 is less than a grid's height."""
     work = _work(_pointer(shape="rows*cols"), rows=20000, cols=500)
     found = [case.values for case in families.sizes(work, 4, large=2)]
-    assert {"rows": 65540.0, "cols": 9.0} in found
-    assert {"rows": 9.0, "cols": 4101.0} in found
+    assert {"rows": 65604.0, "cols": 9.0} in found
+    assert {"rows": 9.0, "cols": 4165.0} in found
     taps = _work(_pointer(shape="n+taps"), n=3000, taps=4)
     assert {"n": 3000.0, "taps": 69.0} in [c.values for c in families.sizes(taps, 4, large=2)]
     # Where nine columns are too many, two; and a filter looks back over several blocks of a line.
     two = _work(_pointer(shape="2*rows*cols"), rows=20000, cols=300)
-    assert {"rows": 65540.0, "cols": 2.0} in [c.values for c in families.sizes(two, 4, large=2)]
+    assert {"rows": 65604.0, "cols": 2.0} in [c.values for c in families.sizes(two, 4, large=2)]
     lines = _work(_pointer(shape="rows*len+taps"), rows=300, len=6000, taps=4)
     found = [case.values for case in families.sizes(lines, 4, large=2)]
     assert {"rows": 9.0, "len": 6000.0, "taps": 69.0} in found
@@ -343,6 +343,28 @@ def test_sizes_between_the_smallest_and_the_largest_are_tried_where_asked() -> N
     assert sum(33 < n < 49999 for n in many) == 2
     near = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 900.0, "cols": 400.0})))
     assert families.sizes(near, 4, large=2, between=2) == families.sizes(near, 4, large=2)
+
+
+def test_whole_numbers_of_a_range_are_put_at_its_ends() -> None:
+    """By turns, whole arrays: their differences are largest; of what may be indices so many only."""
+    work = _work(
+        {**_pointer("unsigned char*", "randint:0:200"), "name": "a"},
+        {**_pointer("unsigned char*", "randint:5:200"), "name": "b"},
+        {**_pointer("int*", "randint:0:9", "80000"), "name": "at"},
+        _pointer(),
+        n=64,
+    )
+    assert families.ended(work)
+    assert not families.ended(_work(_pointer(), n=64))
+    before = inputs.generate(work, {"n": 64.0}, 1)
+    seen = [families.apply(families.ENDS, work, before, seed) for seed in (1, 2)]
+    for made, (a, b, at) in zip(seen, [(199, 5, 8), (0, 199, 0)], strict=True):
+        assert set(made["a"]) == {a}
+        assert set(made["b"]) == {b}
+        where = made["at"].view(np.int32)
+        assert set(where[: families.HOT]) == {at}
+        assert np.array_equal(where[families.HOT :], before["at"].view(np.int32)[families.HOT :])
+        assert made["x"] is before["x"]
 
 
 def test_vast_inputs_are_for_what_chooses_among_floats() -> None:
