@@ -48,7 +48,7 @@ def test_a_choice_fits_and_is_the_same_for_the_same_seed() -> None:
 def test_over_many_seeds_every_good_candidate_has_its_turn() -> None:
     seen = Counter(
         c.label
-        for seed in range(70)
+        for seed in range(120)
         for c in choose(CANDIDATES, seed, 0.22 * WHOLE, KNOWN).candidates
     )
     assert {c.label for c in CANDIDATES if c.expect == "accept" and c.name != "base"} <= set(seen)
