@@ -1,0 +1,71 @@
+// 132 blocks of 256, a point i for a thread; the block that ends last picks among their pairs.
+#define BLOCKS 132
+
+struct Found {
+    unsigned long long d;
+    int i, j;
+};
+
+__device__ unsigned done;
+__device__ Found found[BLOCKS];
+
+__device__ __forceinline__ bool before(const Found& a, const Found& b) {
+    if (a.d != b.d) return a.d < b.d;
+    return a.i != b.i ? a.i < b.i : a.j < b.j;
+}
+
+__device__ Found first_of_warp(Found f) {
+    for (int k = 16; k > 0; k /= 2) {
+        Found o;
+        o.d = __shfl_xor_sync(0xffffffffu, f.d, k);
+        o.i = __shfl_xor_sync(0xffffffffu, f.i, k);
+        o.j = __shfl_xor_sync(0xffffffffu, f.j, k);
+        if (before(o, f)) f = o;
+    }
+    return f;
+}
+
+__global__ void closest(const int* __restrict__ px, const int* __restrict__ py, int* __restrict__ pair,
+                        long long* __restrict__ apart, int n) {
+    __shared__ Found warps[8];
+    __shared__ bool last;
+    const unsigned long long none = ~0ull;
+    int t = threadIdx.x;
+    Found f = {none, -1, -1};
+    for (long long i = blockIdx.x + (long long)t * BLOCKS; i < n; i += 256 * BLOCKS) {
+        int x = px[i], y = py[i];
+        for (int j = (int)i + 1; j < n; ++j) {
+            // A square fits into 32 bits without a sign.
+            unsigned dx = abs(x - px[j]), dy = abs(y - py[j]);
+            unsigned q = dx * dx + dy * dy;
+            if (q < f.d) f = {q, (int)i, j};
+        }
+    }
+    f = first_of_warp(f);
+    if (t % 32 == 0) warps[t / 32] = f;
+    __syncthreads();
+    if (t == 0) {
+        for (int k = 1; k < 8; ++k)
+            if (before(warps[k], f)) f = warps[k];
+        found[blockIdx.x] = f;
+        __threadfence();
+        last = atomicInc(&done, BLOCKS - 1) == BLOCKS - 1;
+    }
+    __syncthreads();
+    if (!last || t >= 32) return;
+    __threadfence();
+    f = {none, -1, -1};
+    for (int k = t; k < BLOCKS; k += 32) {
+        Found o;
+        o.d = __ldcg(&found[k].d);
+        o.i = __ldcg(&found[k].i);
+        o.j = __ldcg(&found[k].j);
+        if (before(o, f)) f = o;
+    }
+    f = first_of_warp(f);
+    if (t == 0) {
+        pair[0] = f.d == none ? -1 : f.i;
+        pair[1] = f.d == none ? -1 : f.j;
+        apart[0] = (long long)f.d;
+    }
+}
