@@ -127,10 +127,9 @@ class Answers:
     def patience(self, combination: Combination) -> float:
         """Return the seconds after which a run counts as hung: a hundred times the original's.
 
-        Inputs that nobody declared may be the worst there are for a way of doing it: a lock that
-        all threads wait for takes thousands of times as long as one for each.
+        Inputs that nobody declared may be the worst there are for a way of doing it.
         """
-        least = 2.0 if combination.family == families.DECLARED else 20.0
+        least = 2.0 if combination.family == families.DECLARED else 6.0
         return min(30.0, max(least, 100 * self.seconds(combination)))
 
     def seconds(self, combination: Combination) -> float:

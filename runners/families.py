@@ -53,7 +53,7 @@ STARTED = "started"
 SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Whole numbers at the ends of their range, whole arrays of them: where differences are largest, and
 # what counts in fewer bits than its sums need runs over.
-ENDS = "ends"
+ENDS, MOST_INDEXED = "ends", 1 << 24
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -108,9 +108,16 @@ def _half_steps(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Valu
     """Whole numbers and halves between them up to 127, which comes again and again.
 
     How a half is rounded shows nowhere else but by chance: scaled by their largest, as bytes are,
-    these stay what they are.
+    these stay what they are. Some are halfway between two numbers of 8 bits, as bfloat16 has, and
+    some between two of 11, as halves and TF32 have.
     """
-    out = np.asarray(rng.integers(-254, 255, len(data)) / 2.0)
+    count = len(data)
+    out = np.asarray(rng.integers(-254, 255, count) / 2.0)
+    for part, bits in ((1, 8), (2, 11)):
+        some = slice(part, None, 4)
+        odd = rng.integers(1 << bits - 1, 1 << bits, len(out[some])) * 2 + 1
+        signs = rng.integers(0, 2, len(odd)) * 2 - 1
+        out[some] = signs * np.ldexp(odd, rng.integers(-3, 7, len(odd)) - bits - 1)
     out[:: 1 << 4] = 127
     return out
 
@@ -402,7 +409,7 @@ def _ranges(work: Work) -> Iterator[tuple[Argument, int, int]]:
 def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Return arrays that are all at the end of their range, by turns at the last and the first.
 
-    Of what may be indices no more than `HOT` are the same.
+    Of what may be indices no more than `HOT` are the same; what is of no small range is none.
     """
     out = dict(arrays)
     for turn, (argument, low, high) in enumerate(_ranges(work)):
@@ -410,7 +417,8 @@ def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).copy()
-            data[: len(data) if field.scalar.size < LEAST_WIDE else HOT] = value
+            index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
+            data[: HOT if index else len(data)] = value
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
@@ -534,10 +542,10 @@ def _near(value: int) -> Iterator[int]:
     yield 1
     yield value - 1
     yield 31
-    yield _prime_below(value)
+    yield AWKWARD
     yield (1 << value.bit_length()) + 1
     yield 33
-    yield _prime_below(max(3, value // 2))
+    yield _prime_below(value)
 
 
 def _prime_below(value: int) -> int:
@@ -546,6 +554,21 @@ def _prime_below(value: int) -> int:
     while candidate > 2 and any(candidate % d == 0 for d in range(2, int(candidate**0.5) + 1)):
         candidate -= 1
     return max(2, candidate)
+
+
+def _awkward(size: int) -> bool:
+    """Tell whether what is this size, by its rounded reciprocal, is less than one in any precision.
+
+    A row found by such a product is the one before. One size in seventy is like that.
+    """
+    single = np.float32(size) * (np.float32(1) / np.float32(size))
+    return bool(single < 1) and float(size) * (1.0 / float(size)) < 1
+
+
+def _awkward_below(value: int) -> int:
+    """Return the next smaller odd size that is awkward; a prime where there is none near."""
+    near = range((value - 1) // 2 * 2 - 1, max(AWKWARD, value // 2), -2)
+    return next((size for size in near[:MOST_STEPS] if _awkward(size)), _prime_below(value))
 
 
 def sizes(
@@ -584,26 +607,28 @@ def sizes(
             value = next(near)
             if left and value >= 1 and take({**base.values, name: float(value)}, most_elements):
                 left -= 1
-    fit = [case for case in work.cases if 0 < _elements(work, case.values) <= LARGEST]
+    every = [case for case in work.cases if _elements(work, case.values) > 0]
+    fit = [case for case in every if _elements(work, case.values) <= LARGEST]
+    top = max(fit, key=lambda case: _elements(work, case.values), default=base)
     if fit and large:
-        top = max(fit, key=lambda case: _elements(work, case.values))
         left = large
         for changed in _beside(top.values, _movable(work, top)):
             if left and take(changed, 2 * LARGEST):
                 left -= 1
-        for name in _movable(work, top)[:MOST_LONG]:
-            values = [int(case.values.get(name, 0)) for case in fit]
-            for middle in _between(min(values), max(values), between):
-                take({**base.values, name: middle}, most_elements)
-            value = max(values)
-            for long in _far_beyond(value):
-                tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
-                if value <= SMALL:
-                    # As large as they may be, or all but one: it may be a length that is looked
-                    # back over, and several blocks of it are wanted.
-                    others = [k for k in _movable(work, top) if top.values[k] > SMALL]
-                    tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
-                any(take({**other, name: long}, most_elements) for other in tried)
+    for name in _movable(work, top)[:MOST_LONG] if every and large else ():
+        # Of a case that is too large itself, each variable may still be as large.
+        values = [int(case.values.get(name, 0)) for case in every]
+        for middle in _between(min(values), max(values), between):
+            take({**base.values, name: middle}, most_elements)
+        value = max(values)
+        for long in _far_beyond(value):
+            tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
+            if value <= SMALL:
+                # As large as they may be, or all but one: it may be a length that is looked
+                # back over, and several blocks of it are wanted.
+                others = [k for k in _movable(work, top) if top.values[k] > SMALL]
+                tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
+            any(take({**other, name: long}, most_elements) for other in tried)
     return tuple(found)
 
 
@@ -612,7 +637,9 @@ def whole_words(
 ) -> list[dict[str, float]]:
     """Return cases near to one in which sizes are multiples of 32: all of them, then each alone.
 
-    Sizes up to `SMALL` (strides, radii) stay. `most` cases at most, of so many elements.
+    Sizes up to `SMALL` (strides, radii) stay. `most` cases at most, of so many elements. Behind
+    them, for up to two variables, one that is as large as it may be: blocks that take a row after
+    the other come to their second.
     """
     names = [k for k in _movable(work, CaseSpec(values)) if values[k] > SMALL]
     whole = {name: float(-(-int(values[name]) // 32) * 32) for name in names}
@@ -622,13 +649,34 @@ def whole_words(
         fits = 0 < _elements(work, case) <= most_elements
         if fits and case != dict(values) and case not in found:
             found.append(case)
-    return found[:most]
+    few = _at_most(FEW, work, CaseSpec(values))
+    wide = [k for k in _movable(work, CaseSpec(values)) if _largest(work, k) > SMALL]
+    long = (_as_long(work, few, name, most_elements) for name in wide[:2])
+    return [*found[:most], *(case for case in long if case is not None)]
+
+
+def _largest(work: Work, name: str) -> float:
+    return max(case.values.get(name, 0.0) for case in work.cases)
+
+
+def _as_long(
+    work: Work, values: dict[str, float], name: str, most_elements: int
+) -> dict[str, float] | None:
+    """Return a case with one variable as large as so many elements allow; None where it is flat."""
+    low, high = int(values[name]), most_elements
+    while high - low > 1:
+        middle = (low + high) // 2
+        if 0 < _elements(work, {**values, name: float(middle)}) <= most_elements:
+            low = middle
+        else:
+            high = middle
+    return {**values, name: float(low)} if LEAST_LONG <= low <= FLAT else None
 
 
 def _between(least: int, most: int, count: int) -> Iterator[float]:
     """Yield so many sizes between two that are far apart, by equal factors.
 
-    Each is the next that is odd and whose quotients by a rounded reciprocal go wrong.
+    Each is the next that is odd and awkward.
     """
     if least == most:
         least = 2 * SMALL
@@ -636,9 +684,8 @@ def _between(least: int, most: int, count: int) -> Iterator[float]:
         return
     for number in range(1, count + 1):
         size = int(least * (most / least) ** (number / (count + 1))) | 1
-        while np.float32(size) * (np.float32(1) / np.float32(size)) >= 1:
-            size += 2
-        yield float(size)
+        near = range(size, most, 2)[:MOST_STEPS]
+        yield float(next((one for one in near if _awkward(one)), size))
 
 
 LARGEST = 1 << 24
@@ -646,6 +693,10 @@ LARGEST = 1 << 24
 LONG, MOST_LONG, FEW = 4096, 6, 9.0
 # A variable up to here is a stride, a radius or the like, of which arrays hold 64 at most.
 SMALL, ROOM = 16, 64
+# The least size that is awkward, a prime; and how far from a size others like it are looked for.
+AWKWARD, MOST_STEPS = 107, 500
+# What is long is more than is resident at once; beyond this it is a flat case, without rows.
+LEAST_LONG, FLAT = 300, 20000
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
 
@@ -692,7 +743,7 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
     for step in (1, -1):
         for name in names:
             yield {**values, name: values[name] + step}
-    yield every(_prime_below)
+    yield every(_awkward_below)
     yield every(lambda v: (v + v // 2) | 1)
     for name in names:
         yield {**values, name: float(_prime_below(max(3, int(values[name]) * 3 // 5)))}

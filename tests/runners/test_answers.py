@@ -123,6 +123,6 @@ def test_inputs_that_nobody_declared_may_take_longer(tmp_path: Path) -> None:
     declared, other = (Combination({"n": 7.0}, family, 1) for family in ("declared", "equal"))
     known.described = {declared.key: {"seconds": 1e-4}, other.key: {"seconds": 1e-4}}
     assert known.patience(declared) == 2
-    assert known.patience(other) == 20
+    assert known.patience(other) == 6
     known.described[other.key]["seconds"] = 1.0
     assert known.patience(other) == 30

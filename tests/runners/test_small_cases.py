@@ -49,10 +49,12 @@ def test_sizes_of_whole_words_are_looked_at_together_and_each_alone() -> None:
         (32, 77, 3),
         (30, 96, 3),
     ]
-    assert [
-        dict(c) for c in whole_words(job.work, {"m": 64.0, "bits": 7.0, "step": 3.0}, 999)
-    ] == []
-    assert whole_words(job.work, {"m": 600.0, "bits": 77.0, "step": 3.0}, 700) == []
+    assert whole_words(job.work, {"m": 600.0, "bits": 77.0, "step": 3.0}, 200) == []
+    # Behind them long ones: a block that takes one row after the other comes to its second.
+    assert whole_words(job.work, {"m": 64.0, "bits": 7.0, "step": 3.0}, 1600) == [
+        {"m": 800.0, "bits": 7.0, "step": 3.0},
+        {"m": 9.0, "bits": 1599.0, "step": 3.0},
+    ]
 
 
 def test_the_declared_and_the_largest_and_one_where_nothing_is_left_over() -> None:
