@@ -7,23 +7,25 @@ It is the first fence of several, not a sandbox.
 
 What a candidate may do
     change bodies of `__global__` and `__device__` functions; add and remove `__device__`
-    functions; add const, `__restrict__`, launch bounds, numbers as template parameters to a
-    kernel; add a `__global__` function when it is launched in place of one with the same
-    parameter types; change launch geometry and locals that only geometry uses; add or change
-    macros (and `#undef` them again), numeric constants and
-    `__constant__`/`__device__`/`__shared__` variables that no host text mentions; add types and
+    functions; add const, `__restrict__`, launch bounds, cluster sizes (`__cluster_dims__`), numbers
+    as template parameters to a kernel; add a `__global__` function when it is launched in place of
+    one with the same parameter types; change launch geometry and locals that only geometry uses;
+    add or change macros (and `#undef` them again), numeric constants and `__constant__`,
+    `__device__` and `__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
     names that the original has nowhere; assert what the compiler can check.
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
-    assembly that only computes or moves (`optimizer.inline_ptx`), and the statement that lets a
-    kernel have the shared memory its launch asks for.
+    assembly that only computes, moves, waits and synchronises, with branches inside its own braces
+    (`optimizer.inline_ptx`), and the statement that lets a kernel have the shared memory its launch
+    asks for.
 
 What it may not
     everything else, so: other `#include`, `#if`, `#undef`, `#line`, pragmas other than unroll and
     nv_diag, host functions, static objects, other types, assembly or attributes that the original
-    lacks, macros that host text would meet, and lexical tricks (digraphs, trigraphs, continued
-    lines, control characters, letters outside ASCII in names).
+    lacks, however macros would bring them, macros that host text would meet, launch attributes that
+    the host sets (clusters, programmatic dependence), and lexical tricks (digraphs, trigraphs,
+    continued lines, control characters, letters outside ASCII in names).
 """
 
 from __future__ import annotations

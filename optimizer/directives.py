@@ -34,6 +34,28 @@ class Macro:
     active: bool = True
 
 
+def replacement(body: str) -> list[Token]:
+    """Return the tokens of a macro's replacement text, where `#` begins no line of its own.
+
+    >>> [t.text for t in replacement('int q##x = f(#x);')]
+    ['int', 'q', '##', 'x', '=', 'f', '(', '#', 'x', ')', ';']
+    """
+    rest = code_tokens(body)
+    if "#" not in body:
+        return rest
+    found: list[Token] = []
+    while rest:
+        token = rest.pop(0)
+        if token.kind != "directive":
+            found.append(token)
+            continue
+        at = token.start + (2 if token.text.startswith("##") else 1)
+        found.append(Token("mark", token.start, at, body[token.start : at]))
+        behind = code_tokens(body[at:])
+        rest = [Token(t.kind, t.start + at, t.end + at, t.text) for t in behind]
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Directive:
     """One preprocessor line: its word (`if`, `pragma` ...), what follows, and where."""

@@ -9,16 +9,19 @@ from functools import lru_cache
 from itertools import pairwise
 
 from optimizer import inline_ptx
+from optimizer.directives import replacement
+from optimizer.masking import closing
 from optimizer.outline import Outline, Piece
 from optimizer.source import Source
-from optimizer.tokens import balanced, code_tokens, tokens
+from optimizer.tokens import Token, balanced
 
 _GUARDED = (
     "__host__", "__managed__", "__attribute__", "__declspec", "_Pragma", "__pragma", "asm",
-    "__asm__", "__asm", "virtual", "__cluster_dims__", "__block_size__", "friend", "import",
+    "__asm__", "__asm", "virtual", "__block_size__", "friend", "import",
     "module", "export", "constructor", "thread_local", "__thread", "typeid", "operator",
     "gnu", "__gnu__", "clang", "ifunc", "init_array",
 )  # fmt: skip
+_UNPASTED = frozenset({*_GUARDED, "static", "extern", "__global__"})
 # Attributes in double brackets that only tell the compiler what it may assume.
 _HARMLESS = frozenset({
     "maybe_unused", "nodiscard", "likely", "unlikely", "fallthrough", "noreturn", "assume",
@@ -55,6 +58,10 @@ def beyond_original(
             yield f"uses {word} where the original does not"
     for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:
         yield f"uses attribute [[{name}]] where the original does not"
+    for word in _pasted(after) - _pasted(before):
+        yield f"puts {word} together from parts"
+    if any(_loose_uses(after) - _loose_uses(before)):
+        yield "changes inline assembly"
     added = _assembly(after) - _assembly(before)
     if any(not statement.startswith(tuple(_plain_assembly(new))) for statement in added):
         yield "changes inline assembly"
@@ -69,7 +76,7 @@ def beyond_original(
 def _counts(source: Source) -> Counter[str]:
     found = Counter(t.text for t in source.syntax.masked.tokens if t.kind == "word")
     for m in source.macros:
-        found.update(t.text for t in tokens(m.body) if t.kind == "word")
+        found.update(t.text for t in replacement(m.body) if t.kind == "word")
     return found
 
 
@@ -81,7 +88,7 @@ def _attributes(source: Source) -> Counter[str]:
     device variable: the host has a shadow of it.
     """
     found: Counter[str] = Counter()
-    for code in (source.syntax.code, *(code_tokens(m.body) for m in source.macros)):
+    for code in (source.syntax.code, *(replacement(m.body) for m in source.macros)):
         for at, (one, two) in enumerate(pairwise(code)):
             if one.text == "[" == two.text:
                 first = [t.text for t in code[at + 2 : at + 3]]
@@ -114,6 +121,55 @@ def _assembly(source: Source) -> Counter[str]:
     return found
 
 
+@lru_cache(maxsize=8)
+def _pasted(source: Source) -> frozenset[str]:
+    """Return the guarded words that `##` could make of words in macros and their arguments."""
+    if not any("##" in m.body for m in source.macros):
+        return frozenset()
+    taking = {m.name for m in source.macros if m.parameters is not None}
+    texts: list[Sequence[Token]] = [replacement(m.body) for m in source.macros]
+    texts += _uses(source.syntax.code, taking)
+    parts = frozenset(t.text for text in texts for t in text if t.kind in ("word", "number"))
+    return frozenset(word for word in _UNPASTED if _made_of(word, parts - _UNPASTED))
+
+
+def _made_of(word: str, parts: frozenset[str]) -> bool:
+    """Tell whether parts one behind the other give a word."""
+    ends = {0}
+    for end in range(1, len(word) + 1):
+        if any(word[start:end] in parts for start in ends):
+            ends.add(end)
+    return len(word) in ends
+
+
+@lru_cache(maxsize=8)
+def _loose_uses(source: Source) -> Counter[str]:
+    """Count the uses of macros that hold assembly of which their arguments are a part."""
+    found: Counter[str] = Counter()
+    if "asm" not in source.text:
+        return found
+    bodies = [(m.name, [t.text for t in replacement(m.body)]) for m in source.macros]
+    loose = {
+        name for name, body in bodies if not all(map(inline_ptx.plain, inline_ptx.statements(body)))
+    }
+    while more := {n for n, body in bodies if not loose.isdisjoint(body)} - loose:
+        loose |= more
+    if not loose:
+        return found
+    for code in (source.syntax.code, *(replacement(m.body) for m in source.macros)):
+        found.update(" ".join(t.text for t in use) for use in _uses(code, loose))
+    return found
+
+
+def _uses(code: Sequence[Token], names: set[str]) -> Iterator[Sequence[Token]]:
+    """Yield what stands where macros of these names are used, with what is in brackets behind."""
+    for at, token in enumerate(code):
+        if token.text in names:
+            behind = code[at + 1].text if at + 1 < len(code) else ""
+            close = closing(code, at + 1) if behind == "(" else at
+            yield code[at : len(code) if close is None else close + 1]
+
+
 def _plain_assembly(listed: Outline) -> Counter[str]:
     """Return the asm statements of device code and its macros that only compute or move."""
     pieces = (*listed.device, *listed.kernels.values(), *listed.macros)
@@ -135,7 +191,7 @@ def _meanings(source: Source, words: Sequence[str]) -> Iterator[str]:
         for m in source.macros if word not in seen else ():
             if m.name == word:
                 yield f"{m.name}={m.body}"
-                pending.extend(t.text for t in tokens(m.body) if t.kind == "word")
+                pending.extend(t.text for t in replacement(m.body) if t.kind == "word")
         seen.add(word)
 
 

@@ -2,9 +2,9 @@
 
 The outline is the token sequence left when these are taken out or put as a mark:
 
-* `__global__` functions keep their head (without const, `__restrict__`, launch bounds) and lose
-  their body; `__device__` functions and `__constant__`/`__device__`/`__shared__` variables,
-  macros and numeric constants vanish and are listed by name;
+* `__global__` functions keep their head (without const, `__restrict__`, launch bounds and cluster
+  sizes) and lose their body; `__device__` functions, `__constant__`/`__device__`/`__shared__`
+  variables, macros and numeric constants vanish and are listed by name;
 * of a candidate's, types that hold nothing but data and are not the original's vanish, listed by
   name (`optimizer.plain_types`);
 * a launch keeps its stream and arguments; grid, block and shared size become one mark, and the
@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
+from optimizer.directives import replacement
 from optimizer.functions import Function
 from optimizer.masking import closing
 from optimizer.outline_launches import take_launches
@@ -35,12 +36,12 @@ from optimizer.toolkit import shortenings
 __all__ = ["Outline", "Piece", "arithmetic", "called", "outline", "types_of"]
 
 _LOOSE_HEAD = frozenset({
-    "__launch_bounds__", "__maxnreg__", "__forceinline__", "__noinline__", "__inline__",
-    "__restrict__", "__restrict", "restrict", "__grid_constant__",
+    "__launch_bounds__", "__maxnreg__", "__cluster_dims__", "__forceinline__", "__noinline__",
+    "__inline__", "__restrict__", "__restrict", "restrict", "__grid_constant__",
 })  # fmt: skip
 _ARITHMETIC = INTEGERS | {"float", "double", "bool", "half"}
 _TYPED = ("struct", "using", "typedef", "union", "enum", "static_assert")
-_BRACED = frozenset({"__launch_bounds__", "__maxnreg__"})
+_BRACED = frozenset({"__launch_bounds__", "__maxnreg__", "__cluster_dims__"})
 
 
 def outline(source: Source, original: Outline | None = None) -> Outline:
@@ -315,5 +316,5 @@ class _Outliner(Marked):
                 self.found.directives.append(Piece(d.word, texts, self.source.line(d.start)))
         for m in self.source.macros:
             parameters = ("(", *m.parameters, ")") if m.parameters is not None else ()
-            texts = (*parameters, "=", *(t.text for t in code_tokens(m.body)))
+            texts = (*parameters, "=", *(t.text for t in replacement(m.body)))
             self.found.macros.append(Piece(m.name, texts, self.source.line(m.start)))
