@@ -20,10 +20,10 @@ _LONGEST = 20_000
 _MOST_REGISTERS = 512  # of one `r<N>`
 
 _ANY = r"(?:(?:\.|::)\w+)*"
-_TYPE = r"(?:[busf](?:8|16|32|64|128)|b?f16x2|bf16|[usf]16x2)"
+_TYPE = r"(?:[busf](?:8|16|32|64)|b128|b?f16x2|bf16)"
 _MEMORY = (
     rf"(?:\.(?:volatile|relaxed|acquire|release|weak|cta|cluster|gpu|sys|global"
-    rf"|shared(?:::cta|::cluster)?|nc|L[12]::\w+|v[248]|{_TYPE}))+"
+    rf"|shared(?:::cta|::cluster)?|nc|c[agsv]|lu|w[bt]|L[12]::\w+|v[248]|{_TYPE}))+"
 )
 _OPCODE = re.compile(
     r"(?:abs|add|addc|and|bfe|bfi|bfind|bmsk|brev|clz|cnot|copysign|cos|cvt|cvta|div|dp2a|dp4a|ex2"
@@ -31,8 +31,8 @@ _OPCODE = re.compile(
     r"|popc|prmt|rcp|rem|rsqrt|sad|selp|set|setp|shf|shl|shr|sin|slct|sqrt|sub|subc|szext|tanh"
     r"|testp|xor|v(?:add|sub|absdiff|min|max|set)[24]?|vshl|vshr|vmad"
     # Among the threads of a warp.
-    r"|activemask|elect\.sync|match\.(?:any|all)\.sync|redux\.sync|shfl\.sync|vote\.sync"
-    r"|ldmatrix|stmatrix|movmatrix|mma|wgmma|wmma"
+    r"|activemask|elect\.sync|match\.(?:any|all)\.sync|redux\.sync|shfl\.sync"
+    r"|vote\.(?:(?:all|any|uni|ballot)\.)?sync|ldmatrix|stmatrix|movmatrix|mma|wgmma|wmma"
     # Memory, and copies that others do meanwhile.
     r"|atom|red|st\.async|cp\.async|cp\.reduce\.async\.bulk|prefetchu?"
     # Waiting for each other.
@@ -45,7 +45,7 @@ _BRANCH = re.compile(r"bra(?:\.uni)?")
 # What C++ can ask for, too: a thread's own place in its block, grid, warp and cluster.
 _READ = re.compile(
     r"%(?:(?:n?tid|n?ctaid|n?clusterid|cluster_n?ctaid)\.[xyz]|laneid|lanemask_(?:eq|lt|le|gt|ge)"
-    r"|cluster_n?ctarank|is_explicit_cluster)"
+    r"|cluster_n?ctarank|is_explicit_cluster)|WARP_SZ"
 )
 # No register of an author's own is called like one that the hardware sets.
 _SET = re.compile(
@@ -54,7 +54,7 @@ _SET = re.compile(
     re.IGNORECASE,
 )
 # Names of the compiler's own labels, and of what is put into PTX before a run (`runners.shaking`).
-_TAKEN = re.compile(r"%?(?:\$L_|__|WARP_SZ$|_$|(?i:.*optiml))")
+_TAKEN = re.compile(r"%?(?:\$L_|WARP_SZ$|_$|(?i:.*optiml))")
 _REGISTER_TYPE = re.compile(
     r"\.(?:pred|[bus](?:8|16|32|64)|b128|f(?:16|32|64)|f16x2|bf16|bf16x2|tf32)"
 )

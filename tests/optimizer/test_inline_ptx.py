@@ -50,6 +50,7 @@ DONE:
         "{ .reg .b16 h; .reg .f16x2 d; .reg .bf16 e; .reg .b128 w; .reg .f64 g; cvt.rn.f16.f32 h, %0; }",
         "{ .reg .u32 %%r; mov.u32 %%r, %%tid.x; mov.u32 %%r, %ctaid.y; mov.u32 %0, %%lanemask_lt; }",
         ".reg .u32 t1; mul.lo.u32 t1, %0, %0; mul.lo.u32 %0, t1, 0f3F800000;",
+        "{ .reg .pred __p; setp.eq.u32 __p, %0, WARP_SZ; vote.ballot.sync.b32 %0, __p, -1; }",
         "mov.u32 %0, %%cluster_ctarank; mapa.shared::cluster.u32 %0, %0, 1;",
     ],
 )  # fmt: skip
@@ -74,7 +75,7 @@ MOVING = """fence.proxy.async; fence.proxy.async.shared::cta; fence.proxy.async.
     bar.sync 1, 64; barrier.sync.aligned 0; bar.warp.sync 0xffffffff; bar.arrive 2, %2;
     mapa.shared::cluster.u32 %0, %0, %2; getctarank.shared::cluster.u32 %0, %2;
     ld.shared::cluster.u32 %0, [%2]; ld.acquire.gpu.global.u32 %0, [%1]; ld.global.nc.v2.f32 {%0, %2}, [%1+8];
-    ld.relaxed.sys.u32 %0, [%1]; st.release.gpu.global.u32 [%1], %2; st.shared::cluster.f32 [%0], 1.5e-3;
+    ld.relaxed.sys.u32 %0, [%1]; ld.global.cg.v2.u32 {%0, %2}, [%1]; st.global.cs.b32 [%1], %0; st.release.gpu.global.u32 [%1], %2; st.shared::cluster.f32 [%0], 1.5e-3;
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %2, [%0]; ld.volatile.global.b32 %0, [%1+-4];
     red.async.relaxed.cluster.global.add.u32 [%0], %2; setmaxnreg.inc.sync.aligned.u32 232;
     setmaxnreg.dec.sync.aligned.u32 40; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%2};
@@ -124,7 +125,7 @@ def test_an_instruction_that_only_computes_moves_or_waits_is_taken(line: str) ->
         "{ .reg .u32 %%pm0; mov.u32 %0, %%pm0; }", "{ .reg .u32 %%pm<8>; mov.u32 %0, %%pm0; }",
         "{ .reg .u32 %%clock6<5>; mov.u32 %0, %%clock64; }", "{ .reg .u32 %%tid; mov.u32 %0, %%tid; }",
         "{ { .reg .u32 %%t; } mov.u32 %0, %%t; }", "{ mov.u32 %0, t; .reg .u32 t; }",
-        "{ .reg .u32 %%optiml_m; }", "{ .reg .u32 t%=<4>; }", "{ .reg .u32 t, t; }", "{ .reg .u32 t<9999>; }",
+        "{ .reg .u32 %%optiml_m; }", "{ .reg .u32 WARP_SZ; }", "{ .reg .u32 _; }", "{ .reg .u32 t%=<4>; }", "{ .reg .u32 t, t; }", "{ .reg .u32 t<9999>; }",
         # Directives, and what hides in them.
         ".global .u32 g;", ".shared .b8 s[64];", ".func f;", ".visible .entry e() { ret; }",
         ".pragma nounroll;", ".version 8.0;", ".reg .param p;", ".param .u32 p;", ".local .u32 l;",
