@@ -14,12 +14,19 @@ and the only thing that counts; a race that harms nothing stays accepted.
 Which lane of a warp wins where several store to one place is undefined, too, but in practice always
 the same. So a store is done in two turns, of lanes that the seed chooses and of the others.
 
+A store that the memory model lets a thread do behind the atomic that follows it
+(`runners.reordering`) is done there by half of the warps, some microseconds later. And no block may
+count on the first one to begin first: under half of the seeds that one, and some of the next few,
+begin up to a millisecond late.
+
 Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
 """
 
 from __future__ import annotations
 
 import re
+
+from runners.reordering import Place, Swap, swaps
 
 SEED = "optiml_shaking_seed"
 LEAST_SM = 70
@@ -40,9 +47,22 @@ _CLOCK = re.compile(
 _SHUFFLE = re.compile(
     r"^\s*shfl\.sync\.(?P<mode>\w+)\.b32\s+(?P<to>%\w+)(?:\|%\w+)?,\s*[^,;]+(?P<rest>,[^;]+);"
 )
-_BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
+_BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
 ZERO = "optiml_shaking_zero"
+LATE = "optiml_shaking_late"
 _MOST_PLACES = 4000
+_MIXED = """mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
+shr.u32 %optiml_b, %optiml_a, 15;
+xor.b32 %optiml_a, %optiml_a, %optiml_b;
+mul.lo.u32 %optiml_a, %optiml_a, 0x846CA68B;
+shr.u32 %optiml_b, %optiml_a, 16;
+xor.b32 %optiml_a, %optiml_a, %optiml_b;"""
+# Under seeds with this bit first blocks begin late; the next two say how many are looked at. Code
+# whose seed cannot be set is built twice, with odd seeds that nearly always differ in it.
+_LATE_BIT = 5
+# A program may launch a kernel ten thousand times, and a thread may count as often. How often one
+# slept is kept for a kernel as a whole, so functions that are called have their stores in order.
+_MOST_LATE, _MOST_BEHIND = 256, 32
 
 
 def shaken(ptx: str, seed: int = 0) -> str | None:
@@ -53,19 +73,29 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     """
     lines: list[str] = []
     places = 0
-    declared = heading = False
+    declared = heading = entry = False
     shuffles = "shfl.sync" in ptx
-    for line in ptx.splitlines():
+    original = ptx.splitlines()
+    moved = {one.store: one for one in swaps(original)}
+    late: dict[int, tuple[Swap, re.Match[str]]] = {}
+    for number, line in enumerate(original):
         if not declared and line.startswith(".address_size"):
             value = f" = {seed}" if seed else ""
             lines += [line, f".visible .global .align 4 .u32 {SEED}{value};"]
-            lines.append(f".visible .global .align 4 .u32 {ZERO};")
+            lines += [f".visible .global .align 4 .u32 {name};" for name in (ZERO, LATE)]
             declared = True
             continue
-        heading = (heading or bool(_BODY.match(line))) and not line.rstrip().endswith(";")
-        if heading and shuffles and line.strip() == "{":
-            # Zero in every lane, as far as anybody knows, until the lane takes part in a shuffle.
-            lines += [line, ".reg .b32 %optiml_m;", f"ld.volatile.global.u32 %optiml_m, [{ZERO}];"]
+        begins = _BODY.match(line)
+        entry = begins["what"] == "entry" if begins else entry
+        heading = (heading or begins is not None) and not line.rstrip().endswith(";")
+        if declared and heading and line.strip() == "{":
+            lines.append(line)
+            if shuffles:
+                # Zero in every lane, as far as anybody knows, until it takes part in a shuffle.
+                lines.append(".reg .b32 %optiml_m;")
+                lines.append(f"ld.volatile.global.u32 %optiml_m, [{ZERO}];")
+            if entry:
+                lines += [".reg .b32 %optiml_t;", "mov.b32 %optiml_t, 0;", _begins_late()]
             heading = False
             continue
         shuffle = _SHUFFLE.match(line)
@@ -73,10 +103,18 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines += _shuffled(line, shuffle)
             continue
+        if number in late:
+            places += 2
+            swap, stored = late[number]
+            lines += [_delay(places - 1), _behind(swap, stored, line, places)]
+            continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
             lines.append(_delay(places))
             store = _STORE.match(line)
+            if entry and store is not None and number in moved:
+                late[moved[number].atomic] = moved[number], store
+                continue
             if store is not None:
                 lines.append(_in_turns(store["store"], store["guard"] or "", places))
                 continue
@@ -161,12 +199,12 @@ ld.global.u32 %optiml_s, [{SEED}];
 }}"""
 
 
-def _delay(place: int) -> str:
-    """Return a sleep of 0.5 to 4 µs that a quarter of the warps take."""
-    return f"""{{
-.reg .pred %optiml_p, %optiml_q;
-.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s;
-ld.global.u32 %optiml_s, [{SEED}];
+def _drawn(place: int) -> str:
+    """Return what leaves the seed in %optiml_s, and in %optiml_a a number that depends on it.
+
+    And on warp, block and place.
+    """
+    return f"""ld.global.u32 %optiml_s, [{SEED}];
 mov.u32 %optiml_a, %tid.z;
 mov.u32 %optiml_b, %ntid.y;
 mov.u32 %optiml_c, %tid.y;
@@ -181,12 +219,15 @@ mov.u32 %optiml_b, %ctaid.y;
 mad.lo.u32 %optiml_a, %optiml_b, 0x85EBCA77, %optiml_a;
 add.u32 %optiml_a, %optiml_a, {(place * 0xC2B2AE3D) & 0xFFFFFFFF:#x};
 xor.b32 %optiml_a, %optiml_a, %optiml_s;
-mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
-shr.u32 %optiml_b, %optiml_a, 15;
-xor.b32 %optiml_a, %optiml_a, %optiml_b;
-mul.lo.u32 %optiml_a, %optiml_a, 0x846CA68B;
-shr.u32 %optiml_b, %optiml_a, 16;
-xor.b32 %optiml_a, %optiml_a, %optiml_b;
+{_MIXED}"""
+
+
+def _delay(place: int) -> str:
+    """Return a sleep of 0.5 to 1.5 µs that a quarter of the warps take."""
+    return f"""{{
+.reg .pred %optiml_p, %optiml_q;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s;
+{_drawn(place)}
 and.b32 %optiml_b, %optiml_a, 3;
 setp.eq.u32 %optiml_p, %optiml_b, 0;
 setp.ne.and.u32 %optiml_q, %optiml_s, 0, %optiml_p;
@@ -196,4 +237,104 @@ add.u32 %optiml_b, %optiml_b, 500;
 @!%optiml_q bra $optiml_{place};
 nanosleep.u32 %optiml_b;
 $optiml_{place}:
+}}"""
+
+
+def _behind(swap: Swap, found: re.Match[str], atomic: str, place: int) -> str:
+    """Return an atomic with the store that stood before it in front of it, or 8 to 32 µs behind.
+
+    Which, the seed says for each warp; in front where both touch the same memory. So long a sleep,
+    since whoever sees the count may be delayed at a few places before it looks at what was stored.
+    """
+    store, guard = found["store"], found["guard"] or ""
+    given = f"not.pred %optiml_g, {guard[1:]};" if guard.startswith("!") else ""
+    given = given or f"mov.pred %optiml_g, {guard or 1};"
+    one, other = _address("%optiml_x", swap.stored), _address("%optiml_y", swap.counted)
+    return f"""{{
+.reg .pred %optiml_p, %optiml_g, %optiml_u, %optiml_v;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s, %optiml_z;
+.reg .b64 %optiml_x, %optiml_y, %optiml_d;
+{_drawn(place)}
+and.b32 %optiml_b, %optiml_a, 1;
+setp.ne.u32 %optiml_v, %optiml_s, 0;
+setp.ne.and.u32 %optiml_v, %optiml_b, 0, %optiml_v;
+bfe.u32 %optiml_z, %optiml_a, 8, 2;
+mad.lo.u32 %optiml_z, %optiml_z, 8000, 8000;
+{one}
+{other}
+sub.s64 %optiml_d, %optiml_y, %optiml_x;
+setp.ge.and.u64 %optiml_v, %optiml_d, {swap.stored.size}, %optiml_v;
+sub.s64 %optiml_d, %optiml_x, %optiml_y;
+setp.ge.and.u64 %optiml_v, %optiml_d, {swap.counted.size}, %optiml_v;
+{given}
+not.pred %optiml_u, %optiml_v;
+and.pred %optiml_u, %optiml_u, %optiml_g;
+and.pred %optiml_v, %optiml_v, %optiml_g;
+{_in_turns(store, "%optiml_u", place - 1)}
+{atomic}
+setp.lt.and.u32 %optiml_p, %optiml_t, {_MOST_BEHIND}, %optiml_v;
+@%optiml_p add.u32 %optiml_t, %optiml_t, 1;
+@%optiml_p nanosleep.u32 %optiml_z;
+{_in_turns(store, "%optiml_v", place)}
+}}"""
+
+
+def _address(register: str, place: Place) -> str:
+    """Put an address into a register; with one that is not global %optiml_v becomes false."""
+    if not place.base.startswith("%"):
+        return f"mov.u64 {register}, {place.base}+{place.plus};"
+    sum_ = f"add.s64 {register}, {place.base}, {place.plus};"
+    if not place.generic:
+        return sum_
+    return f"""{sum_}
+isspacep.global %optiml_p, {register};
+and.pred %optiml_v, %optiml_v, %optiml_p;
+cvta.to.global.u64 {register}, {register};"""
+
+
+def _begins_late() -> str:
+    """Return a sleep of up to 1 ms for the first block, and half of the first 4, 16 or 64.
+
+    Of a module's launches only so many have it, counted where blocks look before they sleep.
+    """
+    return f"""{{
+.reg .pred %optiml_p, %optiml_q;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_l, %optiml_s;
+ld.global.u32 %optiml_s, [{SEED}];
+mov.u32 %optiml_l, %ctaid.z;
+mov.u32 %optiml_b, %nctaid.y;
+mov.u32 %optiml_c, %ctaid.y;
+mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
+mov.u32 %optiml_b, %nctaid.x;
+mov.u32 %optiml_c, %ctaid.x;
+mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
+mad.lo.u32 %optiml_a, %optiml_l, 0x9E3779B1, %optiml_s;
+{_MIXED}
+and.b32 %optiml_a, %optiml_a, 1;
+setp.ne.u32 %optiml_p, %optiml_a, 0;
+setp.eq.or.u32 %optiml_p, %optiml_l, 0, %optiml_p;
+bfe.u32 %optiml_b, %optiml_s, {_LATE_BIT + 1}, 2;
+shl.b32 %optiml_b, %optiml_b, 1;
+mov.u32 %optiml_c, 1;
+shl.b32 %optiml_b, %optiml_c, %optiml_b;
+setp.lt.and.u32 %optiml_p, %optiml_l, %optiml_b, %optiml_p;
+and.b32 %optiml_b, %optiml_s, {1 << _LATE_BIT};
+setp.ne.and.u32 %optiml_p, %optiml_b, 0, %optiml_p;
+ld.volatile.global.u32 %optiml_b, [{LATE}];
+setp.lt.and.u32 %optiml_p, %optiml_b, {_MOST_LATE}, %optiml_p;
+mov.u32 %optiml_a, %tid.x;
+mov.u32 %optiml_b, %tid.y;
+mov.u32 %optiml_c, %tid.z;
+or.b32 %optiml_a, %optiml_a, %optiml_b;
+or.b32 %optiml_a, %optiml_a, %optiml_c;
+or.b32 %optiml_a, %optiml_a, %optiml_l;
+setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
+@%optiml_q red.global.add.u32 [{LATE}], 1;
+mov.u32 %optiml_b, 250000;
+@%optiml_p nanosleep.u32 %optiml_b;
+@%optiml_p nanosleep.u32 %optiml_b;
+bfe.u32 %optiml_a, %optiml_s, {_LATE_BIT + 3}, 1;
+setp.ne.and.u32 %optiml_p, %optiml_a, 0, %optiml_p;
+@%optiml_p nanosleep.u32 %optiml_b;
+@%optiml_p nanosleep.u32 %optiml_b;
 }}"""

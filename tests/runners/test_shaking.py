@@ -50,7 +50,7 @@ def test_every_access_barrier_and_fence_gets_a_delay_of_its_own() -> None:
     """Parameters are not memory that other threads change."""
     text = shaken(PTX)
     assert text is not None
-    assert text.count("nanosleep.u32") == PLACES
+    assert text.count("nanosleep.u32 %optiml_b;\n$optiml_") == PLACES
     for place in range(1, PLACES + 1):
         assert text.count(f"$optiml_{place}:") == 1
     lines = text.splitlines()

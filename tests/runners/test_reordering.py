@@ -1,0 +1,336 @@
+"""Which stores may be done behind an atomic: those that nothing orders, and no other."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from runners.reordering import Place, swaps
+from runners.shaking import LATE, shaken
+
+CASES = Path(__file__).parents[1] / "redteam" / "cases"
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")
+
+STORE, COUNT = "st.global.f64 [%rd22], %fd35;", "atom.global.add.u32 %r10, [%rd23], 1;"
+
+
+def found(*lines: str) -> list[tuple[int, int]]:
+    return [(one.store, one.atomic) for one in swaps(lines)]
+
+
+def test_what_nothing_orders_may_change_places() -> None:
+    """Of several stores the last: one share that is not there yet is enough."""
+    between = (
+        "",
+        "\tmov.u64 \t%rd23, ended; // the counter",
+        "\t.loc\t1 20 9",
+        "\tld.param.u64 \t%rd1, [inner_param_0];",
+        "\tld.shared.f64 \t%fd1, [%r2];",
+        "\tst.shared.u8 \t[last], %rs1;",
+        "\tld.global.nc.f64 %fd2, [%rd4+8];",
+        "\t@%p1 add.s32 \t%r3, %r3, 1;",
+    )
+    assert found(STORE, *between, COUNT) == [(0, 9)]
+    assert found("st.global.f64 [%rd21], %fd34;", STORE, COUNT) == [(1, 2)]
+    assert found(STORE, COUNT, STORE, COUNT) == [(0, 1), (2, 3)]
+
+
+def test_a_place_is_where_and_how_much() -> None:
+    """Also of vectors, of pairs of halves, with an offset, and of a name."""
+    lines = (
+        "@!%p1 st.v4.f32 [%rd1+-16], {%f1, %f2, %f3, %f4};",
+        "red.relaxed.gpu.global.add.noftz.f16x2 [ended+4], %r1;",
+        "st.global.cg.b64 [share], %rd7;",
+        "@%p2 atom.cas.b128 %rq1, [%rd9], %rq2, %rq3;",
+    )
+    first, second = swaps(lines)
+    assert (first.stored, first.counted) == (
+        Place("%rd1", -16, 16, generic=True),
+        Place("ended", 4, 4, generic=False),
+    )
+    assert (second.stored, second.counted) == (
+        Place("share", 0, 8, generic=False),
+        Place("%rd9", 0, 16, generic=True),
+    )
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "membar.gl;",
+        "membar.cta;",
+        "fence.acq_rel.gpu;",
+        "fence.sc.cta;",
+        "bar.sync 0;",
+        "bar.warp.sync -1;",
+        "barrier.cluster.arrive;",
+        "shfl.sync.down.b32 %r4|%p2, %r3, 16, 31, -1;",
+        "vote.sync.ballot.b32 %r4, %p1, -1;",
+        "activemask.b32 %r4;",
+        "$L__BB0_2:",
+        "@%p1 bra $L__BB0_2;",
+        "ret;",
+        "call.uni (retval0), f, (param0);",
+        "{",
+        "}",
+        "ld.global.f64 %fd1, [%rd4];",
+        "ld.f64 %fd1, [%rd4];",
+        "ld.acquire.gpu.global.u32 %r1, [%rd4];",
+        "ld.volatile.shared.u32 %r1, [%r4];",
+        "st.volatile.shared.u32 [%r4], %r1;",
+        "st.release.gpu.global.u32 [%rd4], %r1;",
+        "st.shared::cluster.u32 [%r4], %r1;",
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r4], %r1, [%r5];",
+        "atom.shared.add.u32 %r1, [%r4], 1;",
+        "nanosleep.u32 20;",
+        "mov.f64 %fd35, %fd36;",
+        "add.s64 %rd22, %rd22, 8;",
+        "ld.shared.v2.f64 {%fd34, %fd35}, [%r2];",
+        "mov.u32 %r1, 1; mov.u32 %r2, 2;",
+    ],
+)
+def test_what_orders_or_may_mean_the_same_keeps_a_store_where_it_is(between: str) -> None:
+    """Barriers, fences, other memory, ends of a straight line, and registers that change."""
+    assert found(STORE, between, COUNT) == []
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "st.volatile.global.f64 [%rd22], %fd35;",
+        "st.relaxed.gpu.global.f64 [%rd22], %fd35;",
+        "st.release.gpu.global.f64 [%rd22], %fd35;",
+        "st.shared.f64 [%r22], %fd35;",
+        "st.local.f64 [%rd22], %fd35;",
+        "st.param.b64 [param0+0], %rd35;",
+        "st.f64 [share], %fd35;",
+    ],
+)
+def test_strong_stores_and_those_to_other_memory_stay(store: str) -> None:
+    assert found(store, COUNT) == []
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        "atom.add.acq_rel.gpu.u32 %r10,[%rd23],%r11;",
+        "atom.global.release.gpu.add.u32 %r10, [%rd23], 1;",
+        "atom.acquire.gpu.global.exch.b32 %r10, [%rd23], 1;",
+        "atom.shared.add.u32 %r10, [%r23], 1;",
+        "red.release.gpu.global.add.u32 [%rd23], 1;",
+        "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];",
+        "atom.global.add.u64 %rd22, [%rd23], 1;",
+        "multimem.red.relaxed.sys.global.add.u32 [%rd23], 1;",
+    ],
+)
+def test_an_atomic_that_orders_is_not_passed(count: str) -> None:
+    """Nor one that writes what the store still needs."""
+    assert found(STORE, count) == []
+
+
+def test_a_store_that_may_be_to_other_memory_does_not_pass_any() -> None:
+    """It could be shared memory that an address without a space means."""
+    generic = "st.f64 [%rd22], %fd35;"
+    assert found(generic, "mov.u64 %rd23, ended;", COUNT) == [(0, 2)]
+    assert found(generic, "ld.shared.f64 %fd1, [%r2];", COUNT) == []
+    assert found("@%p1 " + STORE, "setp.eq.s32 %p1, %r1, 0;", COUNT) == []
+
+
+PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.global .align 8 .b8 share[2112];
+.global .align 4 .u32 ended;
+
+.visible .entry inner(
+	.param .u64 inner_param_0
+)
+{
+	.reg .pred 	%p<3>;
+	.reg .b32 	%r<5>;
+	.reg .f64 	%fd<2>;
+	.reg .b64 	%rd<5>;
+
+	ld.param.u64 	%rd1, [inner_param_0];
+	mov.u32 	%r1, %tid.x;
+	setp.eq.s32 	%p1, %r1, 0;
+	mov.f64 	%fd1, 0d3FF0000000000000;
+	STORE
+	mov.u64 	%rd2, ended;
+	COUNT
+	st.shared.u32 	[%r1], %r2;
+	ret;
+}
+"""
+
+
+def text_of(store: str, count: str) -> str:
+    text = shaken(PTX.replace("STORE", store).replace("COUNT", count))
+    assert text is not None
+    return text
+
+
+def test_half_of_the_warps_store_behind_the_atomic() -> None:
+    """In two turns on both sides, never on both, and after a sleep behind it."""
+    store, count = "st.global.f64 [%rd1], %fd1;", "atom.global.add.u32 %r2, [%rd2], 1;"
+    text = text_of(store, count)
+    before, behind = text.split(count)
+    for part, chosen in ((before, "%optiml_u"), (behind, "%optiml_v")):
+        assert part.count(f"@%optiml_p {store}") == 2
+        assert part.count(f"and.pred %optiml_p, %optiml_p, {chosen};") == 2
+    assert before.index("mov.u64 \t%rd2, ended;") < before.index(store)
+    assert behind.index("@%optiml_p nanosleep.u32 %optiml_z;") < behind.index(store)
+    assert "setp.ge.and.u64 %optiml_v, %optiml_d, 8, %optiml_v;" in before
+    assert "setp.ge.and.u64 %optiml_v, %optiml_d, 4, %optiml_v;" in before
+
+
+ACCEPTED = [
+    ("st.global.f64 [share+8], %fd1;", "red.global.add.u32 [ended], 1;"),
+    ("@%p1 st.global.f64 [%rd1+-8], %fd1;", "@%p1 atom.global.add.u32 %r2, [%rd2], 1;"),
+    ("@!%p1 st.f64 [%rd1], %fd1;", "atom.relaxed.gpu.add.u32 %r2, [%rd2+4], 1;"),
+    ("st.global.v2.f64 [%rd1], {%fd1, %fd1};", "@!%p1 red.add.f64 [%rd1+8], %fd1;"),
+]
+
+
+@needs_nvcc
+@pytest.mark.parametrize(("store", "count"), ACCEPTED)
+def test_ptxas_accepts_a_store_behind_an_atomic(store: str, count: str, tmp_path: Path) -> None:
+    """With conditions, without, generic or not, by name or register."""
+    text = text_of(store, count)
+    assert "%optiml_v" in text
+    assembled(text, tmp_path)
+
+
+def test_a_function_that_may_be_called_without_end_keeps_its_order() -> None:
+    """How often a thread has slept is known for a kernel."""
+    text = PTX.replace(".entry", ".func").replace("STORE", STORE).replace("COUNT", COUNT)
+    assert len(swaps(text.splitlines())) == 1
+    changed = shaken(text)
+    assert changed is not None
+    assert "%optiml_v" not in changed
+
+
+@pytest.mark.parametrize("kind", ["entry", "func"])
+def test_first_blocks_of_a_kernel_begin_late(kind: str) -> None:
+    """Once a launch, not at each call of a function; and not in all launches of a long program."""
+    text = shaken(PTX.replace(".entry", f".{kind}").replace("STORE", "").replace("COUNT", ""))
+    assert text is not None
+    assert text.count(f"[{LATE}]") == (2 if kind == "entry" else 0)
+    assert (text.count("nanosleep.u32 %optiml_b;") > 1) == (kind == "entry")
+
+
+@pytest.mark.parametrize("base", [0, 1, 6, 977, 123456789, 2**32 - 50])
+def test_two_builds_of_an_entry_function_differ_in_whether_blocks_begin_late(base: int) -> None:
+    """As `runners.judge` chooses their seeds; programs have one, any odd number."""
+    seeds = [(base * 2654435761 + number * 97) % 2**32 | 1 for number in range(2)]
+    assert {seed >> 5 & 1 for seed in seeds} == {0, 1}
+
+
+def assembled(text: str, tmp_path: Path) -> None:
+    source = tmp_path / "text.ptx"
+    source.write_text(text)
+    command = ["nvcc", "-cubin", "-arch=sm_90", "-o", str(tmp_path / "text.cubin"), str(source)]
+    made = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+
+
+def compiled(source: Path, tmp_path: Path) -> str:
+    target = tmp_path / "made.ptx"
+    command = ["nvcc", "-ptx", "-std=c++17", "-arch=sm_90", "-o", str(target), str(source)]
+    subprocess.run(command, check=True, capture_output=True)
+    return target.read_text()
+
+
+RIGHT = """
+#include <cooperative_groups.h>
+#include <cuda/atomic>
+__device__ float share[1024];
+__device__ unsigned ended;
+#define KERNEL(name) extern "C" __global__ void name(float* part, unsigned* count, float x)
+KERNEL(fenced) { part[blockIdx.x] = x; __threadfence(); atomicAdd(count, 1u); }
+KERNEL(fenced_by_name) { share[blockIdx.x] = x; __threadfence(); atomicAdd(&ended, 1u); }
+KERNEL(fenced_for_all) { part[blockIdx.x] = x; __threadfence_system(); atomicInc(count, 7u); }
+KERNEL(fenced_for_a_block) { part[threadIdx.x] = x; __threadfence_block(); atomicAdd(count, 1u); }
+KERNEL(released) {
+    share[blockIdx.x] = x;
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).fetch_add(
+        1u, cuda::memory_order_release);
+}
+KERNEL(in_order) {
+    share[blockIdx.x] = x;
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).fetch_add(1u);
+}
+KERNEL(fenced_by_the_standard) {
+    part[blockIdx.x] = x;
+    cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);
+    atomicAdd(count, 1u);
+}
+KERNEL(fenced_volatile) { *(volatile float*)&part[blockIdx.x] = x; atomicAdd(count, 1u); }
+KERNEL(behind_a_barrier) {
+    part[blockIdx.x * blockDim.x + threadIdx.x] = x;
+    __syncthreads();
+    if (threadIdx.x == 0) { __threadfence(); atomicAdd(count, 1u); }
+}
+KERNEL(behind_a_warp) { part[threadIdx.x] = x; __syncwarp(); atomicAdd(count, 1u); }
+KERNEL(of_a_grid) { part[threadIdx.x] = x; cooperative_groups::this_grid().sync(); }
+KERNEL(counted_first) { if (atomicAdd(count, 1u) == 0) part[blockIdx.x] = x; }
+KERNEL(by_an_atomic) { atomicExch(&part[blockIdx.x], x); atomicAdd(count, 1u); }
+"""
+SAME = """
+extern "C" __global__ void same(float* part, int at, float x) {
+    part[threadIdx.x] = x;
+    atomicAdd(&part[at], 1.f);
+}
+"""
+
+
+@needs_nvcc
+def test_no_store_of_a_right_kernel_is_moved(tmp_path: Path) -> None:
+    """Whatever stands between orders it: a fence, a release, a barrier, an atomic before."""
+    (tmp_path / "right.cu").write_text(RIGHT)
+    text = compiled(tmp_path / "right.cu", tmp_path)
+    assert text.count(".entry") == RIGHT.count("KERNEL(") - 1
+    assert swaps(text.splitlines()) == []
+    changed = shaken(text)
+    assert changed is not None
+    assert "%optiml_v" not in changed
+    assembled(changed, tmp_path)
+
+
+@needs_nvcc
+def test_whether_both_mean_the_same_element_is_for_the_run_to_tell(tmp_path: Path) -> None:
+    (tmp_path / "same.cu").write_text(SAME)
+    text = compiled(tmp_path / "same.cu", tmp_path)
+    (swap,) = swaps(text.splitlines())
+    assert (swap.stored.size, swap.counted.size) == (4, 4)
+    changed = shaken(text)
+    assert changed is not None
+    assert changed.count("setp.ge.and.u64 %optiml_v, %optiml_d, 4, %optiml_v;") == 2
+    assembled(changed, tmp_path)
+
+
+SWAPPED = {
+    "inner/no_fence": ["atom.global.add.u32"],
+    "total/no_fence_early_read": ["atom.global.inc.u32"],
+    "inner/base": [],
+    "inner/counts_from_the_first_block": [],
+    "inner/wraps_around": [],
+    "inner/released_and_acquired": [],
+    "inner/told_without_barrier": [],
+}
+
+
+@needs_nvcc
+@pytest.mark.parametrize("case", SWAPPED)
+def test_the_red_teams_shares_are_told_apart(case: str, tmp_path: Path) -> None:
+    """A share that is counted without a fence is moved; with one, however it is written, never."""
+    text = compiled(CASES / f"{case}.cu", tmp_path)
+    lines = text.splitlines()
+    assert [lines[one.atomic].split()[0] for one in swaps(lines)] == SWAPPED[case]
+    changed = shaken(text)
+    assert changed is not None
+    assert LATE in changed
+    assembled(changed, tmp_path)
