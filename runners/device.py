@@ -22,6 +22,7 @@ from runners.images import helper_image
 from runners.nvml import Nvml
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
+_AT_ONCE = 1 << 30  # PyCUDA takes some sizes as 32-bit numbers
 _CAPTURE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED: other threads may go on
 
 
@@ -94,8 +95,15 @@ class PlainGpu:
 
     def fill(self, address: int, value: int, words: int) -> None:
         """Set 32-bit words."""
-        if words:
-            self._driver.memset_d32_async(address, value, words)
+        for start in range(0, words, _AT_ONCE):
+            part = min(_AT_ONCE, words - start)
+            self._driver.memset_d32_async(address + 4 * start, value, part)
+
+    def copy(self, to: int, source: int, size: int) -> None:
+        """Copy bytes within the device's memory."""
+        for start in range(0, size, _AT_ONCE):
+            part = min(_AT_ONCE, size - start)
+            self._driver.memcpy_dtod_async(to + start, source + start, part)
 
     def load(self, image: bytes) -> Any:
         """Load a cubin; it is unloaded when the last reference goes."""

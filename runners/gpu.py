@@ -97,6 +97,10 @@ class Gpu(Launcher, Protocol):
         """Set 32-bit words."""
         ...
 
+    def copy(self, to: int, source: int, size: int) -> None:
+        """Copy bytes within the device's memory."""
+        ...
+
     def helper(
         self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
     ) -> None:

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runners import counted, cubin, exhibit, static_gate, timing, verify, weighing
+from runners import beyond, counted, cubin, enlarged, exhibit, static_gate, timing, verify, weighing
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -28,7 +28,7 @@ from runners.oracle import combinations
 from runners.retained import MOST_BYTES
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
-from runners.session import Benches, Session, Shaken, Timed, WholeShaken
+from runners.session import Benches, LocalSession, Session, Shaken, Timed, WholeShaken
 from runners.spec import CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
@@ -36,6 +36,7 @@ from runners.verify import Report, Wrong
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
 SANITIZER_SECONDS = 60.0
+MOST_PTX = 4
 # Builds of an entry function with delays, and runs of each before the next is loaded.
 WHOLE_BUILDS, WHOLE_RUNS = 2, 10
 
@@ -59,6 +60,7 @@ class Judge:
         self._meter = meter
         self._device_code = device_code
         self._theirs: dict[str, frozenset[str]] = {}
+        self._ptx: dict[tuple[str, str], str] = {}
         self._shake = shake
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
@@ -130,6 +132,9 @@ class Judge:
                 if wholes is not None:
                     self._shaken_whole(wholes.result(), request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
+                start = time.monotonic()
+                lost = self._beyond(session, request, job, answers, verdict["measurement"], report)
+                spent["beyond"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
             verdict.update(status=wrong.status, log=str(wrong))
@@ -207,9 +212,10 @@ class Judge:
         self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report
     ) -> None:
         """Run more often, and later, what can do more than its original; raise `Wrong`."""
-        mine = self._abilities(job.kernel.source, request, "candidate")
+        mine = self._abilities(job.kernel.source, request, "candidate", job.key)
         if job.key not in self._theirs:
-            self._theirs[job.key] = self._abilities(job.baseline.source, request, "baseline")
+            theirs = self._abilities(job.baseline.source, request, "baseline", job.key)
+            self._theirs[job.key] = theirs
         more = mine - self._theirs[job.key]
         for what in sorted(more):
             fine = what not in static_gate.REFUSED
@@ -222,8 +228,80 @@ class Judge:
         elif more - {static_gate.KEEPS}:
             verify.repeated(session, answers, job, report, verify.GATE_SECONDS / 4)
 
-    def _abilities(self, text: str, request: Json, which: str) -> frozenset[str]:
-        found = static_gate.device(self._device_code(text, request["job"]) or "")
+    def _read(self, text: str, request: Json, key: str) -> str:
+        """Return a source's PTX, empty where there is none; the latest few are kept."""
+        if (key, text) not in self._ptx:
+            while len(self._ptx) >= MOST_PTX:
+                self._ptx.pop(next(iter(self._ptx)))
+            self._ptx[key, text] = self._device_code(text, request["job"]) or ""
+        return self._ptx[key, text]
+
+    def _beyond(
+        self,
+        session: Session,
+        request: Json,
+        job: JobSpec,
+        answers: Answers,
+        measured: Json,
+        report: Report,
+    ) -> bool:
+        """Run a kernel that may index with fewer bits where these do not do; raise `Wrong`.
+
+        Return whether the original took the device down with it.
+        """
+        sources = (job.kernel.source, job.baseline.source)
+        if not isinstance(session, LocalSession) or job.work.kind != "kernel":
+            return False
+        if not enlarged.narrowed(*(self._read(text, request, job.key) for text in sources)):
+            return False
+        try:
+            found = self._above(session, job, answers, measured, report)
+        except DeviceError:
+            report.add(beyond.LAYER, "runs", passed=False, error=None, bound=None)
+            raise
+        if found.unknown:
+            measured["notes"].append(f"{beyond.LAYER} not checked: {found.unknown}")
+        if found.wrong:
+            raise Wrong("wrong result", found.wrong)
+        return found.lost
+
+    def _above(
+        self,
+        session: LocalSession,
+        job: JobSpec,
+        answers: Answers,
+        measured: Json,
+        report: Report,
+    ) -> beyond.Found:
+        """Compare both on a case that has such indices, where there is one."""
+        work, limit = job.work, enlarged.LIMIT
+        launches = [one.launch or work.launch for one in (job.kernel, job.baseline)]
+        known = [one for one in launches if one is not None]
+        if enlarged.case(work, known, limit) is None:
+            what = "the launch's arguments lead to none"
+            report.add(beyond.LAYER, what, passed=True, error=None, bound=None)
+            return beyond.Found()
+        if not enlarged.tiled(work):
+            return beyond.Found(unknown="contents cannot be repeated")
+        changed = enlarged.case(work, known, limit, beyond.SHARE * self._gpu.free_bytes())
+        if changed is None:
+            return beyond.Found(unknown="the memory does not suffice")
+        timed = [case.values for case in work.cases if case.timed]
+        took = max(
+            statistics.median(one["baseline_us"]) / 1e6 * enlarged.growth(work, changed, case)
+            for case, one in zip(timed, measured["cases"], strict=True)
+        )
+        if 3 * took > beyond.SECONDS:
+            return beyond.Found(unknown=f"it would take {3 * took:.0f} s")
+        base = Combination(enlarged.largest(work).values, DECLARED, job.seed)
+        found = session.beyond(changed, answers.of(base) or {}, limit)
+        if not found.unknown:
+            name, fine = CaseSpec(changed).name, not found.wrong
+            report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
+        return found
+
+    def _abilities(self, text: str, request: Json, which: str, key: str) -> frozenset[str]:
+        found = static_gate.device(self._read(text, request, key))
         path = Path(str(request[which].get("path") or ""))
         if request[which].get("kind") == "shared" and path.is_file():
             found |= static_gate.host(path.read_bytes())

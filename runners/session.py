@@ -13,13 +13,16 @@ from typing import Protocol
 
 import numpy as np
 
-from runners import timing
+from runners import beyond, timing
 from runners.allocations import Allocations
 from runners.bench import Bench, Run
 from runners.burning import BurnStage
+from runners.compare import Answer
 from runners.contents import Combination
 from runners.energy import Mark
+from runners.families import DECLARED
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
+from runners.inputs import Arrays
 from runners.launchable import KernelLaunchable, Launchable
 from runners.nvml import Unmeasured
 from runners.original import load
@@ -160,6 +163,7 @@ class LocalSession:
         self._bench, self._pair, self._work = bench, pair, job.work
         self._launches = [one.launch or job.work.launch for one in (job.kernel, job.baseline)]
         self._rng = np.random.default_rng(job.seed)
+        self._seed = job.seed
         self._begun, self._strays, self._turns = False, False, 0
         self._waits: bool | None = None
 
@@ -233,6 +237,18 @@ class LocalSession:
         launch = self._launches[int(original)]
         loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, launch)
         return LocalShaken(self._bench, loaded)
+
+    def beyond(
+        self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int
+    ) -> beyond.Found:
+        """Run both on a case in which buffers have more elements than the limit."""
+
+        def contents(case: Mapping[str, float]) -> Arrays:
+            return self._bench.contents.of(Combination(case, DECLARED, self._seed))
+
+        bench = self._bench
+        terms = (changed, contents, answers, limit)
+        return beyond.compared(bench.gpu, self._work, self._pair, *terms)
 
     @property
     def retained(self) -> Retained | None:

@@ -110,6 +110,9 @@ class HostGpu:
     def fill(self, address: int, value: int, words: int) -> None:
         self.upload(address, np.full(words, value, np.uint32))
 
+    def copy(self, to: int, source: int, size: int) -> None:
+        ctypes.memmove(to, source, size)
+
     def load(self, image: bytes) -> Any:
         with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as file:
             file.write(image)

@@ -1,0 +1,232 @@
+"""Run a finalist where a buffer has more elements than an `int` can count.
+
+No declared case is that large, and an index that is computed in 32 bits is right on all of them. On
+a case that is (`runners.enlarged`), the original's results are sampled, and the candidate's in the
+same places. What the original cannot do there, or does not do alike twice, is asked of no
+candidate. An index that overflows gives garbage or an illegal address, so the comparison may be
+generous about rounding.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.arena import ALIGN
+from runners.compare import Answer
+from runners.cuda_types import Field, Storage, to_float, values
+from runners.enlarged import counts, grown, largest
+from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
+from runners.inputs import Arrays
+from runners.launchable import Launchable
+from runners.spec import Argument, CaseSpec, Work
+
+LAYER = "indices above 2^31"
+# Share of the device's free memory that may be taken.
+SHARE = 0.45
+SECONDS = 5.0
+# Contents repeat after so many elements at most; an odd number, so that an index which is off by a
+# power of two meets other contents.
+TILE = 2**22 + 1
+WINDOW, RANDOM, MARGIN = 4096, 200, 1 << 20
+# So much of a window may be off: where rounding decides, single elements are others.
+STRAY = 1 / 64
+# Beyond this share of typical values, or so many times the budget, it is no rounding error.
+GARBAGE, WIDER = 0.05, 16.0
+POISON = (0xA5, 0x5A, 0xC3)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What came of it: why the candidate is wrong, or why nothing can be said; neither if fine.
+
+    `lost`: the original took the device down with it.
+    """
+
+    wrong: str = ""
+    unknown: str = ""
+    lost: bool = False
+
+
+Samples = dict[str, list[Storage]]
+
+
+class _World:
+    """Buffers of one case in one allocation, between margins."""
+
+    def __init__(
+        self, gpu: Gpu, work: Work, changed: Mapping[str, float], arrays: Arrays, limit: int
+    ) -> None:
+        self._gpu, self._case, self._arrays = gpu, changed, arrays
+        self._pointers = [a for a in work.arguments if a.type.pointer]
+        self._counts = counts(work, changed)
+        self._compared = [a for a in self._pointers if a.name in grown(work, changed)]
+        size = sum(self._room(a) for a in self._pointers) + MARGIN
+        self._words = size // 4
+        self._windows = {a.name: self._places(a, limit) for a in self._compared}
+        self.base = gpu.allocate(size)
+
+    def _room(self, argument: Argument) -> int:
+        size = self._counts[argument.name] * argument.type.size
+        return -(-size // ALIGN) * ALIGN + MARGIN
+
+    def _places(self, argument: Argument, limit: int) -> list[tuple[int, int]]:
+        """Return stretches of an output: its ends, where indices or bytes overflow, by chance."""
+        count, size = self._counts[argument.name], argument.type.size
+        half = max(1, WINDOW // size // 2)
+        marks = [0, count, *range(limit, count, limit)]
+        marks += range(2 * limit // size, count, max(1, 2 * limit // size))
+        # Where what a place belongs to lies that far in another buffer.
+        marks += [
+            int(count * (far / other))
+            for other in self._counts.values()
+            for far in range(limit, other, limit)
+        ]
+        rng = np.random.default_rng()
+        marks = marks[:RANDOM] + rng.integers(0, count + 1, RANDOM).tolist()
+        edges = {(max(0, mark - half), min(count, mark + half)) for mark in marks}
+        return sorted(one for one in edges if one[0] < one[1])
+
+    def run(
+        self, launchable: Launchable, turn: int, seconds: float, *, reverse: bool = False
+    ) -> Samples:
+        """Fill everything anew, run once, and return the samples of each output."""
+        gpu, addresses, at = self._gpu, {}, self.base + MARGIN
+        for argument in reversed(self._pointers) if reverse else self._pointers:
+            addresses[argument.name] = at
+            at += self._room(argument)
+        gpu.fill(self.base, POISON[turn] * 0x01010101, self._words)
+        for argument in self._pointers:
+            if argument.role != "output":
+                self._tile(argument, addresses[argument.name])
+        gpu.synchronize()
+        bound = launchable.bind(self._case, addresses)
+        launchable.begins()
+        bound()
+        gpu.synchronize(seconds)
+        return {
+            a.name: [
+                gpu.download(addresses[a.name] + start * a.type.size, (end - start) * a.type.size)
+                for start, end in self._windows[a.name]
+            ]
+            for a in self._compared
+        }
+
+    def _tile(self, argument: Argument, address: int) -> None:
+        """Repeat contents over a buffer, each copy twice as long as the one before."""
+        size, whole = argument.type.size, self._counts[argument.name] * argument.type.size
+        data = self._arrays[argument.name]
+        count = min(len(data) // size, TILE, whole // size)
+        have = max(1, count - 1 + count % 2) * size
+        self._gpu.upload(address, data[:have])
+        while have < whole:
+            more = min(have, whole - have)
+            self._gpu.copy(address + have, address, more)
+            have += more
+
+    def differs(
+        self,
+        found: Sequence[Samples],
+        answers: Mapping[str, Answer],
+        *,
+        last: bool,
+    ) -> str:
+        """Say where samples are not alike: of the last run, or else of the original's two."""
+        for argument in self._compared:
+            answer = answers.get(argument.name)
+            if answer is None or answer.unordered:
+                continue
+            for number, (start, _) in enumerate(self._windows[argument.name]):
+                one, two, *rest = (samples[argument.name][number] for samples in found)
+                rows = [part.reshape(-1, argument.type.size) for part in (one, two)]
+                left = np.full(len(rows[0]), fill_value=argument.role == "output")
+                for row, poison in zip(rows, POISON, strict=False):
+                    left &= (row == poison).all(axis=1)
+                off = _off(rest[0] if last else two, one, answer) & ~left
+                if off.sum() > STRAY * (~left).sum():
+                    at = start + int(np.argmax(off))
+                    return f"{argument.name}[{at}] and {int(off.sum()) - 1} near it"
+        return ""
+
+    def wrote(self, found: Sequence[Samples]) -> bool:
+        """Tell whether the last window of some output was written in the first run."""
+        return any(
+            a.role != "output" or bool((found[0][a.name][-1] != POISON[0]).any())
+            for a in self._compared
+        )
+
+
+def _off(got: Storage, want: Storage, answer: Answer) -> npt.NDArray[np.bool_]:
+    """Mark the elements that rounding does not explain."""
+    kind = answer.type
+    bad = np.zeros(len(want) // kind.size, bool)
+    for one, budget in zip(kind.fields, answer.budgets, strict=True):
+        g, w = values(got, kind, one), values(want, kind, one)
+        apart = g != w
+        if one.scalar.kind == "f":
+            apart = _apart(g, w, one)
+            if budget is not None:
+                a, b = to_float(g, one.scalar), to_float(w, one.scalar)
+                with np.errstate(all="ignore"):
+                    apart &= ~(np.abs(a - b) <= budget.widened(WIDER).bound(b))
+        bad |= apart.reshape(-1, one.lanes).any(axis=1)
+    return bad
+
+
+def _apart(
+    g: npt.NDArray[np.generic], w: npt.NDArray[np.generic], one: Field
+) -> npt.NDArray[np.bool_]:
+    got, want = to_float(g, one.scalar), to_float(w, one.scalar)
+    finite = want[np.isfinite(want)]
+    scale = float(np.sqrt(np.mean(finite**2))) if len(finite) else 0.0
+    with np.errstate(all="ignore"):
+        fine = (np.abs(got - want) <= GARBAGE * (np.abs(want) + scale)) | (got == want)
+    return np.asarray(~(fine | (np.isnan(got) & np.isnan(want))))
+
+
+def compared(
+    gpu: Gpu,
+    work: Work,
+    pair: tuple[Launchable, Launchable],
+    changed: Mapping[str, float],
+    contents: Callable[[Mapping[str, float]], Arrays],
+    answers: Mapping[str, Answer],
+    limit: int,
+) -> Found:
+    """Run original, original and candidate on a case. Raises what the candidate breaks with."""
+    candidate, original = pair
+    try:
+        world = _World(gpu, work, changed, contents(largest(work).values), limit)
+    except OutOfMemoryError as error:
+        return Found(unknown=f"the memory is not there: {error}")
+    start = time.monotonic()
+    try:
+        first = world.run(original, 0, SECONDS)
+        took = time.monotonic() - start
+        # At other addresses, with other poison: what it reads elsewhere is then something else.
+        second = world.run(original, 1, SECONDS, reverse=True)
+    except (LaunchError, OutOfMemoryError) as error:
+        gpu.free(world.base)
+        return Found(unknown=f"the original fails: {error}")
+    except DeviceError as error:
+        return Found(unknown=f"the original fails: {error}", lost=True)
+    twice = [first, second]
+    if not world.wrote(twice) or world.differs(twice, answers, last=False):
+        gpu.free(world.base)
+        return Found(unknown="the original does not give the same twice")
+    where = CaseSpec(changed).name
+    try:
+        third = world.run(candidate, 2, max(SECONDS, 10 * took))
+    except (LaunchError, OutOfMemoryError) as error:
+        gpu.free(world.base)
+        return Found(unknown=f"the candidate is not launched: {error}")
+    except DeviceError as error:
+        kind = HungError if isinstance(error, HungError) else DeviceError
+        raise kind(f"{where}, where the original runs: {error}") from error
+    gpu.free(world.base)
+    differ = world.differs([first, second, third], answers, last=True)
+    return Found(wrong=f"{where}: an index overflows: {differ} are wrong" if differ else "")

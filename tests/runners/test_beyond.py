@@ -1,0 +1,330 @@
+"""Indices that overflow on cases larger than any that is declared, and who is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from runners import beyond, enlarged, spec
+from runners.bench import Bench
+from runners.compare import Answer
+from runners.contents import Combination
+from runners.families import DECLARED
+from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.judge import Judge
+from runners.launchable import KernelLaunchable
+from runners.spec import JobSpec, Json, Launch
+from runners.verify import Report
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+
+host = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+ROWS = """
+extern "C" __global__ void rows(const float* x, float* y, int rows, int width) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    size_t at = (size_t)r * width;
+    for (int i = 0; i < width; ++i) y[at + i] = 3.f * x[at + i] + 1.f;
+}
+"""
+# Numbers of 22 bits, as an int has 32: no case of the other layers is so large.
+NARROW = ROWS.replace("size_t at = (size_t)r * width;", "int at = (r * width) << 10 >> 10;")
+WIDE_PTX, NARROW_PTX = "mul.wide.s32 %rd3, %r1, %r2;", "mul.lo.s32 %r3, %r1, %r2;"
+
+
+def _job(text: str = NARROW, base: str = ROWS, **workload: Any) -> Json:
+    kernel = {"name": "rows", "path": "", "launch": None}
+    shape = "rows*width"
+    return {
+        "kernel": {**kernel, "source": text},
+        "baseline": {**kernel, "source": base},
+        "workload": {
+            "name": "rows",
+            "kind": "kernel",
+            "symbol": "rows",
+            "launch": {"grid": ["(rows+63)/64"], "block": ["64"]},
+            "arguments": [
+                {"name": "x", "type": "const float*", "shape": shape},
+                {"name": "y", "type": "float*", "shape": shape, "role": "output"},
+                {"name": "rows", "type": "int", "value": "rows"},
+                {"name": "width", "type": "int", "value": "width"},
+            ],
+            "cases": [{"values": {"rows": 96, "width": 30}}],
+            **workload,
+        },
+        "effort": "confirm",
+        "seed": 5,
+    }
+
+
+def _spec(**workload: Any) -> JobSpec:
+    return spec.parse(_job(**workload))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "asked"),
+    [
+        (NARROW_PTX, WIDE_PTX, True),
+        (WIDE_PTX, WIDE_PTX, False),
+        (WIDE_PTX + "\n" + WIDE_PTX, WIDE_PTX, False),
+        (WIDE_PTX + "\n" + NARROW_PTX, WIDE_PTX, True),
+        (NARROW_PTX, NARROW_PTX, False),
+        ("", "@%p1 mad.lo.s64 %rd1, %rd2, %rd3, %rd4;", True),
+        ("", "mul.lo.s64 %rd1, %rd2, 6000;", True),
+        ("", "shl.b64 %rd1, %rd2, 14;", True),
+        ("", "mul.wide.s32 %rd1, %r2, 4;\nshl.b64 %rd1, %rd2, 2;", False),
+    ],
+)
+def test_fewer_products_of_64_bits_are_looked_into(mine: str, theirs: str, asked: bool) -> None:
+    """What is multiplied by an element's size is an address, in whatever code."""
+    assert enlarged.narrowed(mine, theirs) is asked
+
+
+def test_a_case_is_a_little_larger_than_the_limit() -> None:
+    """The rows grow, by whole numbers that fit, to an odd multiple of what they are one of."""
+    work = _spec().work
+    assert work.launch is not None
+    found = enlarged.case(work, [work.launch])
+    assert found is not None
+    assert found["width"] == 30
+    assert found["rows"] % 64 == 32
+    assert 2**31 * 1.01 < found["rows"] * 30 < 2**31 * 1.02
+    assert enlarged.grown(work, found) == {"y"}
+    assert enlarged.growth(work, found, work.cases[0].values) == found["rows"] / 96
+    # The buffers hold 17.4 GB.
+    assert enlarged.case(work, [work.launch], most_bytes=17e9) is None
+    assert enlarged.case(work, [work.launch], most_bytes=18e9) == found
+
+
+def test_what_a_launch_cannot_have_is_no_case() -> None:
+    """A grid's height ends at 65535: the other variable has to grow, if it may."""
+    work = _spec().work
+    tall = Launch(("1", "rows"), ("32",))
+    found = enlarged.case(work, [tall])
+    assert found is not None
+    assert (found["rows"], found["width"] % 4) == (96, 2)
+    assert enlarged.case(work, [Launch(("1", "rows", "width"), ("32",))]) is None
+
+
+def test_one_count_in_an_int_goes_nowhere() -> None:
+    """Not even where the count is a product: an argument has to hold it."""
+    arguments = [
+        {"name": "x", "type": "float*", "shape": "n*m", "role": "inout"},
+        {"name": "n", "type": "int", "value": "n*m"},
+    ]
+    cases = [{"values": {"n": 1000, "m": 10}}]
+    terms: Json = {"arguments": arguments, "cases": cases, "launch": {"grid": [1], "block": [32]}}
+    work = _spec(**terms).work
+    assert enlarged.case(work, [Launch(("1",), ("32",))]) is None
+    arguments[1]["type"] = "long long"
+    assert enlarged.case(_spec(**terms).work, [Launch(("1",), ("32",))]) is not None
+
+
+def test_outputs_have_to_grow() -> None:
+    """A longer sum is no other index, and has another rounding error."""
+    job = _job()["workload"]
+    job["arguments"][1]["shape"] = "rows"
+    work = _spec(**job).work
+    assert enlarged.case(work, [Launch(("rows",), ("32",))]) is not None
+    assert enlarged.case(work, [Launch(("1", "rows"), ("32",))]) is None
+
+
+@pytest.mark.parametrize(
+    ("init", "fine"),
+    [
+        ("normal", True),
+        ("randint:0:9", True),
+        ("ones", True),
+        ("sorted", False),
+        ("arange", False),
+        ("permutation", False),
+        ("python:make.py:make", False),
+    ],
+)
+def test_contents_are_repeated_where_they_may_be(init: str, fine: bool) -> None:
+    """Where the order means something a repetition is another kind of input."""
+    job = _job()["workload"]
+    job["arguments"][0]["init"] = init
+    assert enlarged.tiled(_spec(**job).work) is fine
+
+
+class Pair:
+    """Original and candidate on a device of host memory, with a limit of 2^15."""
+
+    def __init__(self, text: str, base: str = ROWS) -> None:
+        self.gpu = HostGpu()
+        self.job = spec.parse(_job(text, base))
+        self.bench = Bench(self.gpu, self.job.work)
+        launch = self.job.work.launch
+        self.pair = tuple(
+            KernelLaunchable(self.gpu, artifact(one), self.job.work, launch) for one in (text, base)
+        )
+
+    def found(self) -> beyond.Found:
+        """Compare them, with an answer whose budgets are empty."""
+        work, limit = self.job.work, 2**15
+        assert work.launch is not None
+        changed = enlarged.case(work, [work.launch], limit)
+        assert changed is not None
+        kind = work.arguments[1].type
+        answers = {"y": Answer("y", kind, np.zeros(0, np.uint8), (None,))}
+        contents = self.bench.contents.of
+
+        def made(case: Any) -> Any:
+            return contents(Combination(case, DECLARED, 5))
+
+        mine, theirs = self.pair
+        return beyond.compared(self.gpu, work, (mine, theirs), changed, made, answers, limit)
+
+
+SHORT = ROWS.replace("size_t at = (size_t)r * width;", "short at = r * width;")
+TIMES = {
+    "the same": (ROWS, ""),
+    "other rounding": (ROWS.replace("3.f * x[at + i] + 1.f", "fmaf(3.001f, x[at + i], 1.f)"), ""),
+    "short": (SHORT, "an index overflows: y["),
+    "rows left out": (ROWS.replace("r >= rows", "r >= rows || r > 1091"), "an index overflows: y["),
+}
+
+
+@host
+@pytest.mark.parametrize("name", TIMES)
+def test_an_index_that_overflows_is_found(name: str) -> None:
+    """What is right there in any type, and however rounded, is right."""
+    text, words = TIMES[name]
+    pair = Pair(text)
+    before = set(pair.gpu.memory)
+    found = pair.found()
+    assert not found.unknown
+    assert not found.lost
+    assert words in found.wrong
+    assert bool(found.wrong) == bool(words)
+    assert set(pair.gpu.memory) == before
+
+
+UNABLE = {
+    "overflows itself": SHORT,
+    "does nothing": ROWS.replace("r >= rows", "r >= rows || rows > 1000"),
+    "stops early": ROWS.replace("r >= rows", "r >= rows || r > 1000"),
+    "reads elsewhere": ROWS.replace("x[at + i] +", "x[(short)(at + i)] +"),
+}
+
+
+@host
+@pytest.mark.parametrize("name", UNABLE)
+def test_what_the_original_cannot_do_is_not_asked(name: str) -> None:
+    """An original that does not do the same twice, or nothing at all, decides nothing."""
+    found = Pair(ROWS, UNABLE[name]).found()
+    assert not found.wrong
+    assert found.unknown
+
+
+@host
+def test_who_breaks_the_device_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an original that fails nothing is held against the candidate, of a candidate it is."""
+
+    class Breaks:
+        hosted, retained, streams = False, None, None
+
+        def __init__(self, error: Exception) -> None:
+            self._error = error
+
+        def begins(self) -> None:
+            pass
+
+        def device_bytes(self) -> int:
+            return 0
+
+        def bind(self, case: Any, addresses: Any) -> Any:
+            raise self._error
+
+    pair = Pair(ROWS)
+    mine, theirs = pair.pair
+    pair.pair = (mine, Breaks(DeviceError("illegal address")))  # type: ignore[assignment]
+    found = pair.found()
+    assert found.lost
+    assert "illegal address" in found.unknown
+    pair.pair = (mine, Breaks(LaunchError("no")))  # type: ignore[assignment]
+    assert not pair.found().lost
+    pair.pair = (Breaks(DeviceError("illegal address")), theirs)  # type: ignore[assignment]
+    with pytest.raises(DeviceError, match=r"rows=1120 width=30, .*: illegal address"):
+        pair.found()
+    pair.pair = (Breaks(LaunchError("no")), theirs)  # type: ignore[assignment]
+    assert "not launched" in pair.found().unknown
+
+    def full(size: int) -> int:
+        raise OutOfMemoryError(str(size))
+
+    monkeypatch.setattr(pair.gpu, "allocate", full)
+    assert "memory" in pair.found().unknown
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
+    def device_code(text: str, _job: Json) -> str:
+        return NARROW_PTX if "int at" in text else WIDE_PTX
+
+    monkeypatch.setattr(enlarged, "LIMIT", 2**21)
+    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, device_code=device_code)
+    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    yield made
+    made.close()
+
+
+@host
+@pytest.mark.parametrize("text", [NARROW, ROWS.replace("size_t at = (size_t)r", "int at = r")])
+def test_a_finalist_is_asked(judge: Judge, text: str) -> None:
+    """It is wrong where its index overflows, and there alone."""
+    job = _job(text)
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(ROWS)}
+    verdict, _, lost = judge.verdict(request, spec.parse(job), 60.0)
+    checks = [check for check in verdict["checks"] if check["layer"] == beyond.LAYER]
+    assert not lost
+    assert [check["passed"] for check in checks] == [text != NARROW], verdict["log"]
+    assert verdict["status"] == ("correct" if text != NARROW else "wrong result")
+    assert text != NARROW or "an index overflows" in verdict["log"]
+
+
+class Full(HostGpu):
+    """A device that is nearly full."""
+
+    def free_bytes(self) -> int:
+        return 1 << 20
+
+
+@host
+@pytest.mark.parametrize(
+    ("gpu", "init", "us", "says"),
+    [
+        (Full, "normal", 1.0, "the memory does not suffice"),
+        (HostGpu, "sorted", 1.0, "contents cannot be repeated"),
+        (HostGpu, "normal", 1e5, "it would take 221 s"),
+    ],
+)
+def test_what_cannot_be_run_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpu: Any, init: str, us: float, says: str
+) -> None:
+    """Nothing is held against a candidate then."""
+    monkeypatch.setattr(enlarged, "LIMIT", 2**21)
+    terms = _job()["workload"]
+    terms["arguments"][0]["init"] = init
+    job, report = _spec(**terms), Report()
+    measured = {"cases": [{"baseline_us": [us]}], "notes": []}
+    judge = Judge(gpu(), 0, tmp_path, lambda _text, _job: None)
+    pair: Any = None
+    assert judge._above(pair, job, pair, measured, report).unknown == says
+    assert not report.checks
+
+
+@host
+def test_arguments_that_lead_nowhere_are_a_proof(tmp_path: Path) -> None:
+    """It is a check that passed."""
+    terms = _job()["workload"] | {"launch": {"grid": ["1", "rows", "width"], "block": ["64"]}}
+    report = Report()
+    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
+    session: Any = None
+    assert judge._above(session, _spec(**terms), session, {}, report) == beyond.Found()
+    assert [check["passed"] for check in report.as_json()] == [True]
