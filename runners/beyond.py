@@ -9,6 +9,7 @@ generous about rounding.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ LAYER = "indices above 2^31"
 # Share of the device's free memory that may be taken.
 SHARE = 0.45
 SECONDS = 5.0
+STEP = 8  # by how much the variable grows at once while the original is watched
 # Contents repeat after so many elements at most; an odd number, so that an index which is off by a
 # power of two meets other contents.
 TILE = 2**22 + 1
@@ -95,19 +97,9 @@ class _World:
         self, launchable: Launchable, turn: int, seconds: float, *, reverse: bool = False
     ) -> Samples:
         """Fill everything anew, run once, and return the samples of each output."""
-        gpu, addresses, at = self._gpu, {}, self.base + MARGIN
-        for argument in reversed(self._pointers) if reverse else self._pointers:
-            addresses[argument.name] = at
-            at += self._room(argument)
-        gpu.fill(self.base, POISON[turn] * 0x01010101, self._words)
-        for argument in self._pointers:
-            if argument.role != "output":
-                self._tile(argument, addresses[argument.name])
-        gpu.synchronize()
-        bound = launchable.bind(self._case, addresses)
-        launchable.begins()
-        bound()
-        gpu.synchronize(seconds)
+        gpu = self._gpu
+        addresses = self._fresh(turn, reverse=reverse)
+        _took(gpu, launchable, self._case, addresses, seconds)
         return {
             a.name: [
                 gpu.download(addresses[a.name] + start * a.type.size, (end - start) * a.type.size)
@@ -115,6 +107,36 @@ class _World:
             ]
             for a in self._compared
         }
+
+    def _fresh(self, turn: int, *, reverse: bool = False) -> dict[str, int]:
+        """Fill everything anew; return where the buffers are."""
+        addresses, at = {}, self.base + MARGIN
+        for argument in reversed(self._pointers) if reverse else self._pointers:
+            addresses[argument.name] = at
+            at += self._room(argument)
+        self._gpu.fill(self.base, POISON[turn] * 0x01010101, self._words)
+        for argument in self._pointers:
+            if argument.role != "output":
+                self._tile(argument, addresses[argument.name])
+        self._gpu.synchronize()
+        return addresses
+
+    def bearable(self, launchable: Launchable, base: Mapping[str, float]) -> bool:
+        """Tell whether it will end in time, by how long it takes on its way from a declared case.
+
+        The work may grow with the square of the variable, or worse, and nothing ends a kernel.
+        """
+        addresses = self._fresh(0)
+        (name,) = (k for k, value in self._case.items() if value != base[k])
+        value, goal, before = base[name], self._case[name], 0.0
+        while value < goal:
+            case = {**self._case, name: value}
+            took = _took(self._gpu, launchable, case, addresses, SECONDS)
+            power = max(1.0, math.log(took / before, STEP)) if before else 1.0
+            if took * min(STEP, goal / value) ** (power + 0.5) > SECONDS:
+                return False
+            value, before = value * STEP, took
+        return True
 
     def _tile(self, argument: Argument, address: int) -> None:
         """Repeat contents over a buffer, each copy twice as long as the one before."""
@@ -160,6 +182,22 @@ class _World:
         )
 
 
+def _took(
+    gpu: Gpu,
+    launchable: Launchable,
+    case: Mapping[str, float],
+    addresses: Mapping[str, int],
+    seconds: float,
+) -> float:
+    """Run once; return the seconds until the device was done."""
+    bound = launchable.bind(case, addresses)
+    launchable.begins()
+    start = time.monotonic()
+    bound()
+    gpu.synchronize(seconds)
+    return max(1e-6, time.monotonic() - start)
+
+
 def _off(got: Storage, want: Storage, answer: Answer) -> npt.NDArray[np.bool_]:
     """Mark the elements that rounding does not explain."""
     kind = answer.type
@@ -199,12 +237,16 @@ def compared(
 ) -> Found:
     """Run original, original and candidate on a case. Raises what the candidate breaks with."""
     candidate, original = pair
+    base = largest(work).values
     try:
-        world = _World(gpu, work, changed, contents(largest(work).values), limit)
+        world = _World(gpu, work, changed, contents(base), limit)
     except OutOfMemoryError as error:
         return Found(unknown=f"the memory is not there: {error}")
-    start = time.monotonic()
     try:
+        if not world.bearable(original, base):
+            gpu.free(world.base)
+            return Found(unknown=f"the original would take more than {SECONDS:g} s")
+        start = time.monotonic()
         first = world.run(original, 0, SECONDS)
         took = time.monotonic() - start
         # At other addresses, with other poison: what it reads elsewhere is then something else.

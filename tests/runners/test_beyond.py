@@ -164,9 +164,9 @@ class Pair:
             KernelLaunchable(self.gpu, artifact(one), self.job.work, launch) for one in (text, base)
         )
 
-    def found(self) -> beyond.Found:
+    def found(self, limit: int = 2**15) -> beyond.Found:
         """Compare them, with an answer whose budgets are empty."""
-        work, limit = self.job.work, 2**15
+        work = self.job.work
         assert work.launch is not None
         changed = enlarged.case(work, [work.launch], limit)
         assert changed is not None
@@ -260,6 +260,23 @@ def test_who_breaks_the_device_is_told_apart(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(pair.gpu, "allocate", full)
     assert "memory" in pair.found().unknown
+
+
+@host
+def test_an_original_that_takes_too_long_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes 64 times as long on eight times as much is not run to its end."""
+    pair, ran = Pair(ROWS), []
+
+    def took(_gpu: Any, _one: Any, case: Any, *_rest: Any) -> float:
+        ran.append(case["rows"])
+        return float(case["rows"] / 96) ** 2 * 1e-3
+
+    monkeypatch.setattr(beyond, "_took", took)
+    monkeypatch.setattr(beyond, "SECONDS", 2.0)
+    assert "more than 2 s" in pair.found(2**19).unknown
+    assert ran == [96, 96 * 8]
+    monkeypatch.setattr(beyond, "SECONDS", 0.02)
+    assert "more than" in pair.found().unknown
 
 
 @pytest.fixture
