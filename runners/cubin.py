@@ -20,6 +20,8 @@ _HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _NOBITS = 8
+_SIZED = 4  # an attribute of a kernel that says how long it is
+_CLUSTER = frozenset({0x3D, 0x3E})  # `cuobjdump -elf` calls them CTA_PER_CLUSTER, EXPLICIT_CLUSTER
 _ALLOCATED = 2  # SHF_ALLOC
 _BUILTIN = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
@@ -54,8 +56,9 @@ class Cubin:
     def digest(self) -> str:
         """Identify the machine code: equal for sources that differ only in names and layout.
 
-        Kernel code, constants, initial values of globals, registers and shared memory count;
-        addresses, line tables, paths and the file's own hash in anonymous namespaces do not.
+        Kernel code, constants, initial values of globals, registers, shared memory and the size of
+        clusters count, which decides whether a grid can be launched at all; addresses, line tables,
+        paths and the file's own hash in anonymous namespaces do not.
         """
         found = []
         for section in self.sections:
@@ -64,6 +67,8 @@ class Cubin:
                 name = _without_hash(section.name)
                 head = f"{name} {section.size} {section.info >> 24} {section.flags & 0xFFFF0000}"
                 found.append(head.encode() + b"\0" + section.data)
+            elif section.name.startswith(".nv.info.") and (size := _cluster(section.data)):
+                found.append(_without_hash(section.name).encode() + b"\0" + size)
         return hashlib.sha256(b"\0\0".join(sorted(found))).hexdigest()[:32]
 
 
@@ -223,6 +228,18 @@ def _text(strings: bytes, at: int) -> str:
 def _counts(name: str) -> bool:
     kept = (".text.", ".nv.constant", ".nv.global", ".nv.shared.", ".rela.nv.constant")
     return name.startswith(kept)
+
+
+def _cluster(info: bytes) -> bytes:
+    """Return what a kernel's attributes say of its clusters: their size, and that it has one."""
+    found, at = b"", 0
+    while at + 4 <= len(info):
+        length = int.from_bytes(info[at + 2 : at + 4], "little")
+        end = at + 4 + (length if info[at] == _SIZED else 0)
+        if info[at + 1] in _CLUSTER:
+            found += info[at:end]
+        at = end
+    return found
 
 
 def _without_hash(name: str) -> str:
