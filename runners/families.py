@@ -629,7 +629,45 @@ def sizes(
                 others = [k for k in _movable(work, top) if top.values[k] > SMALL]
                 tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
             any(take({**other, name: long}, most_elements) for other in tried)
+        if value > LARGEST and _sizes_nothing(work, base, name):
+            take({**base.values, name: float(2**31 - 1)}, most_elements)
     return tuple(found)
+
+
+def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -> list[CaseSpec]:
+    """Return cases in which every variable is drawn by itself, from one to its largest.
+
+    Some faults need two sizes at a time: columns that no vector divides in a matrix that one does,
+    a band of one, a length of whole warps. A third are multiples of 32, a third of four. What is no
+    size, as a flag, is one of those declared.
+    """
+    first = work.cases[0].values
+    top = {name: int(_largest(work, name)) for name in _movable(work, work.cases[0])}
+    flags = {
+        name: sorted({case.values[name] for case in work.cases if name in case.values})
+        for name in first.keys() - top.keys()
+    }
+    if len(top) < 2:
+        return []
+    rng = stream(seed, "scattered")
+    found: list[CaseSpec] = []
+    for _ in range(20 * count):
+        drawn = {name: _drawn(most, rng) for name, most in top.items()}
+        drawn |= {name: float(rng.choice(flags[name])) for name in sorted(flags)}
+        case = CaseSpec({**first, **drawn}, timed=False)
+        known = any(dict(case.values) == dict(other.values) for other in (*work.cases, *found))
+        if not known and 0 < _elements(work, case.values) <= most_elements:
+            found.append(case)
+        if len(found) == count:
+            break
+    return found
+
+
+def _drawn(most: int, rng: np.random.Generator) -> float:
+    """Draw a size up to one, small ones as often as large ones."""
+    size = int(np.exp(rng.uniform(0.0, np.log(most + 1))))
+    multiple = int(rng.choice((1, 4, 32)))
+    return float(min(most, -(-size // multiple) * multiple)) if size > 1 else 1.0
 
 
 def whole_words(
@@ -699,6 +737,12 @@ AWKWARD, MOST_STEPS = 107, 500
 LEAST_LONG, FLAT = 300, 20000
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
+
+
+def _sizes_nothing(work: Work, case: CaseSpec, name: str) -> bool:
+    """Tell whether a variable is a value that is passed, by which no buffer grows."""
+    other = {**case.values, name: case.values[name] + 1}
+    return _elements(work, other) == _elements(work, case.values)
 
 
 def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:

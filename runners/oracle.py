@@ -35,6 +35,8 @@ TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
 # pool's threads than there are, and what was gathered of them holds so many bytes.
 AHEAD, AHEAD_BYTES = 6, 3 << 29
+# Cases of a confirmation in which every size is drawn by itself.
+SCATTERED = 12
 
 
 def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
@@ -92,6 +94,12 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if NONE in moves(work) and not families.captured_work(work):
         # There an original may divide by zero, and use what comes of it as an index.
         extra.append(Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed))
+    if full:
+        # Behind all: what these sizes have to do with each other is the original's to know.
+        extra += [
+            Combination(case.values, families.DECLARED, seed)
+            for case in families.scattered(work, seed, SCATTERED)
+        ]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):

@@ -382,6 +382,42 @@ def test_variables_of_a_case_that_is_too_large_are_still_tried_far_beyond() -> N
     assert any(case["cols"] == 107 for case in found)
 
 
+def test_sizes_are_drawn_each_by_itself_too() -> None:
+    """Rows of a length that no vector divides in a whole that one does, a band of one, whole warps."""
+    work = _work(_pointer(shape="h*w+k"), h=500, w=700, k=20)
+    drawn = [families.scattered(work, seed, 12) for seed in range(40)]
+    assert drawn[0] == families.scattered(work, 0, 12)
+    assert drawn[0] != drawn[1]
+    assert all(len({case.name for case in some}) == 12 for some in drawn)
+    every = [case.values for some in drawn for case in some]
+    for name, most in (("h", 500), ("w", 700), ("k", 20)):
+        assert all(1 <= case[name] <= most for case in every)
+    assert all(case["h"] * case["w"] + case["k"] <= 1 << 16 for case in every)
+    assert not any(case.timed for some in drawn for case in some)
+    assert sum(c["h"] % 4 == 0 and c["w"] % 4 > 0 for c in every) > 40
+    assert sum(c["k"] == 1 and c["w"] % 32 == 0 for c in every) > 10
+    assert families.scattered(_work(_pointer(), n=500), 1, 12) == []
+    flagged = _work(_pointer(shape="h*w"), h=50, w=70, flag=0)
+    two = dataclasses.replace(
+        flagged, cases=(*flagged.cases, CaseSpec({"h": 9.0, "w": 9.0, "flag": 1.0}))
+    )
+    assert {case.values["flag"] for case in families.scattered(two, 1, 12)} == {0.0, 1.0}
+    assert families.scattered(_work(_pointer(shape="8*k"), n=500, k=9), 1, 12)
+    assert families.scattered(_work(_pointer(shape="1048576*k"), n=500, k=9), 1, 12) == []
+
+
+def test_a_value_that_sizes_nothing_is_tried_at_the_end_of_its_type() -> None:
+    """Sums modulo a prime that fit with the declared point do not with the largest."""
+    point = {"name": "point", "type": "int", "value": "point"}
+    work = _work(_pointer(), point, n=500, point=1_500_000_000)
+    found = [case.values for case in families.sizes(work, 4, large=2)]
+    assert {"n": 500.0, "point": 2.0**31 - 1} in found
+    small = [
+        c.values for c in families.sizes(_work(_pointer(), point, n=500, point=99), 4, large=2)
+    ]
+    assert max(case["point"] for case in small) < 1 << 20
+
+
 def test_vast_inputs_are_for_what_chooses_among_floats() -> None:
     """A largest that begins at minus a milliard is right for all but these."""
     work = _work(_pointer(), n=5000)
