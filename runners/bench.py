@@ -241,24 +241,27 @@ class Bench:
 
     def _before(
         self, launchable: Launchable, combination: Combination, layout: Layout
-    ) -> tuple[Arrays, int | None] | None:
-        """Return inputs on whose heels this run is to follow, at times, and where they lie.
+    ) -> tuple[Combination | None, Arrays | None]:
+        """Return on whose heels this run is to follow, at times: one of two kinds, or none.
 
-        Those of the last run, where that was, or what looks like its own inputs, anywhere.
+        The last run, where that was; or, anywhere, one of inputs that look like this run's own,
+        which are given for some buffers.
         """
         if self._last is None or self._last[0] is not launchable or self.promoted:
-            return None
+            return None, None
         last = self._last[1]
         # The same contents again tell nothing, and what counts launches is to see one a run there.
         if last.key == combination.key:
-            return None
+            return None, None
         same = dict(last.case) == dict(combination.case) and layout.stride <= AGAIN_BYTES
         if same and self._rng.random() < AGAIN:
-            return self.contents.of(last), self._last[2]
+            return last, None
         if layout.stride <= ALIKE_BYTES and self._rng.random() < ALIKE:
-            made, keeps = self.contents.of(combination), self._keeps(launchable)
-            return lookalike(self.work, made, self._rng, any_order=keeps), None
-        return None
+            own = self.contents.of(combination)
+            made = lookalike(self.work, own, self._rng, any_order=self._keeps(launchable))
+            others = {name: data for name, data in made.items() if data is not own[name]}
+            return None, others or None
+        return None, None
 
     def _keeps(self, launchable: Launchable) -> bool:
         """Tell whether it has left something in variables of its module."""
@@ -302,10 +305,10 @@ class Bench:
         """
         scene = self.scene(combination, VERIFY_GUARD)
         layout = scene.layout
-        before = self._before(launchable, combination, layout) if again and not late else None
-        base = self._place(layout.stride)
-        if before is not None and before[1] is not None:
-            base = before[1]
+        before = alike = None
+        if again and not late:
+            before, alike = self._before(launchable, combination, layout)
+        base = self._place(layout.stride) if before is None or self._last is None else self._last[2]
         self._last = (launchable, combination, base)
         zeros = self.zeros(len(layout.segments))
         if poison is None:
@@ -319,14 +322,21 @@ class Bench:
             self.gpu.fill(base, 0xFFFFFFFF, layout.stride // 4)
             self.gpu.upload(self._damage, _DAMAGE)  # which waits for that
             self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", LATE_INPUTS_NS, self._sink))
+        if alike is not None:
+            self.restore(scene, base, 1, zeros, poison)
+            for buffer in layout.buffers:
+                if buffer.name in alike:
+                    self.gpu.upload(base + buffer.offset, alike[buffer.name])
+            bound()
+            self.gpu.synchronize(seconds)
         if before is None:
             self.restore(scene, base, 1, zeros, poison)
             self.dirty()
         else:
-            # Copies alone between the two: a kernel of ours might use what they leave.
-            self.gpu.upload(base, self._image(layout, before[0], poison))
+            self.restore(self.scene(before, VERIFY_GUARD), base, 1, zeros, poison)
             bound()
             self.gpu.synchronize(seconds)
+            # Copies alone between the two: a kernel of ours might use what they leave.
             made = self.contents.of(combination)
             self.gpu.upload(base, self._image(layout, made, poison))
         if not late:
