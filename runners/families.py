@@ -7,7 +7,7 @@ test one distribution at one size miss faults this list was made from.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from runners import captured
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.inputs import FREE, Arrays, interleave, shuffled, stream
-from runners.spec import Argument, CaseSpec, Work
+from runners.spec import Argument, Work
 
 DECLARED = "declared"
 HALF_STEPS = "half-steps"
@@ -53,7 +53,7 @@ STARTED = "started"
 SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Whole numbers at the ends of their range, whole arrays of them: where differences are largest, and
 # what counts in fewer bits than its sums need runs over.
-ENDS, MOST_INDEXED = "ends", 1 << 24
+ENDS, MOST_INDEXED, FEW_ELEMENTS = "ends", 1 << 24, 4
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -409,7 +409,8 @@ def _ranges(work: Work) -> Iterator[tuple[Argument, int, int]]:
 def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Return arrays that are all at the end of their range, by turns at the last and the first.
 
-    Of what may be indices no more than `HOT` are the same; what is of no small range is none.
+    Of what may be indices no more than `HOT` are the same; what is of no small range is none. A
+    few elements take turns themselves: two points are then in opposite corners.
     """
     out = dict(arrays)
     for turn, (argument, low, high) in enumerate(_ranges(work)):
@@ -419,6 +420,8 @@ def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
             data = values(arrays[argument.name], argument.type, field).copy()
             index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
             data[: HOT if index else len(data)] = value
+            if len(data) <= FEW_ELEMENTS:
+                data[::2], data[1::2] = low, high
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
@@ -534,271 +537,3 @@ def undefined(work: Work, arrays: Arrays) -> Arrays:
             odd = from_float(np.where(infinite, np.nan, wide), only)
             out[argument.name] = np.ascontiguousarray(odd).view(np.uint8).reshape(-1)
     return out
-
-
-def _near(value: int) -> Iterator[int]:
-    """Sizes a hand-made kernel is likely to forget, nearest trouble first."""
-    yield value + 1
-    yield 1
-    yield value - 1
-    yield 31
-    yield AWKWARD
-    yield (1 << value.bit_length()) + 1
-    yield 33
-    yield _prime_below(value)
-
-
-def _prime_below(value: int) -> int:
-    """Return the largest prime below a number; 2 at least."""
-    candidate = value - 1
-    while candidate > 2 and any(candidate % d == 0 for d in range(2, int(candidate**0.5) + 1)):
-        candidate -= 1
-    return max(2, candidate)
-
-
-def _awkward(size: int) -> bool:
-    """Tell whether what is this size, by its rounded reciprocal, is less than one in any precision.
-
-    A row found by such a product is the one before. One size in seventy is like that.
-    """
-    single = np.float32(size) * (np.float32(1) / np.float32(size))
-    return bool(single < 1) and float(size) * (1.0 / float(size)) < 1
-
-
-def _awkward_below(value: int) -> int:
-    """Return the next smaller odd size that is awkward; a prime where there is none near."""
-    near = range((value - 1) // 2 * 2 - 1, max(AWKWARD, value // 2), -2)
-    return next((size for size in near[:MOST_STEPS] if _awkward(size)), _prime_below(value))
-
-
-def sizes(
-    work: Work, limit: int, most_elements: int = 1 << 20, large: int = 0, between: int = 0
-) -> tuple[CaseSpec, ...]:
-    """Return undeclared cases around declared ones, unlike each other, cheap first.
-
-    `limit` around the smallest, whose buffers hold `most_elements` values at most: one whole-number
-    case variable moves at a time. And `large` beside the largest, where all of them move, too: what
-    is right for a thousand elements and for the declared million may be wrong for one more. Last,
-    each variable far beyond its largest, the others small: what keeps a row in a block's threads,
-    registers or shared memory holds so much and no more. Where it is small itself, as a stride is,
-    the others stay as large as they may: of small images a wide filter leaves nothing. `between`:
-    so many of each variable between its smallest and largest, where a kernel may change its way.
-    """
-    declared = [dict(case.values) for case in work.cases]
-    found: list[CaseSpec] = []
-
-    def take(changed: dict[str, float], most: int) -> bool:
-        fit = min(changed.values(), default=0) >= 0 and 0 < _elements(work, changed) <= most
-        if fit and changed not in declared:
-            declared.append(changed)
-            found.append(CaseSpec(changed, timed=False))
-            return True
-        return False
-
-    base = min(
-        (case for case in work.cases if _elements(work, case.values) > 64),
-        key=lambda case: _elements(work, case.values),
-        default=work.cases[0],
-    )
-    turns = [(name, _near(int(base.values[name]))) for name in _movable(work, base)]
-    left = limit
-    for _ in range(8):
-        for name, near in turns:
-            value = next(near)
-            if left and value >= 1 and take({**base.values, name: float(value)}, most_elements):
-                left -= 1
-    every = [case for case in work.cases if _elements(work, case.values) > 0]
-    fit = [case for case in every if _elements(work, case.values) <= LARGEST]
-    top = max(fit, key=lambda case: _elements(work, case.values), default=base)
-    if fit and large:
-        left = large
-        for changed in _beside(top.values, _movable(work, top)):
-            if left and take(changed, 2 * LARGEST):
-                left -= 1
-    for name in _movable(work, top)[:MOST_LONG] if every and large else ():
-        # Of a case that is too large itself, each variable may still be as large.
-        values = [int(case.values.get(name, 0)) for case in every]
-        for middle in _between(min(values), max(values), between):
-            take({**base.values, name: middle}, most_elements)
-        value = max(values)
-        for long in _far_beyond(value):
-            tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
-            if value <= SMALL:
-                # As large as they may be, or all but one: it may be a length that is looked
-                # back over, and several blocks of it are wanted.
-                others = [k for k in _movable(work, top) if top.values[k] > SMALL]
-                tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
-            any(take({**other, name: long}, most_elements) for other in tried)
-        if value > LARGEST and _sizes_nothing(work, base, name):
-            take({**base.values, name: float(2**31 - 1)}, most_elements)
-    return tuple(found)
-
-
-def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -> list[CaseSpec]:
-    """Return cases in which every variable is drawn by itself, from one to its largest.
-
-    Some faults need two sizes at a time: columns that no vector divides in a matrix that one does,
-    a band of one, a length of whole warps. A third are multiples of 32, a third of four. What is no
-    size, as a flag, is one of those declared.
-    """
-    first = work.cases[0].values
-    top = {name: int(_largest(work, name)) for name in _movable(work, work.cases[0])}
-    flags = {
-        name: sorted({case.values[name] for case in work.cases if name in case.values})
-        for name in first.keys() - top.keys()
-    }
-    if len(top) < 2:
-        return []
-    rng = stream(seed, "scattered")
-    found: list[CaseSpec] = []
-    for _ in range(20 * count):
-        drawn = {name: _drawn(most, rng) for name, most in top.items()}
-        drawn |= {name: float(rng.choice(flags[name])) for name in sorted(flags)}
-        case = CaseSpec({**first, **drawn}, timed=False)
-        known = any(dict(case.values) == dict(other.values) for other in (*work.cases, *found))
-        if not known and 0 < _elements(work, case.values) <= most_elements:
-            found.append(case)
-        if len(found) == count:
-            break
-    return found
-
-
-def _drawn(most: int, rng: np.random.Generator) -> float:
-    """Draw a size up to one, small ones as often as large ones."""
-    size = int(np.exp(rng.uniform(0.0, np.log(most + 1))))
-    multiple = int(rng.choice((1, 4, 32)))
-    return float(min(most, -(-size // multiple) * multiple)) if size > 1 else 1.0
-
-
-def whole_words(
-    work: Work, values: Mapping[str, float], most_elements: int, most: int = 4
-) -> list[dict[str, float]]:
-    """Return cases near to one in which sizes are multiples of 32: all of them, then each alone.
-
-    Sizes up to `SMALL` (strides, radii) stay. `most` cases at most, of so many elements. Behind
-    them, for up to two variables, one that is as large as it may be: blocks that take a row after
-    the other come to their second.
-    """
-    names = [k for k in _movable(work, CaseSpec(values)) if values[k] > SMALL]
-    whole = {name: float(-(-int(values[name]) // 32) * 32) for name in names}
-    tried = [{**values, **whole}, *({**values, name: whole[name]} for name in names)]
-    found: list[dict[str, float]] = []
-    for case in tried:
-        fits = 0 < _elements(work, case) <= most_elements
-        if fits and case != dict(values) and case not in found:
-            found.append(case)
-    few = _at_most(FEW, work, CaseSpec(values))
-    wide = [k for k in _movable(work, CaseSpec(values)) if _largest(work, k) > SMALL]
-    long = (_as_long(work, few, name, most_elements) for name in wide[:2])
-    return [*found[:most], *(case for case in long if case is not None)]
-
-
-def _largest(work: Work, name: str) -> float:
-    return max(case.values.get(name, 0.0) for case in work.cases)
-
-
-def _as_long(
-    work: Work, values: dict[str, float], name: str, most_elements: int
-) -> dict[str, float] | None:
-    """Return a case with one variable as large as so many elements allow; None where it is flat."""
-    low, high = int(values[name]), most_elements
-    while high - low > 1:
-        middle = (low + high) // 2
-        if 0 < _elements(work, {**values, name: float(middle)}) <= most_elements:
-            low = middle
-        else:
-            high = middle
-    return {**values, name: float(low)} if LEAST_LONG <= low <= FLAT else None
-
-
-def _between(least: int, most: int, count: int) -> Iterator[float]:
-    """Yield so many sizes between two that are far apart, by equal factors.
-
-    Each is the next that is odd and awkward.
-    """
-    if least == most:
-        least = 2 * SMALL
-    if most < 4 * least:
-        return
-    for number in range(1, count + 1):
-        size = int(least * (most / least) ** (number / (count + 1))) | 1
-        near = range(size, most, 2)[:MOST_STEPS]
-        yield float(next((one for one in near if _awkward(one)), size))
-
-
-LARGEST = 1 << 24
-# Up to here a variable is tried at four times its largest value, beyond at twice it.
-LONG, MOST_LONG, FEW = 4096, 6, 9.0
-# A variable up to here is a stride, a radius or the like, of which arrays hold 64 at most.
-SMALL, ROOM = 16, 64
-# The least size that is awkward, a prime; and how far from a size others like it are looked for.
-AWKWARD, MOST_STEPS = 107, 500
-# What is long is more than is resident at once; beyond this it is a flat case, without rows.
-LEAST_LONG, FLAT = 300, 20000
-# A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
-MOST_BLOCKS, MOST_HELD = 65535, 4096
-
-
-def _sizes_nothing(work: Work, case: CaseSpec, name: str) -> bool:
-    """Tell whether a variable is a value that is passed, by which no buffer grows."""
-    other = {**case.values, name: case.values[name] + 1}
-    return _elements(work, other) == _elements(work, case.values)
-
-
-def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:
-    movable = _movable(work, case)
-    return {k: min(v, limit) if k in movable else v for k, v in case.values.items()}
-
-
-def _far_beyond(value: int) -> tuple[float, ...]:
-    """Return lengths beyond what a kernel made for a value is likely to have room for."""
-    long = (4 if value <= LONG else 2) * value + 1
-    limit = ROOM if value <= SMALL else MOST_HELD if value <= MOST_HELD else MOST_BLOCKS
-    # A few more than the limit: what is cut off is then no single element, and where a thread has
-    # sixteen at a time, or a warp one each, there is one more turn.
-    more = limit + (5 if limit == ROOM else 69)
-    return (float(long),) if long > limit else (float(long), float(more))
-
-
-def _movable(work: Work, case: CaseSpec) -> list[str]:
-    return [
-        name
-        for name, value in case.values.items()
-        if name in work.variables and float(value).is_integer() and value >= 2
-    ]
-
-
-def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str, float]]:
-    """Yield neighbours of a large case, all variables at a time and one at a time.
-
-    The nearest odd sizes, odd multiples of 64, one less than multiples of 128, sizes a little and
-    half as large again, primes.
-    """
-
-    def every(change: Callable[[int], int]) -> dict[str, float]:
-        return {**values, **{name: float(change(int(values[name]))) for name in names}}
-
-    yield every(lambda v: v + 1 + v % 2)
-    yield every(lambda v: (v + v // 9 + 1) | 1)
-    # Whole warps of halves, and not whole blocks of them: odd sizes alone leave those out.
-    yield every(lambda v: v if v <= SMALL else v // 128 * 128 + 192)
-    # One short of whole blocks, so that words of 32 are whole but for their last bit.
-    yield every(lambda v: v if v <= SMALL else v | 127)
-    for step in (1, -1):
-        for name in names:
-            yield {**values, name: values[name] + step}
-    yield every(_awkward_below)
-    yield every(lambda v: (v + v // 2) | 1)
-    for name in names:
-        yield {**values, name: float(_prime_below(max(3, int(values[name]) * 3 // 5)))}
-    for name in names:
-        yield {**values, name: values[name] + 64}
-    yield every(lambda v: 2 * v + 1)
-
-
-def _elements(work: Work, case: Mapping[str, float]) -> int:
-    """Return the elements of all buffers of a case; -1 when a shape has no value there."""
-    try:
-        return sum(a.elements(case) for a in work.arguments if a.type.pointer)
-    except ValueError:
-        return -1

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import families, inputs
+from runners import families, inputs, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -98,7 +98,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         # Behind all: what these sizes have to do with each other is the original's to know.
         extra += [
             Combination(case.values, families.DECLARED, seed)
-            for case in families.scattered(work, seed, SCATTERED)
+            for case in sizes.scattered(work, seed, SCATTERED)
         ]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -115,7 +115,7 @@ def _at_sizes(work: Work, seed: int, *, full: bool) -> Iterator[Combination]:
     """Yield what is checked at sizes that nobody declared."""
     many = {"limit": 10, "large": 11, "between": 2} if full else {"limit": 4, "large": 2}
     huge = 0
-    for size in families.sizes(work, **many):
+    for size in sizes.undeclared(work, **many):
         weight = _weight(work, size.values)
         # An answer of many millions of elements takes a second.
         huge += weight > LARGE

@@ -16,12 +16,13 @@ from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import Storage, to_float, values
-from runners.families import DECLARED, whole_words
+from runners.families import DECLARED
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.partners import compare_entries
 from runners.retained import ahead
 from runners.session import Session, Shaken
+from runners.sizes import whole_words
 from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit, Suspect
 

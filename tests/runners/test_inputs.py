@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import families, inputs, oracle, spec
+from runners import families, inputs, oracle, sizes, spec
 from runners.contents import Combination, Contents
 from runners.expectation import near_zero
 from runners.spec import CaseSpec, SpecError, Work
@@ -111,7 +111,7 @@ def test_a_single_nan_is_not_at_an_end() -> None:
 def test_the_largest_case_has_neighbours_too() -> None:
     """What is right for a million need not be right for one more."""
     work = _work(_pointer(), {"name": "n", "type": "int", "value": "n"}, n=1 << 20)
-    found = [case.values["n"] for case in families.sizes(work, 4, large=4)]
+    found = [case.values["n"] for case in sizes.undeclared(work, 4, large=4)]
     assert {2**20 + 1, 2**20 - 1} <= set(found)
     keys = {Combination({"n": value}, "declared", 1).key for value in found}
     assert len(keys) == len(found)
@@ -214,17 +214,17 @@ def test_contents_come_from_a_file_or_a_function(tmp_path: Path) -> None:
 def test_undeclared_sizes_are_awkward_and_affordable() -> None:
     """Neighbours, primes and one, around the smallest case of some size; never huge."""
     work = _work(_pointer(), {"name": "n", "type": "int", "value": "n"}, n=4096)
-    found = {case.values["n"] for case in families.sizes(work, 10)}
+    found = {case.values["n"] for case in sizes.undeclared(work, 10)}
     assert {4097, 1, 4095, 31, 4093, 8193} <= found
-    assert not any(case.timed for case in families.sizes(work, 10))
+    assert not any(case.timed for case in sizes.undeclared(work, 10))
     huge = _work(_pointer(), n=1 << 28)
-    assert max((c.values["n"] for c in families.sizes(huge, 10)), default=0) <= 1 << 20
+    assert max((c.values["n"] for c in sizes.undeclared(huge, 10)), default=0) <= 1 << 20
 
 
 def test_variables_that_size_nothing_are_left_alone() -> None:
     """Only what shapes, values or the launch read is varied."""
     work = _work(_pointer(), n=100, unused=7)
-    assert all(case.values["unused"] == 7 for case in families.sizes(work, 10))
+    assert all(case.values["unused"] == 7 for case in sizes.undeclared(work, 10))
 
 
 def test_coefficients_are_never_nan() -> None:
@@ -302,12 +302,12 @@ def test_scalars_are_moved_to_values_of_their_kind() -> None:
 def test_each_size_is_tried_far_beyond_its_largest() -> None:
     """What holds a row in a block's threads or registers holds so much and no more."""
     work = _work(_pointer(shape="rows*cols"), rows=2048, cols=512)
-    alone = [case.values for case in families.sizes(work, 4, large=2)]
+    alone = [case.values for case in sizes.undeclared(work, 4, large=2)]
     assert {"rows": 9.0, "cols": 2049.0} in alone
     assert {"rows": 8193.0, "cols": 9.0} in alone
     small = CaseSpec({"rows": 5.0, "cols": 33.0})
     both = dataclasses.replace(work, cases=(*work.cases, small))
-    found = [case.values for case in families.sizes(both, 4, large=2)]
+    found = [case.values for case in sizes.undeclared(both, 4, large=2)]
     assert {"rows": 5.0, "cols": 2049.0} in found
     assert {"rows": 8193.0, "cols": 33.0} in found
 
@@ -315,28 +315,29 @@ def test_each_size_is_tried_far_beyond_its_largest() -> None:
 def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     """Four times 500 is less than a row in registers; twice 20000 is less than a grid's height."""
     work = _work(_pointer(shape="rows*cols"), rows=20000, cols=500)
-    found = [case.values for case in families.sizes(work, 4, large=2)]
+    found = [case.values for case in sizes.undeclared(work, 4, large=2)]
     assert {"rows": 65604.0, "cols": 9.0} in found
     assert {"rows": 9.0, "cols": 4165.0} in found
     taps = _work(_pointer(shape="n+taps"), n=3000, taps=4)
-    assert {"n": 3000.0, "taps": 69.0} in [c.values for c in families.sizes(taps, 4, large=2)]
+    assert {"n": 3000.0, "taps": 69.0} in [c.values for c in sizes.undeclared(taps, 4, large=2)]
     # Where nine columns are too many, two; and a filter looks back over several blocks of a line.
     two = _work(_pointer(shape="2*rows*cols"), rows=20000, cols=300)
-    assert {"rows": 65604.0, "cols": 2.0} in [c.values for c in families.sizes(two, 4, large=2)]
+    assert {"rows": 65604.0, "cols": 2.0} in [c.values for c in sizes.undeclared(two, 4, large=2)]
     lines = _work(_pointer(shape="rows*len+taps"), rows=300, len=6000, taps=4)
-    found = [case.values for case in families.sizes(lines, 4, large=2)]
+    found = [case.values for case in sizes.undeclared(lines, 4, large=2)]
     assert {"rows": 9.0, "len": 6000.0, "taps": 69.0} in found
     # What is longer already needs nothing more.
     long = _work(_pointer(shape="n"), n=100000)
-    assert max(c.values["n"] for c in families.sizes(long, 4, large=2)) == 200001
+    assert max(c.values["n"] for c in sizes.undeclared(long, 4, large=2)) == 200001
 
 
 def test_sizes_between_the_smallest_and_the_largest_are_tried_where_asked() -> None:
     """Shared memory that is not asked for lasts to the middle, and 107 * (1 / 107) is less than one."""
     work = _work(_pointer(shape="rows*cols"), rows=3000, cols=500)
     both = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 90.0, "cols": 40.0})))
-    plain = {c.name for c in families.sizes(both, 4, large=2)}
-    found = [c.values for c in families.sizes(both, 4, large=2, between=2) if c.name not in plain]
+    plain = {c.name for c in sizes.undeclared(both, 4, large=2)}
+    every = sizes.undeclared(both, 4, large=2, between=2)
+    found = [c.values for c in every if c.name not in plain and c.name != "rows=2 cols=2"]
     rows = [c["rows"] for c in found if c["cols"] == 40]
     cols = [c["cols"] for c in found if c["rows"] == 90]
     assert len(found) == len(rows) + len(cols) == 4
@@ -344,10 +345,11 @@ def test_sizes_between_the_smallest_and_the_largest_are_tried_where_asked() -> N
     for kind in (np.float32, np.float64):
         assert all(kind(n) * (kind(1) / kind(n)) < 1 for n in rows + cols)
     alone = _work(_pointer(shape="n"), n=100000)
-    many = {c.values["n"] for c in families.sizes(alone, 4, large=2, between=2)}
+    many = {c.values["n"] for c in sizes.undeclared(alone, 4, large=2, between=2)}
     assert sum(33 < n < 49999 for n in many) == 2
     near = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 900.0, "cols": 400.0})))
-    assert families.sizes(near, 4, large=2, between=2) == families.sizes(near, 4, large=2)
+    more = [c for c in sizes.undeclared(near, 4, large=2, between=2) if c.name != "rows=2 cols=2"]
+    assert more == list(sizes.undeclared(near, 4, large=2))
 
 
 def test_whole_numbers_of_a_range_are_put_at_its_ends() -> None:
@@ -376,7 +378,7 @@ def test_variables_of_a_case_that_is_too_large_are_still_tried_far_beyond() -> N
     """Three buffers of six million: what is around the small case alone has few rows."""
     rows = _work(_pointer(shape="3*rows*cols"), rows=6000, cols=1000)
     both = dataclasses.replace(rows, cases=(*rows.cases, CaseSpec({"rows": 9.0, "cols": 130.0})))
-    found = [case.values for case in families.sizes(both, 10, large=2, between=2)]
+    found = [case.values for case in sizes.undeclared(both, 10, large=2, between=2)]
     assert {"rows": 12001.0, "cols": 9.0} in found
     assert any(300 < case["rows"] < 6000 and case["cols"] == 130 for case in found)
     assert any(case["cols"] == 107 for case in found)
@@ -385,8 +387,8 @@ def test_variables_of_a_case_that_is_too_large_are_still_tried_far_beyond() -> N
 def test_sizes_are_drawn_each_by_itself_too() -> None:
     """Rows of a length that no vector divides in a whole that one does, a band of one, whole warps."""
     work = _work(_pointer(shape="h*w+k"), h=500, w=700, k=20)
-    drawn = [families.scattered(work, seed, 12) for seed in range(40)]
-    assert drawn[0] == families.scattered(work, 0, 12)
+    drawn = [sizes.scattered(work, seed, 12) for seed in range(40)]
+    assert drawn[0] == sizes.scattered(work, 0, 12)
     assert drawn[0] != drawn[1]
     assert all(len({case.name for case in some}) == 12 for some in drawn)
     every = [case.values for some in drawn for case in some]
@@ -396,24 +398,41 @@ def test_sizes_are_drawn_each_by_itself_too() -> None:
     assert not any(case.timed for some in drawn for case in some)
     assert sum(c["h"] % 4 == 0 and c["w"] % 4 > 0 for c in every) > 40
     assert sum(c["k"] == 1 and c["w"] % 32 == 0 for c in every) > 10
-    assert families.scattered(_work(_pointer(), n=500), 1, 12) == []
+    assert sizes.scattered(_work(_pointer(), n=500), 1, 12) == []
     flagged = _work(_pointer(shape="h*w"), h=50, w=70, flag=0)
     two = dataclasses.replace(
         flagged, cases=(*flagged.cases, CaseSpec({"h": 9.0, "w": 9.0, "flag": 1.0}))
     )
-    assert {case.values["flag"] for case in families.scattered(two, 1, 12)} == {0.0, 1.0}
-    assert families.scattered(_work(_pointer(shape="8*k"), n=500, k=9), 1, 12)
-    assert families.scattered(_work(_pointer(shape="1048576*k"), n=500, k=9), 1, 12) == []
+    assert {case.values["flag"] for case in sizes.scattered(two, 1, 12)} == {0.0, 1.0}
+    assert sizes.scattered(_work(_pointer(shape="8*k"), n=500, k=9), 1, 12)
+    assert sizes.scattered(_work(_pointer(shape="1048576*k"), n=500, k=9), 1, 12) == []
+
+
+def test_radii_of_zero_and_two_of_everything_are_tried() -> None:
+    """Where all buffers have elements then; strides and numbers of taps may not be zero."""
+    band = _work(_pointer(shape="n*(2*k+1)"), n=500, k=40)
+    found = [case.values for case in sizes.undeclared(band, 4, large=2, between=2)]
+    assert {"n": 500.0, "k": 0.0} in found
+    assert {"n": 2.0, "k": 2.0} in found
+    assert {"n": 500.0, "k": 0.0} in sizes.whole_words(band, {"n": 500.0, "k": 40.0}, 1 << 16)
+    step = {"name": "step", "type": "int", "value": "step"}
+    taps = {**_pointer(shape="taps"), "name": "w"}
+    other = _work(_pointer(shape="n/step+taps"), taps, step, n=500, step=3, taps=9)
+    cases = [case.values for case in sizes.undeclared(other, 10, large=11, between=2)]
+    assert all(case["step"] > 0 and case["taps"] > 0 for case in cases)
+    corners = _work({**_pointer("int*", "randint:0:50"), "name": "a"}, n=2)
+    made = families.apply(families.ENDS, corners, inputs.generate(corners, {"n": 2.0}, 1), 1)
+    assert made["a"].view(np.int32).tolist() == [0, 49]
 
 
 def test_a_value_that_sizes_nothing_is_tried_at_the_end_of_its_type() -> None:
     """Sums modulo a prime that fit with the declared point do not with the largest."""
     point = {"name": "point", "type": "int", "value": "point"}
     work = _work(_pointer(), point, n=500, point=1_500_000_000)
-    found = [case.values for case in families.sizes(work, 4, large=2)]
+    found = [case.values for case in sizes.undeclared(work, 4, large=2)]
     assert {"n": 500.0, "point": 2.0**31 - 1} in found
     small = [
-        c.values for c in families.sizes(_work(_pointer(), point, n=500, point=99), 4, large=2)
+        c.values for c in sizes.undeclared(_work(_pointer(), point, n=500, point=99), 4, large=2)
     ]
     assert max(case["point"] for case in small) < 1 << 20
 
@@ -447,14 +466,14 @@ def test_no_more_indices_meet_in_one_place_than_a_short_counter_misses() -> None
 def test_some_sizes_are_whole_warps_but_no_whole_blocks() -> None:
     """Two threads that exchange a pair meet in one warp at odd sizes, and so do no harm there."""
     work = _work(_pointer(shape="rows*width"), rows=9, width=1536)
-    found = [case.values for case in families.sizes(work, 4, large=4)]
+    found = [case.values for case in sizes.undeclared(work, 4, large=4)]
     assert {"rows": 9.0, "width": 1728.0} in found
 
 
 def test_some_sizes_are_one_short_of_whole_words() -> None:
     """Words taken four at a time, the last of which is not whole, are met at no multiple of 32."""
     work = _work(_pointer(shape="n*bits"), n=500, bits=940)
-    found = [case.values for case in families.sizes(work, 4, large=4)]
+    found = [case.values for case in sizes.undeclared(work, 4, large=4)]
     assert {"n": 511.0, "bits": 1023.0} in found
 
 
@@ -463,7 +482,7 @@ def test_small_variables_are_moved_beside_large_ones() -> None:
     images = _work(_pointer(shape="h*(h-2*gap)"), h=60, gap=2)
     small = CaseSpec({"h": 12.0, "gap": 1.0})
     work = dataclasses.replace(images, cases=(*images.cases, small))
-    found = [case.values for case in families.sizes(work, 4, large=2)]
+    found = [case.values for case in sizes.undeclared(work, 4, large=2)]
     assert {"h": 60.0, "gap": 9.0} in found
 
 

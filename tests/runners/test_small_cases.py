@@ -7,7 +7,7 @@ from typing import cast
 from runners import spec, verify
 from runners.answers import Answers
 from runners.contents import Combination
-from runners.families import whole_words
+from runners.sizes import whole_words
 from tests.runners.test_judge import SCALE, _job
 
 
