@@ -212,6 +212,7 @@ def test_apply_needs_write_access_and_an_id_that_exists(tmp_path: Path) -> None:
         bot.pull()
         bot.settled()
         bot.comment(f"/optiml apply {IDENT}", "triager")
+        bot.settled()  # two comments are answered side by side
         bot.comment("/optiml apply 00000000")
         bot.settled()
         assert "needs write access" in bot.replies()[0]
