@@ -296,12 +296,12 @@ class Bench:
 
         `nan` poisons with NaN instead of random bytes; `beside` keeps half of the multiprocessors
         busy with something else at first. With `again` another run is at times made before, and
-        this one right behind it: the last one once more, if that was of the same case, or one
-        whose inputs differ from these in some elements. Other contents come to the same addresses,
-        and shared memory is as that one left it. Of host code that uses streams
-        of its own, `held` holds up what it queues there, so that what was not waited for is not
-        done; `late` has the null stream bring the inputs only when it has been called, so that what
-        does not wait for that stream finds none. Raises the errors of `runners.gpu`.
+        this one behind it at the same addresses: the last one once more, if that was of the same
+        case, and then shared memory is as that one left it; or one whose inputs differ from these
+        in some elements. Of host code that uses streams of its own, `held` holds up what it queues
+        there, so that what was not waited for is not done; `late` has the null stream bring the
+        inputs only when it has been called, so that what does not wait for that stream finds none.
+        Raises the errors of `runners.gpu`.
         """
         scene = self.scene(combination, VERIFY_GUARD)
         layout = scene.layout

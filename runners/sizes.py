@@ -58,7 +58,8 @@ def _awkward(size: int) -> bool:
 def _awkward_below(value: int) -> int:
     """Return the next smaller odd size that is awkward; a prime where there is none near."""
     near = range((value - 1) // 2 * 2 - 1, max(AWKWARD, value // 2), -2)
-    return next((size for size in near[:MOST_STEPS] if _awkward(size)), _prime_below(value))
+    found = next((size for size in near[:MOST_STEPS] if _awkward(size)), None)
+    return _prime_below(value) if found is None else found
 
 
 def undeclared(
@@ -292,7 +293,7 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
     """Yield neighbours of a large case, all variables at a time and one at a time.
 
     The nearest odd sizes, odd multiples of 64, one less than multiples of 128, sizes a little and
-    half as large again, primes.
+    half as large again, awkward ones, primes.
     """
 
     def every(change: Callable[[int], int]) -> dict[str, float]:
