@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from runners import near
 from runners.cuda_types import CudaType, Field, Storage, to_float, values
+from runners.near import Line
 
 LOWEST, HIGHEST = -1080, 1030  # exponents of doubles, as frexp counts them
 BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twice over
@@ -27,6 +29,7 @@ ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 # The smallest number of a type above zero, by its roundoff: half, bfloat16, float, double.
 _SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
+_LEAST_SLOPE = 1e-30
 CHUNK = 1 << 18
 _POOL = ThreadPoolExecutor(8, thread_name_prefix="compare")  # starts no thread before its time
 
@@ -73,6 +76,19 @@ class Budget:
                 return np.asarray(np.minimum(earned, np.maximum(allowed, CONDITION * noise)))
             earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
+
+    def below(self) -> Line | None:
+        """Return a line that is never above the bound; None where there is none above zero."""
+        least = float(self.noise.min(initial=math.inf))
+        if self.exact or not math.isfinite(least):
+            return None
+        slope = 2 * self.few * self.roundoff
+        ground = BUDGET * least + self.few * _SMALLEST.get(self.roundoff, 0.0)
+        if self.capped:
+            slope, ground = min(slope, self.rtol), min(ground, self.atol)
+        if self.ground > 3 * ground:  # of two bounds of which the larger one holds: their mean
+            slope, ground = slope / 2, (ground + self.ground) / 2
+        return Line(slope, ground) if slope > _LEAST_SLOPE and ground > 0 else None
 
     def widened(self, factor: float) -> Budget:
         """Return a budget for the difference of two runs that may each err."""
@@ -180,6 +196,16 @@ class Answer:
     spreads: bool = False
     odd: npt.NDArray[np.bool_] | None = None
     joined: tuple[str, ...] = ()
+    _scales: dict[tuple[int, int], float] = field(
+        init=False, default_factory=dict, compare=False, repr=False
+    )
+
+    def scale(self, one: Field, wanted: npt.NDArray[np.generic]) -> float:
+        """Return the size of typical values of a field, which are the same whenever it is asked."""
+        key = one.offset, len(wanted)
+        if key not in self._scales:
+            self._scales[key] = _rms(wanted, one)
+        return self._scales[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +313,7 @@ def _compare_field(
     if answer.unordered:
         g, w = np.sort(g), np.sort(w)
     kept = None if touched is None else np.repeat(touched, one.lanes)
-    scale = _rms(w, one)
+    scale = answer.scale(one, w)
 
     def stretch(start: int) -> _Tally:
         end = start + CHUNK
@@ -337,6 +363,10 @@ def _stretch(
         why = f"got {g[at]}, want {w[at]}" if at >= 0 else ""
         error = math.inf if at >= 0 else 0.0
         return _Tally(error, 0.0, error, error, at, why)
+    line = budget.below()
+    far = line and near.worst(g, w, one.scalar, line, budget.bound, scale, mask)
+    if far:
+        return _Tally(far.error, far.bound, far.ratio, far.scaled)
     got, want = to_float(g, one.scalar), to_float(w, one.scalar)
     with np.errstate(all="ignore"):
         gap = np.abs(got - want)
