@@ -35,7 +35,11 @@ MOST_RESTARTS = 6
 # again and for each confirmation's once.
 MOST_KEPT, MOST_KEPT_BYTES = 6, 2 << 30
 
+# Lists of what is asked that are kept: of a workload's screenings, and of its confirmations.
+MOST_WANTED = 12
+
 Build = Callable[[str, Json], Json | None]
+_Wanted = tuple[tuple[Combination, ...], tuple[Combination, ...]]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
@@ -199,6 +203,20 @@ class Oracle:
         self._scratch, self._gpu, self._build = scratch, gpu, build
         self.opened: Opened | None = None
         self._kept: OrderedDict[str, tuple[Answers, Future[Json | None]]] = OrderedDict()
+        self._wanted: OrderedDict[tuple[str, str], _Wanted] = OrderedDict()
+
+    def wanted(self, job: JobSpec) -> _Wanted:
+        """Return what is asked of every candidate of a job's workload: declared, and what else.
+
+        It is the same for all of them, and takes as long to list as some of them to run.
+        """
+        key = job.key, job.checks
+        if key not in self._wanted:
+            declared, more = combinations(job.work, job.checks, job.seed)
+            self._wanted[key] = tuple(declared), tuple(more)
+            while len(self._wanted) > MOST_WANTED:
+                self._wanted.popitem(last=False)
+        return self._wanted[key]
 
     def answers(
         self, job: JobSpec, request: Json, wanted: Sequence[Combination], seconds: float
@@ -216,7 +234,7 @@ class Oracle:
             self._kept[job.key] = (Answers(job.work, folder), twin)
         self._kept.move_to_end(job.key)
         answers, twin = self._kept[job.key]
-        declared = {c.key for c in combinations(job.work, job.checks, job.seed)[0]}
+        declared = {c.key for c in self.wanted(job)[0]}
 
         def ask(more: Sequence[Combination]) -> None:
             known = answers.described.keys() | answers.dropped.keys()

@@ -40,6 +40,7 @@ AGAIN, AGAIN_BYTES = 0.5, 4 << 20
 ALIKE, ALIKE_BYTES = 0.4, 2 << 20
 # Contents on the device that are compared with what was uploaded.
 MOST_COMPARED = 32 << 20
+_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,11 +408,14 @@ def damage(layout: Layout, counts: npt.NDArray[np.uint64]) -> Damage:
 
 
 def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Scramble words in their place; the device's `mix`."""
     with np.errstate(over="ignore"):
-        x = x + np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))
+        x += np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x ^= x >> np.uint64(shift)
+            x *= np.uint64(factor)
+        x ^= x >> np.uint64(31)
+    return x
 
 
 def pattern(offset: int, size: int, poison: int, slab: int = 0) -> Storage:
@@ -426,5 +430,7 @@ def keystream(offset: int, size: int, key: int) -> Storage:
     """Return pattern bytes of a key from `offset` on: the device's `pattern`."""
     first, last = offset // 16, (offset + size + 15) // 16
     numbers = np.arange(first * 2, last * 2, dtype=np.uint64)
-    words = _mix(np.uint64(key) ^ numbers).view(np.uint8)
-    return words[offset - first * 16 :][:size]
+    numbers ^= np.uint64(key)
+    for start in range(0, len(numbers), _AT_ONCE):  # what fits into a core's cache
+        _mix(numbers[start : start + _AT_ONCE])
+    return numbers.view(np.uint8)[offset - first * 16 :][:size]

@@ -121,9 +121,13 @@ def names(text: str) -> frozenset[str]:
     >>> sorted(names("min(n, 2*m)"))
     ['m', 'n']
     """
-    tree = _parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return frozenset(used - _FUNCTIONS.keys())
+    return frozenset(_used(text))
+
+
+@lru_cache(maxsize=4096)
+def _used(text: str) -> tuple[str, ...]:
+    used = {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)}
+    return tuple(sorted(used - _FUNCTIONS.keys()))
 
 
 def evaluate(text: str, variables: Mapping[str, float]) -> Number:
@@ -136,8 +140,18 @@ def evaluate(text: str, variables: Mapping[str, float]) -> Number:
     >>> evaluate("0.5*n", {"n": 3})
     1.5
     """
+    used = tuple((name, variables[name]) for name in _used(text) if name in variables)
+    return _value(text, used)
+
+
+@lru_cache(maxsize=1 << 14)
+def _value(text: str, used: tuple[tuple[str, float], ...]) -> Number:
+    """Return the value under these values of its variables: one size is asked for again and again.
+
+    Equal numbers of two types are whole or not alike, so that either stands for both.
+    """
     tree = _parse(text)
-    known = {name: _whole(value) for name, value in variables.items()}
+    known = {name: _whole(value) for name, value in used}
     machine = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=known)
     try:
         value = machine.eval(text.strip(), previously_parsed=tree.body)

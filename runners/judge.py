@@ -24,7 +24,6 @@ from runners.families import DECLARED, VAST
 from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.launchable import plain_name
-from runners.oracle import combinations
 from runners.retained import MOST_BYTES
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
@@ -94,7 +93,7 @@ class Judge:
         begun = time.monotonic()
         report, spent, stats = Report(), {}, {}
         verdict = _frame(request)
-        declared, extra = combinations(job.work, job.checks, job.seed)
+        declared, extra = self._oracle.wanted(job)
         answers = self._oracle.answers(job, request, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
         begin()

@@ -12,7 +12,7 @@ from runners import answers, spec
 from runners.answers import Answers, Opened, Oracle
 from runners.contents import Combination
 from runners.oracle import combinations
-from runners.spec import BaselineFailure
+from runners.spec import BaselineFailure, Work
 from tests.runners.test_judge import SCALE, _job
 
 # Says in `said` what it was asked, and whether it had waited for that.
@@ -126,3 +126,27 @@ def test_inputs_that_nobody_declared_may_take_longer(tmp_path: Path) -> None:
     assert known.patience(other) == 6
     known.described[other.key]["seconds"] = 1.0
     assert known.patience(other) == 30
+
+
+def test_what_is_asked_is_listed_once_a_workload(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """All candidates of a workload, seed and depth share a list; it is that of `combinations`."""
+    listed: list[tuple[str, int]] = []
+
+    def counted(work: Work, checks: str, seed: int) -> tuple[list[Combination], ...]:
+        listed.append((checks, seed))
+        return combinations(work, checks, seed)
+
+    monkeypatch.setattr(answers, "combinations", counted)
+    oracle = Oracle(tmp_path, 0, lambda *_: None)
+    jobs = [
+        _job(SCALE),
+        _job(f"{SCALE} "),
+        _job(SCALE, seed=6),
+        _job(f"{SCALE} ", effort="confirm"),
+    ]
+    for job in map(spec.parse, [*jobs, *jobs]):
+        declared, more = combinations(job.work, job.checks, job.seed)
+        assert oracle.wanted(job) == (tuple(declared), tuple(more))
+    assert listed == [("screen", 5), ("screen", 6), ("confirm", 5)]

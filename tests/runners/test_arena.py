@@ -146,6 +146,10 @@ def test_patterns_differ_by_seed_and_slab_and_continue() -> None:
     assert not np.array_equal(whole, pattern(32, 100, 5, slab=1))
     assert np.isnan(pattern(0, 64, NAN_POISON).view("f4")).all()
     assert len(keystream(5, 0, 1)) == 0
+    long = keystream(16, 1 << 20, 7)
+    assert np.array_equal(long[700_000:], keystream(700_016, (1 << 20) - 700_000, 7))
+    # As the device mixes them: https://prng.di.unimi.it/splitmix64.c, from a state of zero.
+    assert int(keystream(0, 8, 0).view("u8")[0]) == 0xE220A8397B1DCDAF
 
 
 @pytest.mark.parametrize(
