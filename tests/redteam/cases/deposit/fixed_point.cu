@@ -1,0 +1,26 @@
+// The charge of particles on a ring of cells, shared between the two that each lies between.
+__global__ void deposit(const float* x, float* charge, int n, int cells) {
+    // A copy for each block, in parts of 2^20: whole numbers are added faster, and in any order.
+    __shared__ unsigned own[2049];
+    bool fits = cells <= 2048;
+    if (fits)
+        for (int k = threadIdx.x; k <= cells; k += blockDim.x) own[k] = 0u;
+    __syncthreads();
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        float p = __fmul_rn(x[i], cells), f = floorf(p), right = p - f;
+        int c = (int)f % cells;
+        if (c < 0) c += cells;
+        if (fits) {
+            unsigned part = __float2uint_rn(right * 1048576.f);
+            atomicAdd(&own[c], 1048576u - part);
+            atomicAdd(&own[c + 1], part);
+        } else {
+            atomicAdd(&charge[c], 1.f - right);
+            atomicAdd(&charge[c + 1 == cells ? 0 : c + 1], right);
+        }
+    }
+    __syncthreads();
+    if (fits)
+        for (int k = threadIdx.x; k <= cells; k += blockDim.x)
+            if (own[k]) atomicAdd(&charge[k < cells ? k : 0], own[k] * (1.f / 1048576.f));
+}

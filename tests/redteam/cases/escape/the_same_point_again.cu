@@ -1,0 +1,31 @@
+// How many steps a point of the plane takes until it leaves the circle of radius two.
+__device__ __forceinline__ bool within(float x, float y) {
+    return __fmaf_rn(x, x, __fmul_rn(y, y)) <= 4.f;
+}
+
+__device__ __forceinline__ void step(float& x, float& y, float a, float b) {
+    float next = __fadd_rn(__fmaf_rn(x, x, -__fmul_rn(y, y)), a);
+    y = __fmaf_rn(__fadd_rn(x, x), y, b);
+    x = next;
+}
+
+__global__ void escape(const float* re, const float* im, int* steps, int n, int limit) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float a = re[i], b = im[i], x = 0.f, y = 0.f;
+    // Who comes back to where it was goes round for ever.
+    float kept_x = 0.f, kept_y = 0.f;
+    int k = 0, next = 8;
+    for (; k < limit && within(x, y); ++k) {
+        step(x, y, a, b);
+        if (x == kept_x && y == kept_y) {
+            k = limit;
+            break;
+        }
+        if (k == next) {
+            kept_x = x, kept_y = y;
+            next *= 2;
+        }
+    }
+    steps[i] = k;
+}

@@ -1,0 +1,15 @@
+// A matrix of bits, turned: 32 columns to a word before, 32 rows to a word behind.
+__global__ void flipbits(const unsigned* in, unsigned* out, int rows, int words) {
+    int high = (rows + 31) / 32, lane = threadIdx.x & 31;
+    size_t warp = blockIdx.x * (size_t)(blockDim.x / 32) + threadIdx.x / 32;
+    if (warp >= (size_t)words * high) return;
+    int w = (int)(warp % words), q = (int)(warp / words);
+    int row = q * 32 + lane;
+    unsigned word = row < rows ? in[(size_t)row * words + w] : 0u;
+    unsigned turned = 0;
+    for (int c = 0; c < 32; ++c) {
+        unsigned column = __ballot_sync(~0u, word >> c & 1u);
+        if (lane == c) turned = column;
+    }
+    out[((size_t)w * 32 + lane) * high + q] = turned;
+}
