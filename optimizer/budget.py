@@ -225,15 +225,19 @@ def window_for(machines: int, evaluations: int) -> int:
 
     Two candidates a machine, since one is compiled while another is judged; on two and three
     machines six, where that is seen to cost nothing. More than eight only as a tenth of the
-    evaluations: who chooses more than that blind finds less. One machine is as busy with batches.
-    Figures: docs/scaling.md.
+    evaluations: who chooses more than that blind finds less. A third a machine, with which none
+    waits for a compiler, up to a sixteenth of them. One machine is as busy with batches. Figures:
+    docs/scaling.md.
 
     >>> [window_for(machines, 80) for machines in (1, 2, 4, 64)], window_for(64, 400)
     ([0, 6, 8, 8], 40)
+    >>> [window_for(4, evaluations) for evaluations in (120, 160, 200, 400)]
+    [8, 10, 12, 12]
     """
     if machines <= 1:
         return 0
-    return min(max(6, 2 * machines), max(8, evaluations // 10))
+    third = min(3 * machines, evaluations // 16)
+    return max(min(max(6, 2 * machines), max(8, evaluations // 10)), third)
 
 
 DEFAULT_BUDGET = Budget()
