@@ -69,7 +69,7 @@ def tiled(work: Work) -> bool:
 
 def largest(work: Work) -> CaseSpec:
     """Return the declared case with most elements."""
-    return max(work.cases, key=lambda one: sum(counts(work, one.values).values()))
+    return max(work.cases, key=lambda one: work.elements(one.values))
 
 
 def counts(work: Work, case: Mapping[str, float]) -> dict[str, int]:
@@ -160,5 +160,4 @@ def grown(work: Work, changed: Mapping[str, float]) -> frozenset[str]:
 
 def growth(work: Work, changed: Mapping[str, float], base: Mapping[str, float]) -> float:
     """Return how many times as much data as in another case there is."""
-    before = sum(counts(work, base).values())
-    return sum(counts(work, changed).values()) / max(1, before)
+    return work.elements(changed) / max(1, work.elements(base))

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +36,9 @@ TWIN_SECONDS = 150.0  # what a compiler may take, and some
 AHEAD, AHEAD_BYTES = 6, 3 << 29
 # Cases of a confirmation in which every size is drawn by itself.
 SCATTERED = 12
+# Of them, those in which values of flags are tried that nobody declared; and when screening, how
+# many such values.
+FLAGGED, FEW_NAMED = 4, 3
 
 
 def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
@@ -44,7 +46,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     declared = [Combination(case.values, families.DECLARED, seed) for case in work.cases]
     full = checks == "confirm"
 
-    weight = partial(_weight, work)
+    weight = work.elements
     ordered = sorted((case.values for case in work.cases), key=weight)
     middle = next((case for case in ordered if weight(case) > 256), ordered[-1])
     extra: list[Combination] = []
@@ -94,21 +96,32 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if NONE in moves(work) and not families.captured_work(work):
         # There an original may divide by zero, and use what comes of it as an index.
         extra.append(Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed))
-    if full:
-        # Behind all: what these sizes have to do with each other is the original's to know.
-        extra += [
-            Combination(case.values, families.DECLARED, seed)
-            for case in sizes.scattered(work, seed, SCATTERED)
-        ]
+    scattered = [case.values for case in sizes.scattered(work, seed, SCATTERED if full else 0)]
+    # Behind all: what these sizes have to do with each other is the original's to know.
+    extra += [Combination(case, families.DECLARED, seed) for case in scattered]
+    extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
         extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
-    return declared, extra
+    return declared, list({c.key: c for c in extra}.values())
 
 
-def _weight(work: Work, case: Mapping[str, float]) -> int:
-    return sum(a.elements(case) for a in work.arguments if a.type.pointer)
+def _named(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]], *, full: bool
+) -> Iterator[Combination]:
+    """Yield what is checked at values that the original tells apart and nobody declared.
+
+    In one case, and in another one with other contents; in a confirmation in all small ones.
+    """
+    for name, every in work.named:
+        for value in every if full else every[:FEW_NAMED]:
+            first, *rest = ({**case, name: float(value)} for case in cases)
+            yield Combination(first, families.DECLARED, seed)
+            unlike = [case for case in rest if case != first and work.elements(case) <= 1 << 20]
+            unlike = unlike or [first]
+            for case in unlike if full else unlike[:1]:
+                yield Combination(case, "mixed", seed)
 
 
 def _at_sizes(work: Work, seed: int, *, full: bool) -> Iterator[Combination]:
@@ -116,7 +129,7 @@ def _at_sizes(work: Work, seed: int, *, full: bool) -> Iterator[Combination]:
     many = {"limit": 10, "large": 11, "between": 2} if full else {"limit": 4, "large": 2}
     huge = 0
     for size in sizes.undeclared(work, **many):
-        weight = _weight(work, size.values)
+        weight = work.elements(size.values)
         # An answer of many millions of elements takes a second.
         huge += weight > LARGE
         if weight > LARGE and huge > (4 if full else 1):

@@ -149,7 +149,9 @@ def _further(
                 tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
             any(found.take({**other, name: long}, most_elements) for other in tried)
         if value > LARGEST and _sizes_nothing(work, base, name):
-            found.take({**base.values, name: float(2**31 - 1)}, most_elements)
+            # The last is a prime, and nothing modulo itself: the one before is the largest then.
+            for end in (2**31 - 1, 2**31 - 2):
+                found.take({**base.values, name: float(end)}, most_elements)
 
 
 def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -> list[CaseSpec]:
@@ -320,6 +322,6 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
 def _elements(work: Work, case: Mapping[str, float]) -> int:
     """Return the elements of all buffers of a case; -1 when a shape has no value there."""
     try:
-        return sum(a.elements(case) for a in work.arguments if a.type.pointer)
+        return work.elements(case)
     except ValueError:
         return -1

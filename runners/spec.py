@@ -10,11 +10,13 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import cuda_types
+import numpy as np
+
+from runners import cuda_types, named
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -122,6 +124,12 @@ class Work:
     root: Path
     warm: bool
     loose: bool = False  # fast maths is allowed: the tolerance alone draws the line
+    # Values of variables that nobody declared, and that the original's text tells apart.
+    named: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def elements(self, case: Mapping[str, float]) -> int:
+        """Return how many values all pointer arguments of a case point to."""
+        return sum(a.elements(case) for a in self.arguments if a.type.pointer)
 
     @property
     def variables(self) -> frozenset[str]:
@@ -223,15 +231,49 @@ def _work(data: Json) -> Work:
     )
 
 
+def _named(work: Work, original: Source) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Return what else to try of whole numbers that size nothing: flags, ways, moduli."""
+    sized = [a.shape or "" for a in work.arguments]
+    for launch in (work.launch, original.launch):
+        sized += [*launch.grid, *launch.block, launch.shared] if launch is not None else []
+    passed = {
+        at: (a.value or "").strip()
+        for at, a in enumerate(work.arguments)
+        if not a.type.pointer and a.type.scalar is not None and a.type.scalar.kind in "iub"
+    }
+    captured = any(a.init.startswith("capture:") for a in work.arguments)
+    bare = set() if captured else {word for word in passed.values() if word in work.cases[0].values}
+    free = bare.difference(*(names(text) for text in sized if text)) if bare else bare
+    declared: dict[int, frozenset[int]] = {}
+    for at, word in passed.items():
+        values = [case.values.get(word, 0.5) for case in work.cases]
+        if word in free and all(value.is_integer() for value in values):
+            declared[at] = frozenset(int(value) for value in values)
+    found: dict[str, tuple[int, ...]] = {}
+    for at, more in named.undeclared(original.source, work.symbol, declared).items():
+        scalar = work.arguments[at].type.scalar
+        fits = [value for value in more if scalar is not None and _holds(scalar, value)]
+        found[passed[at]] = tuple(dict.fromkeys([*found.get(passed[at], ()), *fits]))
+    return tuple((word, every) for word, every in found.items() if every)
+
+
+def _holds(scalar: cuda_types.Scalar, value: int) -> bool:
+    if scalar.kind == "b":
+        return value in {0, 1}
+    bounds = np.iinfo(scalar.dtype)
+    return bool(bounds.min <= value <= bounds.max)
+
+
 def parse(data: Json) -> JobSpec:
     """Read a job; raise `SpecError` that names what is missing or does not fit."""
     try:
         effort = str(data.get("effort", "screen"))
         energy = effort if effort in {"weigh", "energy"} else ""
+        original, work = _source(data["baseline"]), _work(data["workload"])
         job = JobSpec(
             _source(data["kernel"]),
-            _source(data["baseline"]),
-            _work(data["workload"]),
+            original,
+            replace(work, named=_named(work, original)),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
             int(data.get("seed", 0)),

@@ -185,8 +185,7 @@ def shaken(
     """
 
     def weight(combination: Combination) -> int:
-        case = combination.case
-        return sum(a.elements(case) for a in job.work.arguments if a.type.pointer)
+        return job.work.elements(combination.case)
 
     fit = [
         c
@@ -228,8 +227,7 @@ def small(
     """
 
     def weight(combination: Combination) -> int:
-        case = combination.case
-        return sum(a.elements(case) for a in job.work.arguments if a.type.pointer)
+        return job.work.elements(combination.case)
 
     fit = [
         c
@@ -270,9 +268,7 @@ def remembered(
         return
     rng = stream(job.seed, "remembered", job.kernel.digest)
     declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
-    declared.sort(
-        key=lambda c: sum(a.elements(c.case) for a in job.work.arguments if a.type.pointer)
-    )
+    declared.sort(key=lambda c: job.work.elements(c.case))
     deadline = time.monotonic() + seconds
 
     def run(combination: Combination, number: int) -> None:
@@ -318,8 +314,7 @@ def repeated(
     With `pauses` (s), a share of the runs comes behind each of them. Raises `Wrong`.
     """
     declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
-    pointers = [a for a in job.work.arguments if a.type.pointer]
-    one = min(declared, key=lambda c: sum(a.elements(c.case) for a in pointers))
+    one = min(declared, key=lambda c: job.work.elements(c.case))
     deadline = time.monotonic() + seconds
     count = MANY_UNSEEN[job.effort == "screen"]
     waits = {count * (n + 1) // (len(pauses) + 1): pause for n, pause in enumerate(pauses)}

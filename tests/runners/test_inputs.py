@@ -39,6 +39,14 @@ def _one(work: Work, family: str = families.DECLARED, seed: int = 1) -> npt.NDAr
     return Contents(work).of(combination)["x"]
 
 
+def test_elements_of_a_case_are_those_of_all_its_buffers() -> None:
+    """Scalars are none; a shape that has no value says so."""
+    work = _work(_pointer(), _pointer("const half*", shape="2*n"), n=30)
+    assert work.elements({"n": 7.0}) == 21
+    with pytest.raises(ValueError, match="n"):
+        work.elements({})
+
+
 def test_a_seed_decides_the_bytes() -> None:
     """The oracle's process and the worker must see the same inputs."""
     work = _work(_pointer(), n=1000)
@@ -431,6 +439,8 @@ def test_a_value_that_sizes_nothing_is_tried_at_the_end_of_its_type() -> None:
     work = _work(_pointer(), point, n=500, point=1_500_000_000)
     found = [case.values for case in sizes.undeclared(work, 4, large=2)]
     assert {"n": 500.0, "point": 2.0**31 - 1} in found
+    # Modulo itself the last of its type, which is a prime, is nothing.
+    assert {"n": 500.0, "point": 2.0**31 - 2} in found
     small = [
         c.values for c in sizes.undeclared(_work(_pointer(), point, n=500, point=99), 4, large=2)
     ]

@@ -1,0 +1,572 @@
+"""Which values of a whole-number argument an original's own text tells apart.
+
+A flag that is declared as 0 and 1 may have a third way in the code: what is right for the declared
+ones may be wrong there, and no size shows it. This reads the text as tokens and asks for nothing
+that it does not name: constants that the argument is compared with, cases of a switch, and one that
+none of them is where there is an `else` for it. It is a guess about strangers' text: it never
+raises, takes a bounded time, and finds nothing rather than too much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+LONGEST = 1 << 18
+# Tokens looked at, pairs of function and name, and values found of an argument: no more than these.
+STEPS, MOST_NAMES, MOST_VALUES = 200_000, 24, 12
+# Residues of a small number are all tried, of a large one the last: products are largest there.
+FEW_RESIDUES, LARGE_MODULUS = 4, 1 << 16
+LARGEST, PADDING = 1 << 32, 32
+
+_TOKEN = re.compile(
+    r"""\s+ | //(?:\\\n|[^\n])* | (?P<comment>/\*) | R"(?P<mark>[^()\s\\"]{0,16})\(
+    | (?P<directive>\#(?:\\\n|[^\n])*)
+    | (?P<word>"(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
+    | \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*
+    | <<<|>>>|==|!=|<=|>=|&&|\|\||<<|>>|->|::|[-+*/%&|^]=|\+\+|--|\S)""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_DEFINED = re.compile(
+    r"#\s*define\s+(\w+)[ \t]+\(?\s*(-?\s*[\w']+)\s*\)?\s*(?://.*|/\*.*)?", re.ASCII
+)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]{0,3}", re.ASCII)
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+_NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch"})
+_GOES_ON = frozenset({"+", "-", "*", "/", "%", "<<", ">>", "[", "(", ".", "->", "::"})
+# What a text does with values that it does not mean to be given.
+_FAILS = frozenset(
+    {"exit", "_Exit", "abort", "assert", "throw", "trap", "__trap", "__builtin_trap", "__assume"}
+    | {"__builtin_unreachable", "unreachable", "printf", "fprintf", "cerr", "perror"}
+)
+
+
+class _Enough(Exception):  # noqa: N818 - no error: what was found so far is the answer
+    """So many tokens were looked at that this text is given up."""
+
+
+@dataclass
+class _Seen:
+    """How a text tells values of one argument apart."""
+
+    equal: list[int] = field(default_factory=list)
+    # Constants of alternatives behind which there is one more, for none of them.
+    chains: list[frozenset[int]] = field(default_factory=list)
+    truth: bool = False
+    moduli: list[int] = field(default_factory=list)
+    masks: list[int] = field(default_factory=list)
+    # The last number on the one side, the first on the other.
+    edges: list[tuple[int, int]] = field(default_factory=list)
+
+    def untried(self, declared: frozenset[int]) -> list[int]:
+        """Return a value for each way that no declared value goes."""
+        tried = sorted(declared)
+
+        def one_of(goes: Iterable[object], otherwise: int) -> None:
+            """Add a value unless one goes that way."""
+            if len(tried) < len(declared) + MOST_VALUES and not any(goes):
+                tried.append(otherwise)
+
+        for constant in self.equal:
+            one_of([v == constant for v in tried], constant)
+        for constant in self.equal:
+            one_of([v != constant for v in tried], 0 if constant else 1)
+        for chain in self.chains:
+            one_of([v not in chain for v in tried], max(chain) + 1)
+        if self.truth:
+            one_of([v == 0 for v in tried], 0)
+            one_of(tried, 1)
+        for modulus in self.moduli:
+            few = range(modulus if modulus <= FEW_RESIDUES else 0)
+            for rest in [*few, *([modulus - 1] if modulus >= LARGE_MODULUS else [])]:
+                one_of([v % modulus == rest for v in tried], rest)
+        for mask in self.masks:
+            one_of([v & mask for v in tried], mask)
+            one_of([not v & mask for v in tried], 0)
+        for below, above in self.edges:
+            if below >= 0:
+                one_of([v <= below for v in tried], below)
+            one_of([v >= above for v in tried], above)
+        return [v for v in dict.fromkeys(tried) if v not in declared and abs(v) < LARGEST]
+
+
+def undeclared(
+    source: str, symbol: str, declared: Mapping[int, frozenset[int]]
+) -> dict[int, tuple[int, ...]]:
+    """Return further values of a function's arguments by position, given the declared ones.
+
+    >>> text = "void f(int k) { if (k == 0) a(); else if (k == 1) b(); else c(); }"
+    >>> undeclared(text, "f", {0: frozenset({0, 1})})
+    {0: (2,)}
+    """
+    if len(source) > LONGEST:
+        return {}
+    found = {at: _values(source, symbol, at, known) for at, known in declared.items()}
+    return {at: values for at, values in found.items() if values}
+
+
+@lru_cache(maxsize=64)
+def _values(source: str, symbol: str, position: int, declared: frozenset[int]) -> tuple[int, ...]:
+    plain = symbol.partition("<")[0].rpartition("::")[2].strip()
+    return tuple(_text(source).seen(plain, position).untried(declared))
+
+
+@lru_cache(maxsize=2)
+def _text(source: str) -> _Text:
+    return _Text(source)
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A definition: its parameters' names and where its body is."""
+
+    names: tuple[str, ...]
+    begin: int
+    end: int
+
+
+class _Text:
+    """A source as tokens, with its brackets, whole-number constants and function definitions."""
+
+    def __init__(self, source: str) -> None:
+        self.constants: dict[str, int] = {}
+        self.tokens = list(self._split(source))
+        self.count = len(self.tokens)
+        self.tokens += [""] * PADDING
+        self.partner = self._pairs()
+        self._constants()
+        self.functions: dict[str, list[_Function]] = {}
+        for name, one in self._definitions():
+            self.functions.setdefault(name, []).append(one)
+        self._left = 0
+
+    def _split(self, source: str) -> Iterator[str]:
+        at = 0
+        while at < len(source):
+            one = _TOKEN.match(source, at)
+            if one is None:  # pragma: no cover - whatever is no space is a word
+                return
+            at = one.end()
+            if one["comment"]:
+                at = _behind(source, "*/", at)
+            elif one["mark"] is not None:
+                at = _behind(source, f'){one["mark"]}"', at)
+                yield '""'
+            elif one["directive"]:
+                self._define(one["directive"])
+            elif one["word"]:
+                yield one["word"]
+
+    def _define(self, directive: str) -> None:
+        one = _DEFINED.fullmatch(directive[:200].strip())
+        value = None if one is None else _integer(one[2].replace(" ", ""))
+        if one is not None and value is not None:
+            self.constants[one[1]] = value
+
+    def _pairs(self) -> dict[int, int]:
+        partner: dict[int, int] = {}
+        stack: list[int] = []
+        for at, word in enumerate(self.tokens):
+            if word in _CLOSES:
+                stack.append(at)
+            elif word in {")", "]", "}"} and stack and _CLOSES[self.tokens[stack[-1]]] == word:
+                partner[stack.pop()] = at
+        return partner
+
+    def _close(self, at: int) -> int:
+        """Return where a bracket is closed; the end where it is not."""
+        return self.partner.get(at, self.count)
+
+    def _constants(self) -> None:
+        for at, word in enumerate(self.tokens[: self.count]):
+            if word in {"const", "constexpr"}:
+                for place in range(at + 2, min(at + 9, self.count)):
+                    if self.tokens[place] in {";", "(", "{", ")"}:
+                        break
+                    found = self._operand(place + 1) if self.tokens[place] == "=" else None
+                    if found is not None and self.tokens[found[1]] in {";", ","}:
+                        self.constants[self.tokens[place - 1]] = found[0]
+            elif word == "enum":
+                self._enumerated(at)
+
+    def _enumerated(self, at: int) -> None:
+        start = next((p for p in range(at, at + 7) if self.tokens[p : p + 1] == ["{"]), None)
+        if start is None:
+            return
+        value, place = 0, start + 1
+        while place < self._close(start) and _NAME.fullmatch(self.tokens[place]):
+            name = self.tokens[place]
+            place += 1
+            if self.tokens[place] == "=":
+                given = self._operand(place + 1)
+                if given is None:
+                    return
+                value, place = given
+            self.constants[name] = value
+            value += 1
+            if self.tokens[place] != ",":
+                return
+            place += 1
+
+    def _definitions(self) -> Iterator[tuple[str, _Function]]:
+        for at, word in enumerate(self.tokens[: self.count]):
+            if word != "(" or not at:
+                continue
+            name, close = self.tokens[at - 1], self._close(at)
+            behind = close + 1
+            while self.tokens[min(behind, self.count)] in {"const", "noexcept"}:
+                behind += 1
+            ends = self.tokens[min(behind, self.count)] == "{" and _NAME.fullmatch(name)
+            if ends and name not in _NO_FUNCTIONS and close - at < 400:
+                names = tuple(_last_name(one) for one in self._parts(at, angles=True))
+                yield name, _Function(names, behind, self._close(behind))
+
+    def _parts(self, at: int, *, angles: bool = False) -> list[list[str]]:
+        """Split what a bracket holds at its commas."""
+        parts: list[list[str]] = [[]]
+        depth, place, close = 0, at + 1, self._close(at)
+        while place < close:
+            word = self.tokens[place]
+            if angles:
+                depth = max(0, depth + (word == "<") - (word == ">") - 2 * (word == ">>"))
+            if word == "," and not depth:
+                parts.append([])
+            else:
+                behind = self._close(place) if word in _CLOSES else place
+                parts[-1] += self.tokens[place : behind + 1]
+                place = behind
+            place += 1
+        return parts
+
+    def _operand(self, at: int) -> tuple[int, int] | None:
+        """Return the constant that begins at a token, and where it ends; None if there is none."""
+        for _ in range(3):
+            if self.tokens[at] != "(":
+                break
+            close = self._close(at)
+            if close == at + 2 and self.tokens[close + 1 : close + 2] in ([")"], [";"], [":"]):
+                value = self._constant(self.tokens[at + 1])
+                return None if value is None else (value, close + 1)
+            if close - at > 6 or close >= self.count:
+                return None
+            at = close + 1
+        negative = self.tokens[at] == "-"
+        at += negative
+        for _ in range(4):
+            if self.tokens[at + 1] != "::":
+                break
+            at += 2
+        value = self._constant(self.tokens[at])
+        if value is None or self.tokens[at + 1] in _GOES_ON:
+            return None
+        return (-value if negative else value), at + 1
+
+    def _constant(self, word: str) -> int | None:
+        value = _integer(word)
+        return self.constants.get(word) if value is None else value
+
+    # What follows is asked of one argument at a time.
+
+    def seen(self, symbol: str, position: int) -> _Seen:
+        """Return how an argument of a function is told apart, there and where it is passed on."""
+        seen = _Seen()
+        self._left = STEPS
+        wanted = deque(
+            (one, one.names[position])
+            for one in self.functions.get(symbol, ())
+            if position < len(one.names)
+        )
+        done: set[tuple[int, str]] = set()
+        try:
+            while wanted and len(done) < MOST_NAMES:
+                one, name = wanted.popleft()
+                if name and (one.begin, name) not in done:
+                    done.add((one.begin, name))
+                    wanted += self._body(one, name, seen)
+        except _Enough:
+            pass
+        return seen
+
+    def _spend(self, tokens: int = 1) -> None:
+        self._left -= tokens
+        if self._left < 0:
+            raise _Enough
+
+    def _body(self, one: _Function, name: str, seen: _Seen) -> list[tuple[_Function, str]]:
+        further: list[tuple[_Function, str]] = []
+        for at in range(one.begin, one.end):
+            self._spend()
+            word = self.tokens[at]
+            if word == "if":
+                self._alternatives(at, name, seen)
+            elif word == "switch":
+                self._switch(at, name, seen)
+            elif word == name and self.tokens[at - 1] not in {".", "->", "::"}:
+                self._use(at, name, seen)
+                if self.tokens[at - 1] == "=" and self.tokens[at + 1] == ";":
+                    further.append((one, self.tokens[at - 2]))
+            elif word in self.functions:
+                further += self._passed(at, name)
+        return [(where, word) for where, word in further if _NAME.fullmatch(word)]
+
+    def _use(self, at: int, name: str, seen: _Seen) -> None:
+        before, behind = self.tokens[at - 1], self.tokens[at + 1]
+        compared = self._compared(at)
+        if compared is not None:
+            seen.equal.append(compared[0])
+            if self.tokens[at + 1] == "==":
+                self._chosen(compared, name, seen)
+        elif behind in {"%", "&"}:
+            found = self._operand(at + 2)
+            if found is not None and found[0] > (behind == "%"):
+                (seen.moduli if behind == "%" else seen.masks).append(found[0])
+        elif behind in {"<", "<=", ">", ">="}:
+            edge = self._edge(at)
+            if edge is not None and self.tokens[edge[2]] == "?":
+                seen.edges.append(edge[:2])
+        logical = {"&&", "||"}
+        alone = before == "(" and behind == ")" and self.tokens[at - 2] == "if"
+        joined = before in {"(", *logical} and behind in {")", *logical}
+        seen.truth |= alone or (joined and bool({before, behind} & logical))
+        seen.truth |= before == "!" or (behind == "?" and before not in _GOES_ON - {"(", "["})
+
+    def _compared(self, at: int) -> tuple[int, int] | None:
+        """Return the constant that a token is equal to or not, and where the comparison ends."""
+        if self.tokens[at + 1] in {"==", "!="}:
+            return self._operand(at + 2)
+        if self.tokens[at - 1] in {"==", "!="} and self.tokens[at - 3] not in _GOES_ON - {"("}:
+            value = self._constant(self.tokens[at - 2])
+            if value is not None and self.tokens[at + 1] not in _GOES_ON:
+                return value, at + 1
+        return None
+
+    def _edge(self, at: int) -> tuple[int, int, int] | None:
+        """Return the numbers on both sides of a comparison by size, and where that ends."""
+        found = self._operand(at + 2)
+        if found is None or self.tokens[at + 1] not in {"<", "<=", ">", ">="}:
+            return None
+        first = found[0] + (self.tokens[at + 1] in {"<=", ">"})
+        return first - 1, first, found[1]
+
+    def _chosen(self, compared: tuple[int, int], name: str, seen: _Seen) -> None:
+        """Note the alternatives of `name == 0 ? a : name == 1 ? b : c`."""
+        chain: set[int] = set()
+        found: tuple[int, int] | None = compared
+        while found is not None:
+            chain.add(found[0])
+            at = found[1]
+            while self.tokens[at] == ")" and at < found[1] + 3:
+                at += 1
+            if self.tokens[at] != "?":
+                return
+            other = self._otherwise(at + 1)
+            if other is None:
+                return
+            start = at = other
+            while self.tokens[at] == "(" and at < start + 3:
+                at += 1
+            again = self.tokens[at] == name and self.tokens[at + 1] == "=="
+            found = self._operand(at + 2) if again else None
+        seen.chains.append(frozenset(chain))
+
+    def _otherwise(self, at: int) -> int | None:
+        """Return what stands behind the colon that belongs to a question mark."""
+        open_ = 0
+        while at < self.count:
+            self._spend()
+            word = self.tokens[at]
+            if word in {";", ")", "}", "]"}:
+                return None
+            if word == ":" and not open_:
+                return at + 1
+            open_ += (word == "?") - (word == ":")
+            at = self._close(at) + 1 if word in _CLOSES else at + 1
+        return None
+
+    def _alternatives(self, at: int, name: str, seen: _Seen) -> None:
+        """Note what is left for an `else`, or for what stands behind a return."""
+        chain: set[int] = set()
+        while True:
+            opened = at + 1 + (self.tokens[at + 1] == "constexpr")
+            if self.tokens[opened] != "(":
+                return
+            close = self._close(opened)
+            equal, unequal, edges = self._conditions(opened, close, name)
+            if unequal and not chain:
+                if not self._given_up(close + 1):
+                    seen.chains.append(frozenset(unequal))
+                return
+            if not equal and not chain and not edges:
+                return
+            end = self._statement(close + 1)
+            other = self.tokens[end] == "else"
+            if edges and not chain:
+                seen.edges += edges if other else []
+                return
+            if not equal:
+                break
+            chain |= equal
+            if not other and not self._leaves(end):
+                return
+            at = end + other
+            if self.tokens[at] != "if":
+                if self.tokens[at] == "}" or self._given_up(at):
+                    return
+                break
+        seen.chains.append(frozenset(chain))
+
+    def _conditions(
+        self, opened: int, close: int, name: str
+    ) -> tuple[set[int], set[int], list[tuple[int, int]]]:
+        """Return what a name is equal to in a condition, what it is not, and its edges."""
+        equal: set[int] = set()
+        unequal: set[int] = set()
+        edges: list[tuple[int, int]] = []
+        for at in range(opened + 1, close):
+            self._spend()
+            if self.tokens[at] != name:
+                continue
+            found, edge = self._compared(at), self._edge(at)
+            if found is not None:
+                same = "==" in {self.tokens[at + 1], self.tokens[at - 1]}
+                (equal if same else unequal).add(found[0])
+            elif edge is not None:
+                edges.append(edge[:2])
+        return equal, unequal, edges
+
+    def _statement(self, at: int) -> int:
+        """Return what stands behind a statement."""
+        stack: list[str] = []
+        while at < self.count:
+            self._spend()
+            word = self.tokens[at]
+            if word in {"if", "for", "while", "switch"}:
+                at += 1 + (self.tokens[at + 1] == "constexpr")
+                if self.tokens[at] == "(":
+                    stack.append(word)
+                    at = self._close(at) + 1
+                    continue
+            if word == "do":
+                stack.append(word)
+                at += 1
+                continue
+            at = self._close(at) + 1 if word == "{" else self._semicolon(at)
+            while stack:
+                top = stack.pop()
+                if top == "if" and self.tokens[min(at, self.count)] == "else":
+                    stack.append("else")
+                    at += 1
+                    break
+                if top == "do":
+                    at = self._semicolon(at)
+            else:
+                break
+        return min(at, self.count)
+
+    def _semicolon(self, at: int) -> int:
+        while at < self.count and self.tokens[at] not in {";", "}"}:
+            self._spend()
+            at = self._close(at) + 1 if self.tokens[at] in _CLOSES else at + 1
+        return at + (self.tokens[min(at, self.count)] == ";")
+
+    def _leaves(self, end: int) -> bool:
+        """Tell whether the statement that ends before a token ends in a return."""
+        at = end - 1 - (self.tokens[end - 1] == "}")
+        for place in range(at - 1, max(0, at - 60), -1):
+            self._spend()
+            if self.tokens[place] in {";", "{", "}"}:
+                return self.tokens[place + 1] == "return"
+            if self.tokens[place] == "return":
+                return True
+        return False
+
+    def _given_up(self, at: int) -> bool:
+        """Tell whether nothing is done in a statement but to complain, or to leave."""
+        place = at + (self.tokens[at] == "{")
+        if self.tokens[place : place + 2] in (["return", ";"], ["break", ";"]):
+            return True
+        if self.tokens[place] in {";", "}"}:
+            return True
+        end = min(self._statement(at), at + 80)
+        return not _FAILS.isdisjoint(self.tokens[at:end])
+
+    def _switch(self, at: int, name: str, seen: _Seen) -> None:
+        close = self._close(at + 1)
+        if close >= self.count or self.tokens[close - 1] != name or close - at > 6:
+            return
+        if self.tokens[close + 1] != "{":
+            return
+        place, end = close + 2, self._close(close + 1)
+        chain: set[int] = set()
+        rest = False
+        while place < end:
+            self._spend()
+            word = self.tokens[place]
+            if word == "case":
+                found = self._operand(place + 1)
+                if found is not None and self.tokens[found[1]] == ":":
+                    chain.add(found[0])
+            elif word == "default" and self.tokens[place + 1] == ":":
+                rest = not self._given_up(place + 2)
+            place = self._close(place) + 1 if word in _CLOSES else place + 1
+        seen.equal += sorted(chain)
+        if rest and chain:
+            seen.chains.append(frozenset(chain))
+
+    def _passed(self, at: int, name: str) -> Iterator[tuple[_Function, str]]:
+        """Yield the parameters that a name is passed on as, by a call or a launch."""
+        opened = at + 1
+        for left, right in (("<", ">"), ("<<<", ">>>")):
+            if self.tokens[opened] == left:
+                stop = min(opened + 120, self.count)
+                self._spend(120)
+                behind = [p for p in range(opened, stop) if self.tokens[p] == right]
+                if not behind:
+                    return
+                opened = behind[0] + 1
+        if self.tokens[opened] != "(" or self._close(opened) - opened > 400:
+            return
+        self._spend(self._close(opened) - opened)
+        for position, part in enumerate(self._parts(opened)):
+            if part[-1:] == [name] and (len(part) == 1 or (part[0] == "(" and len(part) < 7)):
+                for one in self.functions[self.tokens[at]]:
+                    self._spend()
+                    if position < len(one.names):
+                        yield one, one.names[position]
+
+
+def _behind(source: str, what: str, at: int) -> int:
+    found = source.find(what, at)
+    return len(source) if found < 0 else found + len(what)
+
+
+def _integer(word: str) -> int | None:
+    """Return a whole number or a letter that a token stands for.
+
+    >>> _integer("0x1Full"), _integer("1'000"), _integer("'n'"), _integer("-3"), _integer("1.5f")
+    (31, 1000, 110, -3, None)
+    """
+    if len(word) == 3 and word[0] == word[2] == "'":
+        return ord(word[1])
+    sign = -1 if word.startswith("-") else 1
+    one = _INTEGER.fullmatch(word.lstrip("-").replace("'", "")) if len(word) < 24 else None
+    if one is None:
+        return None
+    digits = one[1]
+    octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+    try:
+        return sign * (int(digits, 8) if octal else int(digits, 0))
+    except ValueError:
+        return None
+
+
+def _last_name(parameter: Sequence[str]) -> str:
+    """Return a parameter's name; nothing where it has none."""
+    known = list(parameter)
+    for mark in ("=", "["):
+        known = known[: known.index(mark)] if mark in known else known
+    return known[-1] if len(known) > 1 and _NAME.fullmatch(known[-1]) else ""
