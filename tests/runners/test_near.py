@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runners import compare as comparing
 from runners import near
 from runners.compare import Answer, Budget, Comparison, compare, few_ulp, noise_by_exponent
 from runners.cuda_types import from_float, parse
@@ -44,8 +45,11 @@ def _both(
     rtol=st.sampled_from([0.0, 1e-7, 1e-5, 1e-2]),
     atol=st.sampled_from([0.0, 1e-40, 1e-6, 1e-2]),
     flags=st.tuples(st.booleans(), st.booleans(), st.booleans()),
-    odd=st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, 3e38]), max_size=3),
-    wholly=st.booleans(),
+    odd=st.tuples(
+        st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, 3e38]), max_size=3),
+        st.booleans(),
+    ),
+    block=st.sampled_from([7, 64, 1 << 16]),
 )
 def test_both_ways_say_the_same(
     kind: str,
@@ -55,8 +59,8 @@ def test_both_ways_say_the_same(
     rtol: float,
     atol: float,
     flags: tuple[bool, bool, bool],
-    odd: list[float],
-    wholly: bool,
+    odd: tuple[list[float], bool],
+    block: int,
 ) -> None:
     """Verdict, words and figures, whatever the numbers, the budget and what is special."""
     capped, floor, masked = flags
@@ -66,7 +70,8 @@ def test_both_ways_say_the_same(
     want = from_float(wide, scalar)
     spread = scalar.roundoff * np.abs(wide) + 1e-9 * rng.random(500)
     got = from_float(wide + far * spread * rng.standard_normal(500), scalar)
-    for number, value in enumerate(odd):
+    special, wholly = odd
+    for number, value in enumerate(special):
         got[number] = from_float(np.array([value]), scalar)[0]
         if wholly:
             want[number] = got[number]
@@ -85,7 +90,8 @@ def test_both_ways_say_the_same(
         ground=1e-7 if seed % 3 == 0 else 0.0,
     )
     answer = Answer("out", parse(f"{kind}*"), want.view(np.uint8), (budget,), untouched)
-    one, other, _ = _both(got.view(np.uint8), answer, poison)
+    with mock.patch.object(near, "BLOCK", block), mock.patch.object(comparing, "SPAN", 3 * block):
+        one, other, _ = _both(got.view(np.uint8), answer, poison)
     assert (one.passed, one.why) == (other.passed, other.why)
     assert one.error == other.error
     assert one.bound == other.bound
