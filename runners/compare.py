@@ -10,7 +10,7 @@ float one is four orders of magnitude past that line.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -32,7 +32,7 @@ _SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-
 _LEAST_SLOPE = 1e-30
 CHUNK = 1 << 18
 # What one thread compares shortly: more of them get into each other's way.
-SPAN = 1 << 22
+SPAN = 1 << 21
 _POOL = ThreadPoolExecutor(8, thread_name_prefix="compare")  # starts no thread before its time
 
 Floats = npt.NDArray[np.float64]
@@ -79,18 +79,34 @@ class Budget:
             earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
 
-    def below(self) -> Line | None:
-        """Return a line that is never above the bound; None where there is none above zero."""
-        least = float(self.noise.min(initial=math.inf))
-        if self.exact or not math.isfinite(least):
-            return None
-        slope = 2 * self.few * self.roundoff
-        ground = BUDGET * least + self.few * _SMALLEST.get(self.roundoff, 0.0)
-        if self.capped:
-            slope, ground = min(slope, self.rtol), min(ground, self.atol)
-        if self.ground > 3 * ground:  # of two bounds of which the larger one holds: their mean
-            slope, ground = slope / 2, (ground + self.ground) / 2
-        return Line(slope, ground) if slope > _LEAST_SLOPE and ground > 0 else None
+    def below(self) -> Callable[[float], Line | None]:
+        """Return what gives a line that is never above the bound of values up to the one given.
+
+        There may be none above zero. Of what is known of errors the line keeps the share
+        that grows with the value, or the one that does not: whichever is the larger part.
+        """
+        with np.errstate(all="ignore"):
+            sizes = np.ldexp(1.0, np.arange(LOWEST, HIGHEST + 1))
+            shares = np.where(sizes > 0, self.noise / sizes, np.inf)
+            growing = BUDGET * np.minimum.accumulate(shares)
+            steady = BUDGET * np.minimum.accumulate(self.noise)
+        few = self.few * _SMALLEST.get(self.roundoff, 0.0)
+
+        def line(largest: float) -> Line | None:
+            at = min(max(math.frexp(largest)[1], LOWEST), HIGHEST) - LOWEST
+            slope, ground = 2 * self.few * self.roundoff, few
+            if 2 * steady[at] >= BUDGET * self.noise[at]:
+                ground += float(steady[at])
+            else:
+                slope += float(growing[at])
+            if self.capped:
+                slope, ground = min(slope, self.rtol), min(ground, self.atol)
+            if self.ground > 3 * ground:  # of two bounds of which the larger one holds: their mean
+                slope, ground = slope / 2, (ground + self.ground) / 2
+            usable = not self.exact and _LEAST_SLOPE < slope < math.inf and 0 < ground < math.inf
+            return Line(slope, ground) if usable else None
+
+        return line
 
     def widened(self, factor: float) -> Budget:
         """Return a budget for the difference of two runs that may each err."""
@@ -356,10 +372,9 @@ def _shortly(
     scale: float,
 ) -> Comparison | None:
     """Compare floats that are all finite and within budget; None where that does not do."""
-    line = budget.below() if budget is not None and one.scalar.kind == "f" else None
-    if budget is None or line is None:
+    if budget is None or one.scalar.kind != "f":
         return None
-    ruler = near.Ruler(one.scalar, line, budget.bound, scale)
+    ruler = near.Ruler(one.scalar, budget.below(), budget.bound, scale)
 
     def span(start: int) -> near.Worst | None:
         part = slice(start, start + SPAN)

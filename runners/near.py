@@ -23,7 +23,7 @@ Flags = npt.NDArray[np.bool_]
 # Elements at a time, so that all that is worked out of them stays in a core's cache.
 BLOCK = 1 << 16
 # What single precision may add to or take from a quotient, at the least numbers too.
-SLACK = 1.1
+SLACK = 1.06
 # Quotients with the size of typical results are good to this.
 FINE = 1e-5
 # Where more than this share may be the worst one, all are asked for.
@@ -34,7 +34,7 @@ _LEAST_SCALE, _MOST_SCALE = 1e-30, 1e37
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A bound below a budget: `slope * |want| + ground`, above zero everywhere."""
+    """A bound below a budget: `slope * |want| + ground`, both above zero."""
 
     slope: float
     ground: float
@@ -58,12 +58,12 @@ class Worst:
 class Ruler:
     """What errors of scalars are measured with.
 
-    `budget` returns the largest error accepted of wanted values, `line` is never above it; `scale`
-    is the size of typical results.
+    `budget` returns the largest error accepted of wanted values; `line` one that is never above it
+    for values up to the one it is given. `scale` is the size of typical results.
     """
 
     scalar: Scalar
-    line: Line
+    line: Callable[[float], Line | None]
     budget: Callable[[Floats], Floats]
     scale: float
 
@@ -121,10 +121,13 @@ def _block(
     if not np.isfinite(largest):
         return -1
     np.abs(goal, out=size)
+    line = ruler.line(float(np.maximum.reduce(size)))
+    if line is None:
+        return -1
     np.add(size, one(ruler.scale), out=share)
     np.divide(gap, share, out=share)
-    np.multiply(size, one(ruler.line.slope), out=size)
-    np.add(size, one(ruler.line.ground), out=size)
+    np.multiply(size, one(line.slope), out=size)
+    np.add(size, one(line.ground), out=size)
     np.divide(gap, size, out=size)
     count = 0
     most = float(np.maximum.reduce(share))

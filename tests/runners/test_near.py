@@ -147,8 +147,11 @@ def test_the_line_is_below_the_budget(
     noise = noise_by_exponent(np.abs(want) * 2.0**-24 * rng.random(400), want)
     capped, floor = flags
     budget = Budget(noise, 2.0**-24, few, rtol, atol, capped, floor, stretch=stretch, ground=ground)
-    line = budget.below()
-    if line is not None:
-        least = line.slope * np.abs(want) + line.ground
-        assert line.ground > 0
-        assert bool((least <= budget.bound(want) * (1 + 1e-12)).all())
+    below = budget.below()
+    for largest in (*np.abs(want[::40]), np.abs(want).max()):
+        some = want[np.abs(want) <= largest]
+        line = below(float(largest))
+        if line is not None:
+            least = line.slope * np.abs(some) + line.ground
+            assert line.ground > 0
+            assert bool((least <= budget.bound(some) * (1 + 1e-12)).all())
