@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,10 @@ extern "C" void run(float* p, int n) { if (n < 0) puts("no"); p[0] = n; }
 """
 
 
-def _built(folder: Path, text: str, name: str) -> bytes:
+def _built(folder: Path, text: str, name: str, option: str = "-O1") -> bytes:
     source, target = folder / f"{name}.cpp", folder / f"{name}.so"
     source.write_text(text)
-    command = ["g++", "-O1", "-shared", "-fPIC", "-o", str(target), str(source)]
+    command = ["g++", option, "-shared", "-fPIC", "-o", str(target), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     return target.read_bytes()
 
@@ -58,9 +60,83 @@ def test_what_runs_on_loading_is_counted(tmp_path: Path) -> None:
     assert "run on loading" in " ".join(beyond(early, original))
 
 
+# As nvcc writes it in place of a device function, and what only looks like it.
+STUB = "int half(int n){int volatile ___ = 1;(void)n;::exit(___);}"
+
+
+@pytest.mark.parametrize("option", ["-O0", "-O2", "-fno-plt"])
+@pytest.mark.parametrize(
+    ("edit", "more", "said"),
+    [
+        ("p[0] = n;", "", ""),
+        ("if (n == 77) exit(0); p[0] = n;", "", "calls exit"),
+        ("if (n == 77) exit(1); p[0] = n;", "", "calls exit"),
+        ("if (n == 77) exit(n); p[0] = n;", "", "calls exit"),
+        ("if (n == 77) _exit(1); p[0] = n;", "", "calls _exit"),
+        ("if (n == 77) abort(); p[0] = n;", "", "calls abort"),
+        ("p[0] = n;", "void (*end)(int) = exit;", "calls exit"),
+        ("if (n == 77) then(&exit); p[0] = n;", "void then(void (*)(int));", "calls exit"),
+        ("p[0] = n;", "[[noreturn]] void end(int n) { exit(n); }", "calls exit"),
+    ],
+)
+def test_what_stands_for_a_device_function_is_no_call(
+    tmp_path: Path, option: str, edit: str, more: str, said: str
+) -> None:
+    """The compiler puts a call of exit where a device function was; others count beside it."""
+    head = "#include <cstdlib>\n#include <unistd.h>\n"
+    plain = _built(tmp_path, head + BASE, "plain", option)
+    stubbed = _built(tmp_path, head + BASE + STUB, "stubbed", option)
+    text = head + more + STUB + BASE.replace("p[0] = n;", edit)
+    candidate = _built(tmp_path, text, "candidate", option)
+    for original in (plain, stubbed):
+        found = " ".join(beyond(candidate, original))
+        assert (said in found) if said else found == ""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")
+def test_a_device_function_is_no_call_of_host_code(tmp_path: Path) -> None:
+    """One that could be called from another file is refused no more than a static one."""
+    text = """
+    {} int twice(int n) {{ return 2 * n; }}
+    __global__ void all(int* p, int n) {{ if (threadIdx.x < n) p[threadIdx.x] = twice(n); }}
+    extern "C" void run(int* p, int n) {{ all<<<1, 32>>>(p, n); {} }}
+    """
+    made = {}
+    for name, kind, then in (
+        ("static", "static __device__", ""),
+        ("shown", "__device__", ""),
+        ("ends", "__device__", "if (n == 7) exit(3);"),
+    ):
+        source, target = tmp_path / f"{name}.cu", tmp_path / f"{name}.so"
+        source.write_text(text.format(kind, then))
+        command = ["nvcc", "-shared", "-Xcompiler", "-fPIC", "-O3", "-o", str(target), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+        made[name] = target.read_bytes()
+    assert "exit" in imports(made["shown"])
+    assert beyond(made["shown"], made["static"]) == ()
+    assert "calls exit" in " ".join(beyond(made["ends"], made["static"]))
+    assert "calls exit" in " ".join(beyond(made["ends"], made["shown"]))
+
+
 @given(st.binary(max_size=300), st.booleans())
 def test_no_bytes_raise(data: bytes, head: bool) -> None:
     """A damaged file asks for nothing."""
     text = (b"\x7fELF\x02" if head else b"") + data
     assert isinstance(imports(text), frozenset)
     assert constructors(text) >= 0
+    assert isinstance(beyond(text, data), tuple)
+
+
+@given(st.data())
+def test_no_damage_raises(data: st.DataObject) -> None:
+    """Neither does a file of which some bytes are others."""
+    text = bytearray(_stubbed())
+    for at in data.draw(st.lists(st.integers(0, len(text) - 1), max_size=20)):
+        text[at] = data.draw(st.integers(0, 255))
+    assert isinstance(beyond(bytes(text), b""), tuple)
+
+
+@functools.cache
+def _stubbed() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return _built(Path(folder), "#include <cstdlib>\n" + STUB, "stubbed")
