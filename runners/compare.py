@@ -10,7 +10,7 @@ float one is four orders of magnitude past that line.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from runners import near
 from runners.cuda_types import CudaType, Field, Storage, to_float, values
-from runners.near import Line
+from runners.near import Terms
 
 LOWEST, HIGHEST = -1080, 1030  # exponents of doubles, as frexp counts them
 BUDGET = 12.0  # the largest of 10^7 Gaussian errors is 5.4 times their rms, twice over
@@ -29,7 +29,6 @@ ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 # The smallest number of a type above zero, by its roundoff: half, bfloat16, float, double.
 _SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
-_LEAST_SLOPE = 1e-30
 CHUNK = 1 << 18
 # What one thread compares shortly: more of them get into each other's way.
 SPAN = 1 << 21
@@ -79,34 +78,12 @@ class Budget:
             earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
 
-    def below(self) -> Callable[[float], Line | None]:
-        """Return what gives a line that is never above the bound of values up to the one given.
-
-        There may be none above zero. Of what is known of errors the line keeps the share
-        that grows with the value, or the one that does not: whichever is the larger part.
-        """
-        with np.errstate(all="ignore"):
-            sizes = np.ldexp(1.0, np.arange(LOWEST, HIGHEST + 1))
-            shares = np.where(sizes > 0, self.noise / sizes, np.inf)
-            growing = BUDGET * np.minimum.accumulate(shares)
-            steady = BUDGET * np.minimum.accumulate(self.noise)
+    def terms(self) -> Terms:
+        """Return what the bound is not below, by which `runners.near` finds the worst of many."""
         few = self.few * _SMALLEST.get(self.roundoff, 0.0)
-
-        def line(largest: float) -> Line | None:
-            at = min(max(math.frexp(largest)[1], LOWEST), HIGHEST) - LOWEST
-            slope, ground = 2 * self.few * self.roundoff, few
-            if 2 * steady[at] >= BUDGET * self.noise[at]:
-                ground += float(steady[at])
-            else:
-                slope += float(growing[at])
-            if self.capped:
-                slope, ground = min(slope, self.rtol), min(ground, self.atol)
-            if self.ground > 3 * ground:  # of two bounds of which the larger one holds: their mean
-                slope, ground = slope / 2, (ground + self.ground) / 2
-            usable = not self.exact and _LEAST_SLOPE < slope < math.inf and 0 < ground < math.inf
-            return Line(slope, ground) if usable else None
-
-        return line
+        declared = (self.rtol, self.atol) if self.capped else (0.0, math.inf)
+        shares = (BUDGET * self.noise, LOWEST, 2 * self.few * self.roundoff, few)
+        return Terms(*shares, CONDITION / BUDGET, *declared, self.ground)
 
     def widened(self, factor: float) -> Budget:
         """Return a budget for the difference of two runs that may each err."""
@@ -372,9 +349,9 @@ def _shortly(
     scale: float,
 ) -> Comparison | None:
     """Compare floats that are all finite and within budget; None where that does not do."""
-    if budget is None or one.scalar.kind != "f":
+    if budget is None or one.scalar.kind != "f" or budget.exact:
         return None
-    ruler = near.Ruler(one.scalar, budget.below(), budget.bound, scale)
+    ruler = near.Ruler(one.scalar, budget.terms(), budget.bound, scale)
 
     def span(start: int) -> near.Worst | None:
         part = slice(start, start + SPAN)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from runners import near
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.heap import keep_freed
@@ -264,6 +265,7 @@ class CudaGpu(PlainGpu):
             raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
         super().__init__()
         keep_freed()  # whoever has a device compares what it gives back
+        near.ready()
         self._device = device
         self._beside: Any = None
         self._libcuda = ctypes.CDLL("libcuda.so.1")

@@ -1,4 +1,4 @@
-"""Device code of our own: built once a machine, and handed to workers, whose /tmp is empty.
+"""Code of our own: built once a machine, and handed to workers, whose /tmp is empty.
 
 Stdlib only.
 """
@@ -14,10 +14,12 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from runners import native
 from runners.fault import Fault
 
 HELPERS = Path(__file__).with_name("device_kernels.cu")
 CALIBRATION = Path(__file__).with_name("calibrate.cu")
+SCANNING = Path(__file__).with_name("scanning")
 BUILD_SECONDS = 300.0
 
 
@@ -43,7 +45,8 @@ def prepared(folder: Path, nvcc: Path, sm: int, *, calibrates: bool = False) -> 
         if seen.st_uid != os.getuid() or seen.st_mode & 0o022:
             return None
         sources = (HELPERS, CALIBRATION) if calibrates else (HELPERS,)
-        with ThreadPoolExecutor(len(sources)) as pool:
+        with ThreadPoolExecutor(len(sources) + 1) as pool:
+            pool.submit(_scanning, folder)
             list(pool.map(lambda source: _built(source, sm, str(nvcc), folder), sources))
     except (OSError, Fault):
         return None
@@ -52,20 +55,33 @@ def prepared(folder: Path, nvcc: Path, sm: int, *, calibrates: bool = False) -> 
 
 def take_over(folder: Path) -> None:
     """Put what was built outside where this process and those it starts look for it."""
-    own = _folder()
+    own = own_folder()
     if own is None:
         return
     with contextlib.suppress(OSError):  # it is built again then
-        for image in folder.glob("*.cubin"):
+        for image in (*folder.glob("*.cubin"), *folder.glob("optiml-scanning-*.so")):
             shutil.copyfile(image, own / image.name)
+
+
+def scanning(folder: Path) -> Path:
+    """Return the library that goes over outputs, built into a folder if it is not there.
+
+    Raise `Fault`.
+    """
+    return native.built(SCANNING, "optiml-scanning", folder, "outputs are compared")
+
+
+def _scanning(folder: Path) -> None:
+    with contextlib.suppress(Fault, OSError, subprocess.SubprocessError):
+        scanning(folder)  # else outputs are compared without it
 
 
 def _own(source: Path, sm: int) -> bytes:
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    return _built(source, sm, nvcc, _folder())
+    return _built(source, sm, nvcc, own_folder())
 
 
-def _folder() -> Path | None:
+def own_folder() -> Path | None:
     """Return a folder of this user's that nobody else can write to, if there is one."""
     folder = Path(tempfile.gettempdir()) / f"optiml-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

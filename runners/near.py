@@ -2,75 +2,152 @@
 
 Nearly all results of a right candidate are far within their budget, and what decides is the one
 that comes nearest to its own. A bound that is cheap, and never above the budget, tells which may be
-that one; for those alone the budget is asked. What is found is what asking for all would find.
+that one; for those alone the budget is asked. What is found is what asking for all would find. One
+pass over memory in C++ tells; where no library can be had, all are asked for.
 """
 
 from __future__ import annotations
 
+import ctypes
+import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from runners.cuda_types import Scalar
+from runners.fault import Fault
+from runners.images import own_folder, scanning
 
 Floats = npt.NDArray[np.float64]
 Native = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
-# Elements at a time, so that all that is worked out of them stays in a core's cache.
-BLOCK = 1 << 16
 # What single precision may add to or take from a quotient, at the least numbers too.
 SLACK = 1.06
 # Quotients with the size of typical results are good to this.
 FINE = 1e-5
 # Where more than this share may be the worst one, all are asked for.
-MOST_ASKED = 0.5
+MOST_ASKED = 0.25
 # Sizes of typical results that single precision adds to others.
 _LEAST_SCALE, _MOST_SCALE = 1e-30, 1e37
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A bound below a budget: `slope * |want| + ground`, both above zero."""
+class Terms:
+    """What a budget is made of, for sizes of every exponent.
 
+    Of a size s with binary exponent e (as frexp counts) nothing below the least of
+    `noise[e + lowest] + slope * s + few` and the larger of `rtol * s + atol` and
+    `share * noise[e + lowest]` is beyond the budget, and nothing below `ground`.
+    """
+
+    noise: Floats
+    lowest: int
     slope: float
+    few: float
+    share: float
+    rtol: float
+    atol: float
     ground: float
 
 
 @dataclass(slots=True)
 class Worst:
-    """The largest quotient of error and budget with what it is of, and that of error and size.
-
-    `quotient` is the largest of error and the line below the budget.
-    """
+    """The largest quotient of error and budget with what it is of, and that of error and size."""
 
     error: float = 0.0
     bound: float = 0.0
     ratio: float = -1.0
     scaled: float = 0.0
-    quotient: float = -1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
     """What errors of scalars are measured with.
 
-    `budget` returns the largest error accepted of wanted values; `line` one that is never above it
-    for values up to the one it is given. `scale` is the size of typical results.
+    `budget` returns the largest error accepted of wanted values, `terms` tell what it is not below.
+    `scale` is the size of typical results.
     """
 
     scalar: Scalar
-    line: Callable[[float], Line | None]
+    terms: Terms
     budget: Callable[[Floats], Floats]
     scale: float
 
-    @property
-    def fits(self) -> bool:
-        """Tell whether single precision can add the size of typical results to others."""
-        return _LEAST_SCALE < self.scale < _MOST_SCALE
+
+def _made(number: type[ctypes._SimpleCData[float]]) -> type[ctypes.Structure]:
+    names = ("slope", "few", "share", "rtol", "atol", "ground", "least", "scale")
+    fields = [("noise", ctypes.c_void_p), *((name, number) for name in names)]
+    return type("Terms", (ctypes.Structure,), {"_fields_": fields})
+
+
+@dataclass(frozen=True, slots=True)
+class _Scanner:
+    """The library's functions for one type of number, and how its bits are laid out."""
+
+    block: int
+    bits: type[np.unsignedinteger[Any]]
+    terms: type[ctypes.Structure]
+    bias: int
+    scan: Any
+    pick: Any
+
+    def table(self, terms: Terms) -> Native:
+        """Return noise by the exponents of the type, rounded down; of zero the least there is."""
+        kind = np.dtype(f"f{np.dtype(self.bits).itemsize}")
+        exponents = np.arange(2 * self.bias + 2) - (self.bias - 1) - terms.lowest
+        known = terms.noise[np.clip(exponents, 0, len(terms.noise) - 1)]
+        # Zero has an exponent of zero for frexp, and what is denormal has several here.
+        known[0] = min(known[0], terms.noise[: exponents[1]].min(), terms.noise[-terms.lowest])
+        top = np.finfo(kind).max
+        found: Native = np.nextafter(np.minimum(known, top).astype(kind), kind.type(0))
+        return found
+
+
+@lru_cache(maxsize=1)
+def ready() -> bool:
+    """Load the library, or build it, before strangers' code runs; tell whether it is there."""
+    return bool(_scanners())
+
+
+def _library() -> ctypes.CDLL:
+    folder = own_folder()
+    if folder is not None:
+        return ctypes.CDLL(str(scanning(folder)))
+    with tempfile.TemporaryDirectory() as scratch:
+        return ctypes.CDLL(str(scanning(Path(scratch))))
+
+
+@lru_cache(maxsize=1)
+def _scanners() -> dict[str, _Scanner]:
+    try:
+        library = _library()
+    except (Fault, OSError, subprocess.SubprocessError):
+        return {}
+    library.near_block.restype = ctypes.c_size_t
+    found = {}
+    arrays, count = [ctypes.c_void_p] * 3, ctypes.c_size_t
+    for name, number, word, bits, bias in (
+        ("float", ctypes.c_float, ctypes.c_uint32, np.uint32, 127),
+        ("double", ctypes.c_double, ctypes.c_uint64, np.uint64, 1023),
+    ):
+        scan = getattr(library, f"near_scan_{name}")
+        scan.argtypes = [*arrays, count, *[ctypes.c_void_p] * 3]
+        scan.restype = None
+        pick = getattr(library, f"near_pick_{name}")
+        more = [ctypes.c_void_p, ctypes.c_int, word, *[ctypes.c_void_p] * 2, count]
+        pick.argtypes = [*arrays, count, *more]
+        pick.restype = count
+        block = int(library.near_block())
+        size = 8 * np.dtype(bits).itemsize
+        found[f"float{size}"] = _Scanner(block, bits, _made(number), bias, scan, pick)
+    return found
 
 
 def worst(got: Native, want: Native, ruler: Ruler, kept: Flags | None = None) -> Worst | None:
@@ -79,101 +156,97 @@ def worst(got: Native, want: Native, ruler: Ruler, kept: Flags | None = None) ->
     `got` and `want` hold scalars of the ruler's; `kept` tells which of them count. None says only
     that each has to be looked at.
     """
-    if not len(got):
-        return Worst(ratio=0.0)
-    if not ruler.fits:
+    if not _LEAST_SCALE < ruler.scale < _MOST_SCALE:
         return None
-    found, asked = Worst(), 0
-    kind = _native(got[:1], ruler.scalar).dtype
-    rooms = tuple(np.empty(min(BLOCK, len(got)), kind) for _ in range(3))
     with np.errstate(all="ignore"):
-        for start in range(0, len(got), BLOCK):
-            part = slice(start, start + BLOCK)
-            mine, goal = (_native(data[part], ruler.scalar) for data in (got, want))
-            more = _block((mine, goal), ruler, None if kept is None else kept[part], found, rooms)
-            asked += more
-            if more < 0 or asked > max(64, MOST_ASKED * len(got)):
-                return None
-    if found.ratio < 0:  # nothing differs
-        first = _native(want[:1], ruler.scalar).astype(np.float64)
-        found.ratio, found.bound = 0.0, float(ruler.budget(first)[0])
-    return found
+        both = _native(got, ruler.scalar), _native(want, ruler.scalar)
+        scanner = _scanners().get(both[0].dtype.name)
+        # The library trusts what it is told of its arrays.
+        alike = both[0].dtype == both[1].dtype and 0 < len(got) == len(want)
+        if scanner is None or not alike or (kept is not None and len(kept) != len(got)):
+            return None
+        return _Pass(both, kept, scanner, ruler).worst()
 
 
-def _block(
-    both: tuple[Native, Native],
-    ruler: Ruler,
-    kept: Flags | None,
-    found: Worst,
-    rooms: tuple[Native, ...],
-) -> int:
-    """Bring the worst up to date; return how many were asked for, -1 where one is not well."""
-    mine, goal = both
-    gap, size, share = (room[: len(mine)] for room in rooms)
-    one = gap.dtype.type
-    np.subtract(mine, goal, out=gap)
-    np.abs(gap, out=gap)
-    if kept is not None:
-        gap[~kept] = 0
-    largest = np.maximum.reduce(gap)
-    if largest == 0:
-        return 0
-    if not np.isfinite(largest):
-        return -1
-    np.abs(goal, out=size)
-    line = ruler.line(float(np.maximum.reduce(size)))
-    if line is None:
-        return -1
-    np.add(size, one(ruler.scale), out=share)
-    np.divide(gap, share, out=share)
-    np.multiply(size, one(line.slope), out=size)
-    np.add(size, one(line.ground), out=size)
-    np.divide(gap, size, out=size)
-    count = 0
-    most = float(np.maximum.reduce(share))
-    if most >= found.scaled * (1 - FINE):
-        errors, wanted = _errors(both, np.flatnonzero(share >= one(most * (1 - FINE))), kept)
-        each = errors / (np.abs(wanted) + ruler.scale + 1e-300)
-        found.scaled = max(found.scaled, float(np.maximum.reduce(each)))
-    most = float(np.maximum.reduce(size))
-    if most >= found.ratio / SLACK:
-        least = found.ratio
-        if most > found.quotient:
-            # That of the largest quotient tells which others need not be asked for.
-            found.quotient = most
-            errors, wanted = _errors(both, np.array([np.argmax(size)]), kept)
-            ratio = float(errors[0] / max(float(ruler.budget(wanted)[0]), 1e-300))
-            if not ratio <= 1:
-                return -1
-            least = max(least, ratio)
-        at = np.flatnonzero(size >= one(least / SLACK))
-        if len(at):
-            count = len(at)
-            errors, wanted = _errors(both, at, kept)
-            bounds = ruler.budget(wanted)
-            if not bool((errors <= bounds).all()):
-                return -1
-            ratios = np.where(errors > 0, errors / np.maximum(bounds, 1e-300), 0.0)
-            place = int(np.argmax(ratios))
-            if ratios[place] > found.ratio:
-                found.error, found.bound = float(errors[place]), float(bounds[place])
-                found.ratio = float(ratios[place])
-    return count
+class _Pass:
+    """Two arrays and the library that goes over them."""
+
+    def __init__(
+        self, both: tuple[Native, Native], kept: Flags | None, scanner: _Scanner, ruler: Ruler
+    ) -> None:
+        self._both, self._scanner, self._ruler = both, scanner, ruler
+        self._kept = None if kept is None else np.ascontiguousarray(kept, np.bool_)
+        flags = None if self._kept is None else self._kept.ctypes.data
+        self._arrays = (both[0].ctypes.data, both[1].ctypes.data, flags, len(both[0]))
+        blocks = -(-len(both[0]) // scanner.block)
+        self._far, self._share = (np.empty(blocks, scanner.bits) for _ in range(2))
+        own = ruler.terms
+        self._noise = scanner.table(own)
+        few, atol, ground = (_down(one, both[0].dtype) for one in (own.few, own.atol, own.ground))
+        some = (own.slope, few, own.share, own.rtol, atol, ground)
+        least = float(np.finfo(both[0].dtype).smallest_subnormal)
+        self._terms = scanner.terms(self._noise.ctypes.data, *some, least, ruler.scale)
+
+    def worst(self) -> Worst | None:
+        kind, terms = self._both[0].dtype, ctypes.addressof(self._terms)
+        self._scanner.scan(*self._arrays, terms, self._far.ctypes.data, self._share.ctypes.data)
+        far, share = (data.max(keepdims=True).view(kind)[0] for data in (self._far, self._share))
+        if not (np.isfinite(far) and np.isfinite(share)):
+            return None
+        found = Worst(ratio=0.0)
+        if far == 0:  # nothing differs
+            first = self._both[1][:1].astype(np.float64)
+            found.bound = float(self._ruler.budget(first)[0])
+            return found
+        # That of the largest quotient tells which others need not be asked for.
+        top = self._picked(float(far) * (1 - FINE))
+        least = np.inf if top is None else self._asked(top, found)
+        picked = self._picked(least / SLACK) if least <= 1 else None
+        if picked is None or self._asked(picked, found) > 1:
+            return None
+        scaled = self._picked(float(share) * (1 - FINE), shares=True)
+        if scaled is None:
+            return None
+        errors, wanted = self._errors(scaled)
+        found.scaled = float((errors / (np.abs(wanted) + self._ruler.scale + 1e-300)).max())
+        return found
+
+    def _picked(self, least: float, *, shares: bool = False) -> npt.NDArray[np.int64] | None:
+        """Return where quotients are no less; None where that is nearly everywhere."""
+        at = np.empty(max(64, int(MOST_ASKED * self._arrays[3])), np.int64)
+        bits = int(np.array([least], self._both[0].dtype).view(self._scanner.bits)[0])
+        blocks = self._share if shares else self._far
+        terms = (ctypes.addressof(self._terms), int(shares), bits)
+        room = (blocks.ctypes.data, at.ctypes.data, len(at))
+        found = int(self._scanner.pick(*self._arrays, *terms, *room))
+        return at[:found] if 0 < found <= len(at) else None
+
+    def _errors(self, at: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+        mine, goal = self._both
+        wanted = goal[at].astype(np.float64)
+        return np.abs(mine[at].astype(np.float64) - wanted), wanted
+
+    def _asked(self, at: npt.NDArray[np.int64], found: Worst) -> float:
+        """Note the worst of some; return its quotient, more than one where any is not within."""
+        errors, wanted = self._errors(at)
+        bounds = self._ruler.budget(wanted)
+        if not bool((errors <= bounds).all()):
+            return np.inf
+        ratios = np.where(errors > 0, errors / np.maximum(bounds, 1e-300), 0.0)
+        place = int(np.argmax(ratios))
+        found.error, found.bound = float(errors[place]), float(bounds[place])
+        found.ratio = float(ratios[place])
+        return found.ratio
 
 
-def _errors(
-    both: tuple[Native, Native], at: npt.NDArray[np.intp], kept: Flags | None
-) -> tuple[Floats, Floats]:
-    mine, goal = both
-    wanted = goal[at].astype(np.float64)
-    errors = np.abs(mine[at].astype(np.float64) - wanted)
-    if kept is not None:
-        errors[~kept[at]] = 0.0
-    return errors, wanted
+def _down(value: float, kind: np.dtype[Any]) -> float:
+    """Return the largest number of a type that is no larger."""
+    near = kind.type(min(value, float(np.finfo(kind).max)))
+    return float(near if near <= value else np.nextafter(near, kind.type(0)))
 
 
 def _native(data: Native, scalar: Scalar) -> Native:
     """Return scalars in the least precision in which differences of theirs are as good as exact."""
     if scalar.name == "bfloat16":
         return np.asarray((data.astype(np.uint32) << 16).view(np.float32))
-    return data.astype(np.float32) if data.dtype == np.float16 else data
+    return data.astype(np.float32) if data.dtype == np.float16 else np.ascontiguousarray(data)

@@ -52,6 +52,9 @@ def test_a_worker_compiles_nothing_that_it_was_given(
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     images.take_over(folder)
     assert images.helper_image(90) == b"image\n"
+    mine = images.own_folder()
+    assert mine is not None
+    assert images.scanning(mine).parent == mine
 
 
 @pytest.mark.parametrize("refused", ["no nvcc", "others may write"])

@@ -49,7 +49,7 @@ def _both(
         st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, 3e38]), max_size=3),
         st.booleans(),
     ),
-    block=st.sampled_from([7, 64, 1 << 16]),
+    span=st.sampled_from([7, 64, 1 << 16]),
 )
 def test_both_ways_say_the_same(
     kind: str,
@@ -60,7 +60,7 @@ def test_both_ways_say_the_same(
     atol: float,
     flags: tuple[bool, bool, bool],
     odd: tuple[list[float], bool],
-    block: int,
+    span: int,
 ) -> None:
     """Verdict, words and figures, whatever the numbers, the budget and what is special."""
     capped, floor, masked = flags
@@ -90,7 +90,7 @@ def test_both_ways_say_the_same(
         ground=1e-7 if seed % 3 == 0 else 0.0,
     )
     answer = Answer("out", parse(f"{kind}*"), want.view(np.uint8), (budget,), untouched)
-    with mock.patch.object(near, "BLOCK", block), mock.patch.object(comparing, "SPAN", 3 * block):
+    with mock.patch.object(comparing, "SPAN", span):
         one, other, _ = _both(got.view(np.uint8), answer, poison)
     assert (one.passed, one.why) == (other.passed, other.why)
     assert one.error == other.error
@@ -122,36 +122,71 @@ def test_the_short_way_is_the_usual_one(kind: str) -> None:
     assert one == other
 
 
-@settings(max_examples=200, deadline=None)
+def test_arrays_that_do_not_belong_together_are_not_gone_over() -> None:
+    """The library is told one length for all."""
+    scalar = parse("float").fields[0].scalar
+    terms = Budget(np.ones(2111), scalar.roundoff, 16.0, 1e-5, 1e-6).terms()
+    ruler = near.Ruler(scalar, terms, np.ones_like, 1.0)
+    some, kept = np.ones(100, np.float32), np.ones(100, np.bool_)
+    assert near.worst(some, some, ruler, kept) is not None
+    assert near.worst(some, some[1:], ruler) is None
+    assert near.worst(some, some.astype(np.float64), ruler) is None
+    assert near.worst(some, some, ruler, kept[1:]) is None
+    assert near.worst(some[:0], some[:0], ruler) is None
+    strided = np.ones((100, 2), np.float32)[:, 0]
+    assert near.worst(strided, some, ruler) is not None
+
+
+def test_without_a_compiler_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing fails then, and nothing else is found."""
+    for cached in (near.ready, near._scanners):
+        cached.cache_clear()
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(near, "own_folder", lambda: None)
+    assert not near.ready()
+    for cached in (near.ready, near._scanners):
+        cached.cache_clear()
+    monkeypatch.undo()
+    assert near.ready()
+
+
+@settings(max_examples=60, deadline=None)
 @given(
+    kind=st.sampled_from(["float", "double"]),
     seed=st.integers(0, 2**32 - 1),
-    few=st.floats(1.0, 64.0),
-    rtol=st.floats(0, 1e-1),
-    atol=st.floats(0, 1e-1),
+    tolerance=st.tuples(st.floats(0, 1e-1), st.floats(0, 1e-1)),
     ground=st.sampled_from([0.0, 1e-12, 1e-6, 1.0]),
     flags=st.tuples(st.booleans(), st.booleans()),
     stretch=st.sampled_from([1.0, 8.0]),
 )
-def test_the_line_is_below_the_budget(
+def test_no_quotient_is_below_that_of_the_budget(
+    kind: str,
     seed: int,
-    few: float,
-    rtol: float,
-    atol: float,
+    tolerance: tuple[float, float],
     ground: float,
     flags: tuple[bool, bool],
     stretch: float,
 ) -> None:
-    """At every magnitude, down to the least numbers."""
+    """At every magnitude, down to the least numbers: what is left out is not the worst."""
     rng = np.random.default_rng(seed)
+    scalar = parse(kind).fields[0].scalar
     want = rng.standard_normal(400) * 2.0 ** rng.uniform(-149, 100, 400)
-    noise = noise_by_exponent(np.abs(want) * 2.0**-24 * rng.random(400), want)
+    want[::50] = 0.0
+    noise = noise_by_exponent(np.abs(want) * scalar.roundoff * rng.random(400), want)
     capped, floor = flags
-    budget = Budget(noise, 2.0**-24, few, rtol, atol, capped, floor, stretch=stretch, ground=ground)
-    below = budget.below()
-    for largest in (*np.abs(want[::40]), np.abs(want).max()):
-        some = want[np.abs(want) <= largest]
-        line = below(float(largest))
-        if line is not None:
-            least = line.slope * np.abs(some) + line.ground
-            assert line.ground > 0
-            assert bool((least <= budget.bound(some) * (1 + 1e-12)).all())
+    few = few_ulp(kind)
+    budget = Budget(
+        noise, scalar.roundoff, few, *tolerance, capped, floor, stretch=stretch, ground=ground
+    )
+    goal = want.astype(scalar.dtype)
+    wide = goal.astype(float)
+    mine = (wide + budget.bound(wide) * rng.uniform(-2, 2, 400)).astype(scalar.dtype)
+    ruler = near.Ruler(scalar, budget.terms(), budget.bound, 1.0)
+    for at in range(400):
+        error, bound = abs(float(mine[at]) - wide[at]), float(budget.bound(wide[at : at + 1])[0])
+        if bound > 0:
+            both = mine[at : at + 1], goal[at : at + 1]
+            scan = near._Pass(both, None, near._scanners()[goal.dtype.name], ruler)
+            scan.worst()
+            # From one on all are asked for.
+            assert float(scan._far.view(scalar.dtype)[0]) * near.SLACK >= min(error / bound, 1.0)
