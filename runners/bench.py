@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import struct
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,8 @@ _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 LATE_US = 200.0
 # By how much other streams are held up, each time and how often; and inputs, on the null stream.
 HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
+# For how long none of the calls in a row may begin on the device.
+ROW_HELD_NS = 4_000_000
 # Share of the runs behind one of the same case that are made where that one was.
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
 # Share of the other runs that are made behind one on contents that differ in some elements only.
@@ -365,6 +367,78 @@ class Bench:
         behind = 0.0 if beside or held or late else behind
         strays = streams.strays() if streams is not None else 0
         return Run(outputs, damage(layout, counts), behind, poison, strays)
+
+    def row(
+        self,
+        launchable: Launchable,
+        combinations: Sequence[Combination],
+        *,
+        nan: bool = False,
+        seconds: float = 10.0,
+        apart: bool = True,
+    ) -> list[Run]:
+        """Run once on each of several combinations, one behind the other.
+
+        `apart`, each has buffers of its own, and all are called before the device begins with the
+        first: what host code keeps for a call, as a table, it must not touch in the next one before
+        that call is done. Otherwise all are of one size, share their buffers, and each is done
+        before the next is called. The first is run once before, so that nothing is done for the
+        first time. Raises the errors of `runners.gpu`.
+        """
+        scenes = [self.scene(combination, VERIFY_GUARD) for combination in combinations]
+        poisons = [NAN_POISON if nan else int(self._rng.integers(0, 2**62)) for _ in scenes]
+        strides = [scene.layout.stride for scene in scenes]
+        bases = [self._place(sum(strides) if apart else max(strides))] * len(scenes)
+        if apart:
+            bases = [bases[0] + sum(strides[:at]) for at in range(len(scenes))]
+        self._last = None  # what lies there is no longer as a run leaves it
+        zeros = self.zeros(max(len(scene.layout.segments) for scene in scenes))
+        launchable.begins()
+        calls = [
+            launchable.bind(one.case, scene.layout.addresses(base))
+            for one, scene, base in zip(combinations, scenes, bases, strict=True)
+        ]
+        places = list(zip(scenes, bases, poisons, strict=True))
+        self.restore(*places[0][:2], 1, zeros, poisons[0])
+        calls[0]()
+        self.gpu.synchronize(seconds)
+        if not apart:
+            found = []
+            for call, place in zip(calls, places, strict=True):
+                self.restore(*place[:2], 1, zeros, place[2])
+                self.gpu.synchronize(seconds)
+                call()
+                found += self._brought([place], zeros, seconds, hosted=launchable.hosted)
+            return found
+        for scene, base, poison in places:
+            self.restore(scene, base, 1, zeros, poison)
+        self.dirty()
+        self.gpu.synchronize(seconds)
+        self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", ROW_HELD_NS, self._sink))
+        for call in calls:
+            call()
+        return self._brought(places, zeros, seconds, hosted=launchable.hosted)
+
+    def _brought(
+        self, places: Sequence[tuple[Scene, int, int]], zeros: int, seconds: float, *, hosted: bool
+    ) -> list[Run]:
+        """Wait for calls; return what they wrote, as it is when the null stream is done."""
+        if hosted:
+            self.gpu.settle(seconds)
+        else:
+            self.gpu.synchronize(seconds)
+        outputs = [
+            {b.name: self.gpu.download(base + b.offset, b.size) for b in scene.layout.written}
+            for scene, base, _ in places
+        ]
+        self.gpu.synchronize(seconds)
+        found = []
+        for (scene, base, poison), written in zip(places, outputs, strict=True):
+            self.gpu.upload(self._damage, _DAMAGE)
+            self.check(scene, base, 1, zeros, poison, self._damage)
+            counts = self.gpu.download(self._damage, 24).view(np.uint64)
+            found.append(Run(written, damage(scene.layout, counts), 0.0, poison))
+        return found
 
 
 def _plan(

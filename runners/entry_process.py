@@ -16,7 +16,7 @@ import signal
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -302,15 +302,32 @@ class RemoteSession:
         """Run the candidate once; outputs come back through files."""
         asked = {"nan": nan, "beside": beside, "seconds": seconds}
         said = self._ask("run", combination, asked, seconds)
-        outputs: dict[str, Storage] = {}
         with _understood():
-            for argument in (a for a in self._job.work.arguments if a.written):
-                data = self._process.bytes_of(said["outputs"][argument.name])
-                if data.nbytes != argument.elements(combination.case) * argument.type.size:
-                    raise LaunchError(f"{argument.name} came back with {data.nbytes} bytes")
-                outputs[argument.name] = data
-            damage = Damage(**said["damage"])
-            return Run(outputs, damage, float(said["late_us"]), int(said["poison"]))
+            return self._run(said, combination)
+
+    def row(
+        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate on one combination behind the other; outputs come through files."""
+        asked = {"nan": nan, "apart": apart, "seconds": seconds}
+        row = [_item(combination) for combination in combinations]
+        said = self._ask("row", combinations[0], {**asked, "row": row}, 2 * seconds)
+        with _understood():
+            return [
+                self._run(one, combination)
+                for one, combination in zip(said["runs"], combinations, strict=True)
+            ]
+
+    def _run(self, said: Json, combination: Combination) -> Run:
+        """Read one run; whatever it lacks is for the caller to understand."""
+        outputs: dict[str, Storage] = {}
+        for argument in (a for a in self._job.work.arguments if a.written):
+            data = self._process.bytes_of(said["outputs"][argument.name])
+            if data.nbytes != argument.elements(combination.case) * argument.type.size:
+                raise LaunchError(f"{argument.name} came back with {data.nbytes} bytes")
+            outputs[argument.name] = data
+        damage = Damage(**said["damage"])
+        return Run(outputs, damage, float(said["late_us"]), int(said["poison"]))
 
     def time(
         self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float

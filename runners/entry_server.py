@@ -20,6 +20,7 @@ from typing import TextIO
 
 from runners import spec
 from runners.allocations import Allocations
+from runners.bench import Run
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
@@ -95,16 +96,15 @@ class _Server:
                 beside=bool(request["beside"]),
                 seconds=float(request["seconds"]),
             )
-            outputs = {
-                name: _write(self._folder, f"run-{number}", data)
-                for number, (name, data) in enumerate(run.outputs.items())
-            }
-            return {
-                "outputs": outputs,
-                "damage": asdict(run.damage),
-                "late_us": run.late_us,
-                "poison": run.poison,
-            }
+            return self._ran(run, "run")
+        if operation == "row":
+            runs = self._session.row(
+                [Combination(o["case"], o["family"], int(o["seed"])) for o in request["row"]],
+                nan=bool(request["nan"]),
+                apart=bool(request["apart"]),
+                seconds=float(request["seconds"]),
+            )
+            return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
         if operation == "burn":
             return self._burn(request)
         if operation == "quench":
@@ -116,6 +116,18 @@ class _Server:
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
+
+    def _ran(self, run: Run, name: str) -> Json:
+        outputs = {
+            argument: _write(self._folder, f"{name}-{number}", data)
+            for number, (argument, data) in enumerate(run.outputs.items())
+        }
+        return {
+            "outputs": outputs,
+            "damage": asdict(run.damage),
+            "late_us": run.late_us,
+            "poison": run.poison,
+        }
 
     def _burn(self, request: Json) -> Json:
         if self._burning is None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from runners import captured
 from runners.cuda_types import CudaType, Scalar, Storage, from_float
-from runners.spec import MOVED, Argument, SpecError, Work
+from runners.spec import ALONE, MOVED, Argument, SpecError, Work
 
 Arrays = dict[str, Storage]
 
@@ -153,11 +153,13 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
     the same bytes everywhere.
     """
     arrays: Arrays = {}
+    # Where a single scalar moves, nothing else does: what is kept for all the rest is then wrong.
+    own = sorted((k, v) for k, v in case.items() if k != MOVED or v < ALONE)
     for argument in work.arguments:
         if not argument.type.pointer or argument.role == "output":
             continue
         count = argument.elements(case)
-        rng = stream(seed, argument.name, sorted(case.items()))
+        rng = stream(seed, argument.name, own)
         word = argument.init.partition(":")[0]
         if word == captured.WORD:
             data = captured.contents(work.root, argument.init, case, count, argument.type.size)

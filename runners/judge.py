@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.launchable import plain_name
 from runners.retained import MOST_BYTES
+from runners.rows import other_scalars
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, LocalSession, Session, Shaken, Timed, WholeShaken
@@ -34,7 +36,7 @@ from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
-SANITIZER_SECONDS = 60.0
+SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 MOST_PTX = 4
 # Builds of an entry function with delays, and runs of each before the next is loaded.
 WHOLE_BUILDS, WHOLE_RUNS = 2, 10
@@ -67,6 +69,7 @@ class Judge:
         self._entries = EntryProcess(scratch, number, sandbox)
         self._sanitizer = Sanitizer(scratch, number, sandbox)
         self._fragile: dict[str, bool] = {}
+        self._hasty: dict[tuple[str, str], bool] = {}
         self._cycles: dict[tuple[str, str], float | None] = {}
         self._last: object = None
 
@@ -94,7 +97,7 @@ class Judge:
         report, spent, stats = Report(), {}, {}
         verdict = _frame(request)
         declared, extra = self._oracle.wanted(job)
-        answers = self._oracle.answers(job, request, [*declared, *extra], max(300.0, seconds))
+        answers = self._answers(request, job, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
         begin()
         lost = False
@@ -151,8 +154,37 @@ class Judge:
         stats["dropped"] = float(len(answers.dropped))
         return verdict, stats, lost and job.work.kind == "kernel"
 
-    @staticmethod
+    def _answers(
+        self, request: Json, job: JobSpec, wanted: Sequence[Combination], seconds: float
+    ) -> Answers:
+        """Return the answers to all that a candidate is asked, calls in a row among it."""
+        hosted, follows = job.work.kind == "entry", _follows(request, job)
+        # Those of an entry function's candidates are asked for with its own: in one process.
+        others = other_scalars(job, wanted) if hosted or follows else []
+        answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
+        # Launches on one stream never overlap: only host code has to be waited for.
+        key = (job.key, job.checks)
+        if hosted and follows and key not in self._hasty:
+            self._hasty[key] = self._waited_for(request, job, answers, wanted)
+        return answers
+
+    def _waited_for(
+        self, request: Json, job: JobSpec, answers: Answers, wanted: Sequence[Combination]
+    ) -> bool:
+        """Tell whether an original is right only where each call is waited for.
+
+        Its candidates may be so, too. It is run where theirs are, before them.
+        """
+        same = replace(job, kernel=job.baseline)
+        try:
+            session = self._session(same, {**request, "candidate": request["baseline"]})
+            verify.in_a_row(session, answers, same, wanted, Report(), ROWS_SECONDS)
+        except (Wrong, DeviceError):
+            return True
+        return False
+
     def _verify(
+        self,
         session: Session,
         request: Json,
         job: JobSpec,
@@ -168,6 +200,8 @@ class Judge:
         verify.verify(session, answers, job, wanted, report, seconds)
         _watchable(request, report)
         verify.remembered(session, answers, job, report, seconds)
+        if _follows(request, job) and not self._hasty.get((job.key, job.checks), False):
+            verify.in_a_row(session, answers, job, wanted, report, ROWS_SECONDS)
         if job.work.kind == "entry" and _keeps_more(request):
             verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
         if thorough:
@@ -503,6 +537,12 @@ def _most(sizes: Iterable[int | None]) -> int | None:
 def _keeps_more(request: Json) -> bool:
     """Tell whether a candidate's device code has variables that its original has not."""
     return _kept_bytes(request["candidate"]) > _kept_bytes(request["baseline"])
+
+
+def _follows(request: Json, job: JobSpec) -> bool:
+    """Tell whether what a candidate's code keeps may show in calls that follow one another."""
+    hosted = job.work.kind == "entry"
+    return job.kernel != job.baseline and (hosted or _keeps_more(request))
 
 
 def _watchable(request: Json, report: Report) -> None:

@@ -57,6 +57,12 @@ class Session(Protocol):
         """Run the candidate once in a fresh world."""
         ...
 
+    def row(
+        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
+        ...
+
     def time(
         self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
     ) -> Timed:
@@ -185,6 +191,13 @@ class LocalSession:
         )
         self._strays = self._strays or found.strays > 0
         return found
+
+    def row(
+        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate on one combination behind the other."""
+        mine = self._pair[0]
+        return self._bench.row(mine, combinations, nan=nan, seconds=seconds, apart=apart)
 
     def _original_waits(self, combination: Combination, seconds: float) -> bool:
         """Tell whether the original gives the same, to the bit, when its inputs come late."""

@@ -27,6 +27,8 @@ Json = dict[str, Any]
 # of them (`scalar_values`). No variable can have this name.
 MOVED = "*"
 SOME, ALL, NONE = 1, 2, 3
+# From here on it says which one is moved, alone and by this part of it.
+ALONE, APART = 1 << 24, 1 / 16
 
 
 class SpecError(Fault):
@@ -297,14 +299,15 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
 
     Where the case says so floats are others than declared: by a quarter less or a little
     more, and with `ALL` those that are zero, too; with `NONE` they are zero, and a half where they
-    were zero. Whole numbers are sizes and counts, which a workload declares as variables if they
-    vary: code made for the one that is declared is right.
+    were zero; from `ALONE` on those of one argument are a little less. Whole numbers are sizes and
+    counts, which a workload declares as variables if they vary: code made for the one that is
+    declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
     numbers = tuple(evaluate(part, case) for part in parts)
     many = int(case.get(MOVED, 0))
-    if not many or argument.type.pointer:
+    if not many or argument.type.pointer or (many >= ALONE and many != alone(argument)):
         return numbers
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
     kinds += kinds[-1:] * len(numbers)
@@ -314,7 +317,29 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     )
 
 
+def alone(argument: Argument) -> int:
+    """Return what a case holds where one scalar argument is another than declared, and no other."""
+    return ALONE + zlib.crc32(argument.name.encode()) % ALONE
+
+
+def each_alone(work: Work, case: Mapping[str, float]) -> tuple[dict[str, float], ...]:
+    """Return a case once for each scalar argument that can be moved, with that one moved.
+
+    By a little, so that the lower one of two ends stays the lower one; zeros stay.
+    """
+    found = []
+    for argument in work.arguments:
+        if argument.type.pointer:
+            continue
+        changed = {**case, MOVED: float(alone(argument))}
+        if scalar_values(argument, changed) != scalar_values(argument, case):
+            found.append(changed)
+    return tuple(found)
+
+
 def _moved(number: float, part: float, many: int) -> float:
+    if many >= ALONE:
+        return number * (1 - APART)
     if many == NONE:
         return 0.0 if number else 0.5
     return part if number else 0.5 * (many == ALL)

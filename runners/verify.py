@@ -21,6 +21,7 @@ from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.partners import compare_entries
 from runners.retained import ahead
+from runners.rows import rows
 from runners.session import Session, Shaken
 from runners.sizes import whole_words
 from runners.spec import MOVED, CaseSpec, JobSpec, Json
@@ -39,6 +40,8 @@ MOST_LATE_US = 5 * LATE_US
 ASKED_AT_ONCE, MOST_DOUBTS = 3, 12
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
+# Rows of calls on any inputs, beside those whose scalar arguments move.
+MIXED_ROWS = 2
 
 
 class Wrong(Exception):  # noqa: N818 - a verdict on a candidate, not an error of ours
@@ -326,6 +329,31 @@ def repeated(
         made = partial(session.run, one, nan=number % 2 == 1, beside=False, seconds=limit)
         for run in _settled(made):
             _judge(report, job, answers, one, run, "many launches")
+            report.runs += 1
+    _dispel(report, answers)
+
+
+def in_a_row(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    report: Report,
+    seconds: float,
+) -> None:
+    """Run a candidate on one combination behind the other (`runners.rows`); raise `Wrong`.
+
+    The rows are the same ones for an original and its candidates.
+    """
+    rng = stream(job.seed, "rows")
+    deadline = time.monotonic() + seconds
+    for number, row in enumerate(rows(job, wanted, answers.of, rng, MIXED_ROWS)):
+        if time.monotonic() > deadline:
+            break
+        limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))
+        runs = session.row(row.combinations, nan=number % 2 == 1, apart=row.apart, seconds=limit)
+        for combination, run in zip(row.combinations, runs, strict=True):
+            _judge(report, job, answers, combination, run, "calls in a row")
             report.runs += 1
     _dispel(report, answers)
 
