@@ -70,6 +70,9 @@ LEAST_BEYOND_SECONDS = 3.0
 ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
+# Behind the shortest run so many others are watched, none of which takes longer by itself, and
+# none begun when so much time has gone by.
+MORE_RUNS, LONGEST_RUN, MORE_SECONDS = 2, 5.0, 60.0
 
 
 def command(artifact: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
@@ -235,8 +238,7 @@ class _Trial:
             if beyond is not None:
                 begun = time.monotonic()
                 self._gate(beyond, done)
-                shortest = min(originals, key=lambda o: o.seconds)
-                notes += self._watch(beyond, shortest, bounds, done)
+                notes += self._watch_runs(beyond, originals, bounds, done)
                 spent["sanitizer"] = time.monotonic() - begun
         except Failed as failure:
             return self._verdict(failure.status, None, done, spent, failure.log)
@@ -314,10 +316,29 @@ class _Trial:
             if what in static_gate.REFUSED:
                 raise Failed("rejected", f"its device code {what}; the original's does not")
 
+    def _watch_runs(
+        self,
+        beyond: _Beyond,
+        originals: Sequence[Profile],
+        bounds: Bounds,
+        done: list[dict[str, Any]],
+    ) -> list[str]:
+        """Watch the shortest run, and others where time is left: they may take other branches."""
+        shortest, *others = sorted(originals, key=lambda o: o.seconds)
+        notes = self._watch(beyond, shortest, bounds, done)
+        ends = time.monotonic() + MORE_SECONDS
+        for original in others[:MORE_RUNS]:
+            now = time.monotonic()
+            hurry = self.until - now < WATCH_SECONDS + SHAKEN_SECONDS
+            if hurry or now > ends or original.seconds > LONGEST_RUN:
+                break
+            notes += self._watch(beyond, original, bounds, done)
+        return notes
+
     def _watch(
         self, beyond: _Beyond, original: Profile, bounds: Bounds, done: list[dict[str, Any]]
     ) -> list[str]:
-        """Look for what results do not show, on the shortest run; return what time was short for.
+        """Look for what results do not show, on one run; return what time was short for.
 
         compute-sanitizer's tools, side by side; then warps are delayed, or beside them where there
         is no time for both.

@@ -149,6 +149,30 @@ def test_what_delays_change_is_refused_if_the_original_survives_them(
     assert looked == ([False] if status == "wrong result" else [True] if mine == "ok" else [])
 
 
+@pytest.mark.parametrize(
+    ("mine", "status"), [("usage", "correct"), ("usage-short", "wrong result")]
+)
+def test_what_only_one_of_several_runs_does_is_watched_too(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, mine: str, status: str
+) -> None:
+    """Each takes a branch of its own; how many are looked at is bounded."""
+    request = fakes.request("usage", "usage-fast", effort="confirm", runs=[["64"], ["1000"]])
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    named = {"mine": mine, "theirs": "usage"}
+    shaken = {text: {"path": str(fakes.named(name))} for text, name in named.items()}
+    context = {**fakes.context(), "shaken": lambda text, *_: shaken[text]}
+    verdict = program.evaluate(request, context)
+    assert verdict["status"] == status, verdict["log"]
+    looked = {c["what"]: c["passed"] for c in verdict["checks"] if c["layer"] == "delayed warps"}
+    if status == "correct":
+        assert looked == {"64": True, "1000": True}
+        monkeypatch.setattr(program, "MORE_RUNS", 0)
+        fewer = program.evaluate(request, context)["checks"]
+        assert len([c for c in fewer if c["layer"] == "delayed warps"]) == 1
+    else:
+        assert False in looked.values()
+
+
 def test_a_screening_has_paired_samples_enough_for_an_interval(fakes: Fakes) -> None:
     case = judge(fakes, "ok", "fast")["measurement"]["cases"][0]
     assert len(case["baseline_us"]) == len(case["candidate_us"]) >= 4
