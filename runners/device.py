@@ -21,6 +21,7 @@ from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.heap import keep_freed
 from runners.images import helper_image
 from runners.nvml import Nvml
+from runners.spares import Spares
 
 NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _AT_ONCE = 1 << 30  # PyCUDA takes some sizes as 32-bit numbers
@@ -34,7 +35,9 @@ class PlainGpu:
         from pycuda import driver
 
         self._driver = driver
-        self._memory: dict[int, Any] = {}
+        self._memory: dict[int, tuple[int, Any]] = {}
+        # Tools look at memory from its allocation on: for them all is fresh.
+        self._spares: Spares[Any] = Spares(0)
         self._staging: Any = None
         self._last: Any = driver.Event()
         self._stream: Any = None  # the null stream
@@ -53,18 +56,29 @@ class PlainGpu:
         return DeviceError(text)
 
     def allocate(self, size: int) -> int:
-        """Return the address of fresh memory, aligned to 256 bytes at least."""
-        try:
-            held = self._driver.mem_alloc(max(256, size))
-        except self._driver.Error as error:
-            raise self._guard(error) from error
-        self._memory[int(held)] = held
+        """Return the address of memory with nothing known in it, aligned to 256 bytes at least."""
+        size = max(256, size)
+        held = self._spares.take(size)
+        if held is None:
+            held = self._fresh(size)
+        self._memory[int(held)] = (size, held)
         return int(held)
 
+    def _fresh(self, size: int) -> Any:
+        try:
+            try:
+                return self._driver.mem_alloc(size)
+            except self._driver.MemoryError:
+                for spare in self._spares.clear():
+                    spare.free()
+                return self._driver.mem_alloc(size)
+        except self._driver.Error as error:
+            raise self._guard(error) from error
+
     def free(self, address: int) -> None:
-        """Give memory back."""
-        held = self._memory.pop(address, None)
-        if held is not None:
+        """Give memory back, to be used again."""
+        size, held = self._memory.pop(address, (0, None))
+        if held is not None and not self._spares.put(size, held):
             held.free()
 
     def upload(self, address: int, data: npt.NDArray[Any]) -> None:
@@ -217,8 +231,8 @@ class PlainGpu:
         return (time.perf_counter_ns() - start) / 1e3
 
     def free_bytes(self) -> int:
-        """Return the device memory nobody holds."""
-        return int(self._driver.mem_get_info()[0])
+        """Return the device memory nobody holds, or that can be given back."""
+        return int(self._driver.mem_get_info()[0]) + self._spares.held
 
 
 class Repeated:
@@ -264,6 +278,7 @@ class CudaGpu(PlainGpu):
         except driver.Error as error:
             raise Fault("NoDeviceError", f"no usable GPU: {error}", "see `nvidia-smi`") from error
         super().__init__()
+        self._spares = Spares(int(device.total_memory()))
         keep_freed()  # whoever has a device compares what it gives back
         near.ready()
         self._device = device
