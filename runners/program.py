@@ -329,7 +329,7 @@ class _Trial:
         ends = time.monotonic() + MORE_SECONDS
         for original in others[:MORE_RUNS]:
             now = time.monotonic()
-            hurry = self.until - now < WATCH_SECONDS + SHAKEN_SECONDS
+            hurry = min(self.until, self.deadline) - now < WATCH_SECONDS + SHAKEN_SECONDS
             if hurry or now > ends or original.seconds > LONGEST_RUN:
                 break
             notes += self._watch(beyond, original, bounds, done)
