@@ -42,7 +42,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import cubin, interposer, program_energy, program_stdout, sanitizer, static_gate
+from runners import (
+    cubin,
+    interposer,
+    program_energy,
+    program_stdout,
+    sanitizer,
+    shaking,
+    static_gate,
+)
 from runners.energy import Meter
 from runners.fault import Fault
 from runners.program_compare import Bounds
@@ -64,7 +72,7 @@ MORE_WORDS = 6
 # Process pairs: fewest and most.
 PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
 REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
-SHAKEN_SECONDS = 20.0
+SHAKEN_SECONDS, SHAKEN_BUILDS = 20.0, 2
 # However little is left of a time budget, what looks for races and bad accesses gets so long.
 LEAST_BEYOND_SECONDS = 3.0
 ENERGY = ("weigh", "energy")
@@ -172,10 +180,13 @@ def _rounding(job: Mapping[str, Any], context: Mapping[str, Any]) -> Path | None
 
 @dataclass(frozen=True, slots=True)
 class _Beyond:
-    """What is compiled while a confirmation takes times: PTX of both sources, delays in one."""
+    """What is compiled while a confirmation takes times: PTX of both sources, delays in one.
+
+    Delays under several seeds, as they cannot be set later.
+    """
 
     codes: tuple[Future[str | None], ...]
-    shaken: Future[dict[str, Any] | None] | None
+    shaken: tuple[Future[dict[str, Any] | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,15 +306,17 @@ class _Trial:
         codes: list[Future[str | None]] = []
         if self.device_code is not None and all(sources):
             codes = [pool.submit(self.device_code, text, self.job) for text in sources]
-        shaken = pool.submit(self._built_shaken, "kernel") if sources[0] else None
+        builds = range(SHAKEN_BUILDS if sources[0] and self.shake is not None else 0)
+        shaken = [pool.submit(self._built_shaken, "kernel", number) for number in builds]
         pool.shutdown(wait=False)
-        return _Beyond(tuple(codes), shaken)
+        return _Beyond(tuple(codes), tuple(shaken))
 
-    def _built_shaken(self, which: str) -> dict[str, Any] | None:
-        """Build a source with delays; None where that cannot be had."""
+    def _built_shaken(self, which: str, number: int) -> dict[str, Any] | None:
+        """Build a source with delays, one of several ways; None where that cannot be had."""
         if self.shake is None:
             return None
-        return self.shake(str(self.job[which]["source"]), self.job, self.seed * 2 + 1)
+        seed = (self.seed * 2 + 1) ^ number << shaking.LATE_BIT  # late first blocks in half of them
+        return self.shake(str(self.job[which]["source"]), self.job, seed)
 
     def _gate(self, beyond: _Beyond, done: list[dict[str, Any]]) -> None:
         """Note what the candidate's device code can do beyond its original's; refuse a clock."""
@@ -365,15 +378,18 @@ class _Trial:
             done.append(check("sanitizer", f"{original.name}: {one.tool}", not blamed))
             if blamed:
                 raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
-        failure = delayed.result() if delayed else self._shaken(beyond, original, bounds, left)
-        if failure is None:
-            late += ["warps delayed at random"] if beyond.shaken is not None else []
-        elif failure.status:
-            theirs = self._delayed(self._built_shaken("baseline"), original, bounds, SHAKEN_SECONDS)
+        failures = delayed.result() if delayed else self._shaken(beyond, original, bounds, left)
+        for number, failure in failures.items():
+            if not failure.status:
+                continue
+            built = self._built_shaken("baseline", number)
+            theirs = self._delayed(built, original, bounds, SHAKEN_SECONDS)
             if theirs is not None and not theirs.status:
                 done.append(check("delayed warps", original.name, passed=False))
                 raise failure
-        else:
+        if not failures:
+            late += ["warps delayed at random"] if beyond.shaken else []
+        elif not any(failure.status for failure in failures.values()):
             done.append(check("delayed warps", original.name, passed=True))
         if not late or not hurry:
             return []
@@ -390,14 +406,23 @@ class _Trial:
 
     def _shaken(
         self, beyond: _Beyond, original: Profile, bounds: Bounds, seconds: float
-    ) -> Failed | None:
+    ) -> dict[int, Failed]:
         """Run the candidate with its warps delayed at random; what the original survives it must.
 
-        One that does not end in time with delays says nothing.
+        Return how each build fails, by its number; one that does not end in time says nothing, and
+        then the next one is not tried.
         """
-        if beyond.shaken is None:
-            return None
-        return self._delayed(beyond.shaken.result(), original, bounds, seconds)
+        found: dict[int, Failed] = {}
+        ends = time.monotonic() + seconds
+        for number, built in enumerate(beyond.shaken):
+            left = seconds if number == 0 else ends - time.monotonic()
+            failure = self._delayed(built.result(), original, bounds, left) if left > 0 else None
+            if failure is None:
+                break
+            found[number] = failure
+            if failure.status:
+                break
+        return found
 
     def _delayed(
         self, artifact: dict[str, Any] | None, original: Profile, bounds: Bounds, seconds: float

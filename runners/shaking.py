@@ -59,7 +59,7 @@ shr.u32 %optiml_b, %optiml_a, 16;
 xor.b32 %optiml_a, %optiml_a, %optiml_b;"""
 # Under seeds with this bit first blocks begin late; the next two say how many are looked at. Code
 # whose seed cannot be set is built twice, with odd seeds that nearly always differ in it.
-_LATE_BIT = 5
+LATE_BIT = 5
 # A program may launch a kernel ten thousand times, and a thread may count as often. How often one
 # slept is kept for a kernel as a whole, so functions that are called have their stores in order.
 _MOST_LATE, _MOST_BEHIND = 256, 32
@@ -313,12 +313,12 @@ mad.lo.u32 %optiml_a, %optiml_l, 0x9E3779B1, %optiml_s;
 and.b32 %optiml_a, %optiml_a, 1;
 setp.ne.u32 %optiml_p, %optiml_a, 0;
 setp.eq.or.u32 %optiml_p, %optiml_l, 0, %optiml_p;
-bfe.u32 %optiml_b, %optiml_s, {_LATE_BIT + 1}, 2;
+bfe.u32 %optiml_b, %optiml_s, {LATE_BIT + 1}, 2;
 shl.b32 %optiml_b, %optiml_b, 1;
 mov.u32 %optiml_c, 1;
 shl.b32 %optiml_b, %optiml_c, %optiml_b;
 setp.lt.and.u32 %optiml_p, %optiml_l, %optiml_b, %optiml_p;
-and.b32 %optiml_b, %optiml_s, {1 << _LATE_BIT};
+and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};
 setp.ne.and.u32 %optiml_p, %optiml_b, 0, %optiml_p;
 ld.volatile.global.u32 %optiml_b, [{LATE}];
 setp.lt.and.u32 %optiml_p, %optiml_b, {_MOST_LATE}, %optiml_p;
@@ -333,7 +333,7 @@ setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
 mov.u32 %optiml_b, 250000;
 @%optiml_p nanosleep.u32 %optiml_b;
 @%optiml_p nanosleep.u32 %optiml_b;
-bfe.u32 %optiml_a, %optiml_s, {_LATE_BIT + 3}, 1;
+bfe.u32 %optiml_a, %optiml_s, {LATE_BIT + 3}, 1;
 setp.ne.and.u32 %optiml_p, %optiml_a, 0, %optiml_p;
 @%optiml_p nanosleep.u32 %optiml_b;
 @%optiml_p nanosleep.u32 %optiml_b;
