@@ -19,7 +19,7 @@ from runners.spec import MOVED, JobSpec, each_alone
 
 # Values of all buffers of a call, and calls in a row, at most.
 ROW_ELEMENTS, ROW_CALLS = 1 << 18, 8
-MOST_SCALARS = 4
+MOST_SCALARS, MOST_FLAGS = 4, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,8 @@ def rows(
 ) -> list[Row]:
     """Return rows of combinations with answers: other scalars in between, and `mixed` of any.
 
-    Each scalar is moved between two calls with the declared ones.
+    Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
+    of the same sizes and differ in a flag or the like.
     """
 
     def fits(combination: Combination) -> bool:
@@ -73,7 +74,8 @@ def rows(
 
     base = base_of(job, wanted)
     found: list[Row] = []
-    others = [one for one in other_scalars(job, wanted) if fits(one)]
+    flags = [one for one in wanted if _differs_by_value(job, one, base) and fits(one)]
+    others = [one for one in other_scalars(job, wanted) if fits(one)] + flags[:MOST_FLAGS]
     if others and fits(base):
         row = (base, *chain.from_iterable((one, base) for one in others))
         found += [Row(row, apart=False), Row(row, apart=True)]
@@ -82,3 +84,11 @@ def rows(
         chosen = rng.permutation(len(fit))[:ROW_CALLS]
         found.append(Row(tuple(fit[int(at)] for at in chosen), apart=True))
     return found
+
+
+def _differs_by_value(job: JobSpec, one: Combination, base: Combination) -> bool:
+    """Tell whether a combination has other scalars than another one, and buffers as large."""
+    if one.family != DECLARED or dict(one.case) == dict(base.case):
+        return False
+    pointers = [argument for argument in job.work.arguments if argument.type.pointer]
+    return all(a.elements(one.case) == a.elements(base.case) for a in pointers)

@@ -187,20 +187,25 @@ def test_each_scalar_is_moved_between_calls_with_the_declared_ones() -> None:
     sized = [Combination({"n": n}, "declared", 5) for n in (107.0, 4097.0, 1048577.0)]
     assert [one.case["n"] for one in other_scalars(only, sized)] == [4097, 4097]
     base = Combination({"n": 7.0}, "declared", 5)
-    known = {one.key: {"y": 1} for one in (base, *others)}
+    other = Combination({"n": 7.0}, "mixed", 5)
+    known = {one.key: {"y": 1} for one in (base, other, *others)}
 
     def made(mixed: int) -> list[tuple[tuple[Combination, ...], bool]]:
         rng = stream(1, "rows")
-        found = rows(job, [base, others[0]], lambda c: known.get(c.key), rng, mixed)
+        found = rows(job, [base, other], lambda c: known.get(c.key), rng, mixed)
         return [(row.combinations, row.apart) for row in found]
 
     row = (base, others[0], base, others[1], base)
     assert made(0) == [(row, False), (row, True)]
     assert {len(one) for one, _ in made(2)[2:]} == {2}
+    flag = Combination({"n": 7.0, "flag": 1.0}, "declared", 5)
+    known[flag.key] = {"y": 1}
+    found = rows(job, [base, flag], lambda c: known.get(c.key), stream(1, "rows"), 0)
+    assert found[0].combinations == (*row, flag, base)
     del known[others[1].key]
     assert made(0)[0][0] == row[:3]
     del known[base.key]
-    assert made(2) == []
+    assert made(2) == []  # one alone follows nothing
 
 
 class Wire:
