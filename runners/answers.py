@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runners import families
+from runners import capacities, families
 from runners.compare import Answer
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -293,6 +293,10 @@ class Oracle:
             left = [
                 c for c in left if c.key not in answers.described and c.key not in answers.dropped
             ]
+            gone = [c for c in missing if c.key in answers.dropped]
+            for combination in [c for c in left if capacities.hopeless(c, gone)]:
+                answers.dropped[combination.key] = capacities.SHORTER
+                left.remove(combination)
         for combination in left:
             answers.dropped[combination.key] = "the original keeps crashing around it"
 

@@ -19,6 +19,8 @@ from runners.inputs import FREE, Arrays, interleave, shuffled, stream
 from runners.spec import Argument, Work
 
 DECLARED = "declared"
+# The same at sizes beyond what blocks, registers and shared memory hold.
+PLAIN = "plain"
 HALF_STEPS = "half-steps"
 FAR, TIMES_FAR, TIMES_FAR_HALF = "far", 2e6, 100.0
 # The same near the end of the range: asked about where values are chosen and not computed with.
@@ -372,7 +374,7 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
 
     Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are.
     """
-    if family == DECLARED:
+    if family in {DECLARED, PLAIN}:
         return arrays
     if family == ENDS:
         return _at_ends(work, arrays, seed)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import families, inputs, sizes
+from runners import capacities, families, inputs, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -100,10 +100,15 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     # Behind all: what these sizes have to do with each other is the original's to know.
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
+    if full and not families.captured_work(work):
+        asked = [dict(c.case) for c in extra]
+        far = (case for case in capacities.beyond(work) if case not in asked)
+        extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
-        extra = [c for c in extra if c.family in {families.DECLARED, families.STARTED}]
+        kept = {families.DECLARED, families.PLAIN, families.STARTED}
+        extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
 
 
@@ -213,23 +218,31 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
         for item in request["combinations"]
     ]
     pending: dict[Future[None], int] = {}
+    watch = capacities.Watch()
     status = 0
     for number, combination in enumerate(asked):
         for later in asked[number + 1 : number + 2]:
             original.contents.expect(later)
         notes.say({"key": combination.key, "status": "begun"})
+        if objection := watch.objection(combination):
+            watch.failed(combination)
+            notes.say({"key": combination.key, "status": "no", "message": objection})
+            continue
         try:
             gathered = original.gather(combination)
         except (LaunchError, OutOfMemoryError) as error:
+            watch.failed(combination)
             notes.say({"key": combination.key, "status": "no", "message": str(error)})
             continue
         except Fault as error:
+            watch.failed(combination)
             notes.fault(combination.key, error)
             continue
         except DeviceError as error:
             notes.say({"key": combination.key, "status": "crash", "message": str(error)})
             status = 1
             break
+        watch.took(combination, gathered.seconds)
         notes.say({"key": combination.key, "status": "ran"})
         pending[pool().submit(_digest, original, gathered, notes)] = gathered.nbytes
         _settle(pending, AHEAD, AHEAD_BYTES)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from runners import families
 from runners.inputs import stream
 from runners.spec import CaseSpec, Work
 
@@ -24,6 +25,12 @@ AWKWARD, MOST_STEPS = 107, 500
 LEAST_LONG, FLAT = 300, 20000
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
+# What holds no more of a row: a place of 8 bits, a block's threads, shared memory that is not
+# asked for, all that there is of it, and a byte each of that. Each and a little more, in whole
+# words: some ways are gone for those only. What is so many times as long as any declared size is
+# a limit that a kernel may have: a row in shared memory is no fault.
+CAPACITIES = (256 + 64, 1024 + 64, 49152 // 4 + 64, 232448 // 4 + 64, 232448 + 64)
+TIMES_LONGER = 16
 
 
 def _near(value: int) -> Iterator[int]:
@@ -78,8 +85,8 @@ def undeclared(
     """
     found = _Cases(work)
     base = min(
-        (case for case in work.cases if _elements(work, case.values) > 64),
-        key=lambda case: _elements(work, case.values),
+        (case for case in work.cases if elements(work, case.values) > 64),
+        key=lambda case: elements(work, case.values),
         default=work.cases[0],
     )
     turns = [(name, _near(int(base.values[name]))) for name in _movable(work, base)]
@@ -94,9 +101,9 @@ def undeclared(
         found.take({**base.values, name: 0.0}, most_elements)
     if between:
         found.take({**base.values, **dict.fromkeys(_movable(work, base), 2.0)}, most_elements)
-    every = [case for case in work.cases if _elements(work, case.values) > 0]
-    fit = [case for case in every if _elements(work, case.values) <= LARGEST]
-    top = max(fit, key=lambda case: _elements(work, case.values), default=base)
+    every = [case for case in work.cases if elements(work, case.values) > 0]
+    fit = [case for case in every if elements(work, case.values) <= LARGEST]
+    top = max(fit, key=lambda case: elements(work, case.values), default=base)
     if fit and large:
         left = large
         for changed in _beside(top.values, _movable(work, top)):
@@ -117,7 +124,7 @@ class _Cases:
 
     def take(self, changed: dict[str, float], most: int) -> bool:
         """Take a case of so many elements at most; tell whether it is taken."""
-        fit = min(changed.values(), default=0) >= 0 and 0 < _elements(self.work, changed) <= most
+        fit = min(changed.values(), default=0) >= 0 and 0 < elements(self.work, changed) <= most
         if fit and changed not in self._known:
             self._known.append(changed)
             self.taken.append(CaseSpec(changed, timed=False))
@@ -140,14 +147,24 @@ def _further(
         for middle in _between(min(values), max(values), between):
             found.take({**base.values, name: middle}, most_elements)
         value = max(values)
+        tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
+        if value <= SMALL:
+            # As large as they may be, or all but one: it may be a length that is looked
+            # back over, and several blocks of it are wanted.
+            others = [k for k in _movable(work, top) if top.values[k] > SMALL]
+            tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
+        least = value
         for long in _far_beyond(value):
-            tried = [base.values, _at_most(FEW, work, base), _at_most(2.0, work, base)]
-            if value <= SMALL:
-                # As large as they may be, or all but one: it may be a length that is looked
-                # back over, and several blocks of it are wanted.
-                others = [k for k in _movable(work, top) if top.values[k] > SMALL]
-                tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
-            any(found.take({**other, name: long}, most_elements) for other in tried)
+            if any(found.take({**other, name: long}, most_elements) for other in tried):
+                least = int(long)
+        if not families.captured_work(work):
+            # Where that is too much, as of a table of all pairs, the longest that is not.
+            shorter = [one for one in reversed(capacities(value)) if least < one < long]
+            any(
+                found.take({**other, name: float(one)}, most_elements)
+                for one in shorter
+                for other in tried
+            )
         if value > LARGEST and _sizes_nothing(work, base, name):
             # The last is a prime, and nothing modulo itself: the one before is the largest then.
             for end in (2**31 - 1, 2**31 - 2):
@@ -162,7 +179,7 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
     size, as a flag, is one of those declared.
     """
     first = work.cases[0].values
-    top = {name: int(_largest(work, name)) for name in _movable(work, work.cases[0])}
+    top = {name: int(largest(work, name)) for name in _movable(work, work.cases[0])}
     flags = {
         name: sorted({case.values[name] for case in work.cases if name in case.values})
         for name in first.keys() - top.keys()
@@ -176,7 +193,7 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
         drawn |= {name: float(rng.choice(flags[name])) for name in sorted(flags)}
         case = CaseSpec({**first, **drawn}, timed=False)
         known = any(dict(case.values) == dict(other.values) for other in (*work.cases, *found))
-        if not known and 0 < _elements(work, case.values) <= most_elements:
+        if not known and 0 < elements(work, case.values) <= most_elements:
             found.append(case)
         if len(found) == count:
             break
@@ -204,18 +221,19 @@ def whole_words(
     tried = [{**values, **whole}, *({**values, name: whole[name]} for name in names)]
     found: list[dict[str, float]] = []
     for case in tried:
-        fits = 0 < _elements(work, case) <= most_elements
+        fits = 0 < elements(work, case) <= most_elements
         if fits and case != dict(values) and case not in found:
             found.append(case)
     few = _at_most(FEW, work, CaseSpec(values))
-    wide = [k for k in _movable(work, CaseSpec(values)) if _largest(work, k) > SMALL]
+    wide = [k for k in _movable(work, CaseSpec(values)) if largest(work, k) > SMALL]
     long = (_as_long(work, few, name, most_elements) for name in wide[:2])
     radii = [{**values, name: 0.0} for name in _radii(work, CaseSpec(values))]
-    fit = [case for case in radii if _elements(work, case) <= most_elements]
+    fit = [case for case in radii if elements(work, case) <= most_elements]
     return [*found[:most], *(case for case in long if case is not None), *fit[:2]]
 
 
-def _largest(work: Work, name: str) -> float:
+def largest(work: Work, name: str) -> float:
+    """Return the largest declared value of a variable."""
     return max(case.values.get(name, 0.0) for case in work.cases)
 
 
@@ -226,7 +244,7 @@ def _as_long(
     low, high = int(values[name]), most_elements
     while high - low > 1:
         middle = (low + high) // 2
-        if 0 < _elements(work, {**values, name: float(middle)}) <= most_elements:
+        if 0 < elements(work, {**values, name: float(middle)}) <= most_elements:
             low = middle
         else:
             high = middle
@@ -256,16 +274,31 @@ def _radii(work: Work, case: CaseSpec) -> list[str]:
     found = []
     for name in _movable(work, case):
         none = {**case.values, name: 0.0}
-        if not _sizes_nothing(work, case, name) and _elements(work, none) > 0:
+        if not _sizes_nothing(work, case, name) and elements(work, none) > 0:
             pointers = [a for a in work.arguments if a.type.pointer]
             found += [name] if all(a.elements(none) > 0 for a in pointers) else []
     return found
 
 
+def sizing(work: Work) -> list[str]:
+    """Return the variables by which buffers grow, of the largest case that has any."""
+    top = max(work.cases, key=lambda case: elements(work, case.values))
+    return [name for name in _movable(work, top) if not _sizes_nothing(work, top, name)]
+
+
+def few_others(work: Work, name: str) -> Iterator[dict[str, float]]:
+    """Yield cases in which all variables but one are small; last as they are in the smallest."""
+    least = min(work.cases, key=lambda case: elements(work, case.values))
+    yield _at_most(FEW, work, least)
+    yield _at_most(2.0, work, least)
+    if largest(work, name) <= SMALL:
+        yield dict(least.values)
+
+
 def _sizes_nothing(work: Work, case: CaseSpec, name: str) -> bool:
     """Tell whether a variable is a value that is passed, by which no buffer grows."""
     other = {**case.values, name: case.values[name] + 1}
-    return _elements(work, other) == _elements(work, case.values)
+    return elements(work, other) == elements(work, case.values)
 
 
 def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:
@@ -281,6 +314,11 @@ def _far_beyond(value: int) -> tuple[float, ...]:
     # sixteen at a time, or a warp one each, there is one more turn.
     more = limit + (5 if limit == ROOM else 69)
     return (float(long),) if long > limit else (float(long), float(more))
+
+
+def capacities(value: float) -> list[int]:
+    """Return the lengths beyond a value at which kernels run out of room."""
+    return [one for one in CAPACITIES if value < one <= TIMES_LONGER * value]
 
 
 def _movable(work: Work, case: CaseSpec) -> list[str]:
@@ -319,7 +357,7 @@ def _beside(values: Mapping[str, float], names: list[str]) -> Iterator[dict[str,
     yield every(lambda v: 2 * v + 1)
 
 
-def _elements(work: Work, case: Mapping[str, float]) -> int:
+def elements(work: Work, case: Mapping[str, float]) -> int:
     """Return the elements of all buffers of a case; -1 when a shape has no value there."""
     try:
         return work.elements(case)

@@ -1,0 +1,102 @@
+"""Sizes beyond what hand-made kernels have room for, while the original is quick there.
+
+What keeps a row in the threads of a block, in registers or in shared memory, or its places in a
+few bits, holds so much and no more. Its launch fails beyond, or it writes past the end, or the
+first elements come again: where no declared size is as long, nothing else shows it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from runners import sizes
+from runners.contents import Combination
+from runners.families import PLAIN
+from runners.spec import Work
+
+# Elements of all buffers there.
+MOST_ELEMENTS = 1 << 21
+# What one run of the original may take there, as far as it can be told from the lengths before.
+MOST_SECONDS = 0.3
+# How a time grows with a length: no slower than in proportion, and where one time is known alone.
+LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
+SHORTER = "the original does not do a shorter one"
+
+Case = Mapping[str, float]
+
+
+def beyond(work: Work) -> list[dict[str, float]]:
+    """Return cases in which one variable is longer than what kernels have room for.
+
+    For each variable that sizes a buffer, shorter ones first, the others alike and small: what is
+    too slow or too large for the original at one length is not asked of it at the next.
+    """
+    found: list[dict[str, float]] = []
+    for name in sizes.sizing(work)[: sizes.MOST_LONG]:
+        lengths = sizes.capacities(sizes.largest(work, name))
+        lines: list[list[dict[str, float]]] = []
+        for others in sizes.few_others(work, name):
+            line = [{**others, name: float(length)} for length in lengths]
+            lines.append([one for one in line if 0 < sizes.elements(work, one) <= MOST_ELEMENTS])
+        longest: list[dict[str, float]] = max(lines, key=len)
+        found += longest
+    return found
+
+
+def longer(case: Case, than: Case) -> bool:
+    """Tell whether a case is another with one variable longer."""
+    if case.keys() != than.keys():
+        return False
+    apart = [name for name in case if case[name] != than[name]]
+    return len(apart) == 1 and case[apart[0]] > than[apart[0]]
+
+
+def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
+    """Tell whether the original already failed on a shorter one."""
+    return combination.family == PLAIN and any(
+        other.family == PLAIN and longer(combination.case, other.case) for other in dropped
+    )
+
+
+class Watch:
+    """What the original took at such lengths, and where it failed."""
+
+    def __init__(self) -> None:
+        self._took: list[tuple[Case, float]] = []
+        self._failed: list[Combination] = []
+
+    def took(self, combination: Combination, seconds: float) -> None:
+        """Note what a run took."""
+        if combination.family == PLAIN:
+            self._took.append((combination.case, seconds))
+
+    def failed(self, combination: Combination) -> None:
+        """Note that there is no answer."""
+        self._failed.append(combination)
+
+    def objection(self, combination: Combination) -> str:
+        """Say why a combination is not asked about; nothing where it is."""
+        if combination.family != PLAIN:
+            return ""
+        if hopeless(combination, self._failed):
+            return SHORTER
+        seconds = self._expected(combination.case)
+        return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
+
+    def _expected(self, case: Case) -> float:
+        """Return what a run is likely to take, from the two longest of the lengths before."""
+        known = [(other, seconds) for other, seconds in self._took if longer(case, other)]
+        if not known:
+            return 0.0
+        *before, (last, seconds) = known
+        power = USUAL_POWER
+        if before:
+            earlier, less = before[-1]
+            power = math.log(max(seconds, 1e-6) / max(less, 1e-6)) / math.log(_times(last, earlier))
+            power = min(MOST_POWER, max(LEAST_POWER, power))
+        return float(seconds * _times(case, last) ** power)
+
+
+def _times(case: Case, than: Case) -> float:
+    return max(case[name] / than[name] for name in case if case[name] != than[name])

@@ -1,0 +1,184 @@
+"""Lengths beyond what kernels have room for, and what the original is not asked there."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from runners import capacities, families, inputs, oracle, sizes
+from runners.answers import Answers, Oracle
+from runners.contents import Combination
+from runners.gathered import Gathered
+from runners.gpu import LaunchError
+from runners.spec import CaseSpec, Work
+from tests.runners.test_inputs import _pointer, _work
+
+ROWS = {"rows": 300.0, "cols": 1500.0}
+
+
+def _rows() -> Work:
+    work = _work(_pointer(shape="rows*cols"), rows=300, cols=1500)
+    return dataclasses.replace(work, cases=(*work.cases, CaseSpec({"rows": 7.0, "cols": 90.0})))
+
+
+def _plain(work: Work, checks: str) -> list[dict[str, float]]:
+    asked = oracle.combinations(work, checks, 1)[1]
+    return [dict(c.case) for c in asked if c.family == families.PLAIN]
+
+
+def test_each_variable_passes_the_capacities_that_are_not_too_far() -> None:
+    """A row in shared memory, or in 1,024 threads; ten thousand times the declared is a limit."""
+    found = capacities.beyond(_rows())
+    assert found == [
+        {"rows": 320.0, "cols": 9.0},
+        {"rows": 1088.0, "cols": 9.0},
+        {"rows": 7.0, "cols": 12352.0},
+    ]
+    long = capacities.beyond(_work(_pointer(shape="rows*cols"), rows=20000, cols=4000))
+    assert {"rows": 9.0, "cols": 58176.0} in long
+    assert {"rows": 232512.0, "cols": 9.0} in long
+    assert all(case["rows"] * case["cols"] <= capacities.MOST_ELEMENTS for case in long)
+    assert capacities.beyond(_work(_pointer(), n=1 << 20)) == []
+    # What sizes nothing has no room to be long in.
+    steps = {"name": "steps", "type": "int", "value": "steps"}
+    assert all(c["steps"] == 9 for c in capacities.beyond(_work(_pointer(), steps, n=50, steps=40)))
+    # Where nine of the others are too many, two.
+    wide = capacities.beyond(_work(_pointer(shape="a*b*c*c"), a=20000, b=40, c=40))
+    assert {"a": 232512.0, "b": 2.0, "c": 2.0} in wide
+
+
+def test_only_a_confirmation_asks_for_them() -> None:
+    """They are long, and few candidates come so far; of captured contents there is one length."""
+    assert _plain(_rows(), "screen") == []
+    assert _plain(_rows(), "confirm") == capacities.beyond(_rows())
+    kept = _work(_pointer("int*", "zeros", "rows*cols"), rows=300, cols=1500)
+    assert _plain(kept, "confirm")
+    real = _work({**_pointer(shape="rows*cols"), "init": "capture:x"}, rows=300, cols=1500)
+    assert _plain(real, "confirm") == []
+    known = [c.case for c in oracle.combinations(_rows(), "confirm", 1)[1]]
+    assert len([case for case in known if case == {"rows": 7.0, "cols": 12352.0}]) == 1
+
+
+def test_contents_there_are_those_that_are_declared() -> None:
+    """The name of the family tells what they are for."""
+    work = _rows()
+    before = inputs.generate(work, ROWS, 1)
+    assert families.apply(families.PLAIN, work, before, 1) is before
+
+
+def test_where_four_thousand_are_too_many_the_longest_that_is_not_is_tried() -> None:
+    """A table of all pairs of states: a place of eight bits is wrong from 257 on."""
+    pairs = _work(
+        _pointer(shape="seqs*steps*states"),
+        _pointer(shape="states*states"),
+        seqs=5,
+        steps=20,
+        states=48,
+    )
+    found = [case.values for case in sizes.undeclared(pairs, 4, large=2)]
+    assert {"seqs": 5.0, "steps": 20.0, "states": 320.0} in found
+    assert not any(case["states"] == 4165 for case in found)
+    rows = [case.values for case in sizes.undeclared(_rows(), 4, large=2)]
+    assert not any(case["cols"] in sizes.CAPACITIES for case in rows)
+    real = _work({**_pointer(shape="states*states"), "init": "capture:x"}, states=48)
+    assert not any(c.values["states"] == 320 for c in sizes.undeclared(real, 4, large=2))
+
+
+def _at(cols: float, rows: float = 7.0, family: str = families.PLAIN) -> Combination:
+    return Combination({"rows": rows, "cols": cols}, family, 1)
+
+
+def test_what_the_original_is_too_slow_for_is_not_asked() -> None:
+    """Its time is told from shorter ones, at least in proportion and by its last growth."""
+    watch = capacities.Watch()
+    assert watch.objection(_at(1088)) == ""
+    watch.took(_at(320), 0.01)
+    watch.took(_at(1088), 0.011)
+    assert watch.objection(_at(12352)) == ""
+    watch.took(_at(12352), 0.11)
+    assert "would take" in watch.objection(_at(58176))
+    assert watch.objection(_at(58176, rows=8)) == ""
+    assert watch.objection(_at(58176, family=families.DECLARED)) == ""
+    # One time alone: it may grow with the square.
+    alone = capacities.Watch()
+    alone.took(_at(12352), 0.02)
+    assert "would take 0.4 s" in alone.objection(_at(58176))
+
+
+def test_behind_one_that_the_original_does_not_do_no_longer_one_is_asked() -> None:
+    """Too much shared memory is too much for longer rows, too, and a crash costs a process."""
+    watch = capacities.Watch()
+    watch.failed(_at(1088))
+    assert watch.objection(_at(12352)) == capacities.SHORTER
+    assert watch.objection(_at(320)) == ""
+    assert watch.objection(_at(12352, rows=8)) == ""
+    assert not capacities.longer({"n": 2.0}, {"m": 2.0})
+    other = _at(1088, family=families.DECLARED)
+    assert not capacities.hopeless(_at(12352), [other])
+
+
+class _Slow:
+    """An original that has no room for some lengths and is slow at others."""
+
+    def __init__(self, *_: Any) -> None:
+        self.contents = SimpleNamespace(expect=lambda _: None)
+        self.asked: list[float] = []
+
+    def gather(self, combination: Combination) -> Gathered:
+        cols = combination.case["cols"]
+        self.asked.append(cols)
+        if combination.case["rows"] == 9 and cols > 500:
+            raise LaunchError("too much shared memory")
+        return Gathered(combination, [], None, [], 1e-8 * cols * cols)
+
+    def digest(self, gathered: Gathered) -> dict[str, Any]:
+        return {"key": gathered.combination.key, "status": "ok"}
+
+
+def test_the_oracle_asks_an_original_as_far_as_it_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it is not asked is dropped, with why."""
+    original = _Slow()
+    monkeypatch.setattr(oracle, "Original", lambda *_: original)
+    (tmp_path / "none.json").write_text("null")
+    lengths = (320.0, 1088.0, 12352.0)
+    asked = [_at(cols, rows) for rows in (7.0, 9.0) for cols in lengths]
+    wanted = [{"case": dict(c.case), "family": c.family, "seed": 1} for c in asked]
+    request = {"folder": str(tmp_path), "promoted": str(tmp_path / "none.json")}
+    assert oracle.answer_all({**request, "combinations": wanted}, lambda _: None) == 0  # type: ignore[arg-type, return-value]
+    assert original.asked == [320, 1088, 320, 1088]
+    lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    no = {line["key"]: line["message"] for line in lines if line["status"] == "no"}
+    assert "would take 1.5 s" in no[_at(12352).key]
+    assert no[_at(1088, 9).key] == "too much shared memory"
+    assert no[_at(12352, 9).key] == capacities.SHORTER
+
+
+def test_a_crash_is_not_repeated_at_greater_lengths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process is started again for the others alone."""
+    asked = [_at(320), _at(1088), _at(12352), _at(320, 9)]
+    rounds: list[list[str]] = []
+
+    def once(
+        _: Oracle, answers: Answers, __: Any, ___: Any, left: list[Combination], ____: Any
+    ) -> None:
+        rounds.append([c.key for c in left])
+        if len(rounds) == 1:
+            answers.described[left[0].key] = {}
+            answers.dropped[left[1].key] = "an illegal address"
+        else:
+            answers.described.update({c.key: {} for c in left})
+
+    monkeypatch.setattr(Oracle, "_once", once)
+    answers = Answers(_rows(), tmp_path)
+    Oracle._ask(Oracle.__new__(Oracle), answers, {}, None, (asked, set()), 0.0)  # type: ignore[arg-type]
+    assert rounds[1:] == [[_at(320, 9).key]]
+    assert answers.dropped[_at(12352).key] == capacities.SHORTER
