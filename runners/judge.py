@@ -30,7 +30,7 @@ from runners.rows import other_scalars
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, LocalSession, Session, Shaken, Timed, WholeShaken
-from runners.spec import CaseSpec, JobSpec, Json
+from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
 
@@ -566,9 +566,14 @@ def _kept_bytes(artifact: Json) -> int:
 
 
 def _where(key: str) -> str:
-    """Name a combination from its key."""
+    """Name a combination from its key.
+
+    >>> _where("*=3 n=7|declared|5"), _where("|mixed|5")
+    ('other scalars n=7 (declared inputs)', 'the only case (mixed inputs)')
+    """
     case, family, _ = key.split("|")
-    return f"{case or 'the only case'} ({family} inputs)"
+    words = ["other scalars" if w.startswith(f"{MOVED}=") else w for w in case.split()]
+    return f"{' '.join(words) or 'the only case'} ({family} inputs)"
 
 
 def _oddities(case: CaseSpec, timed: Timed) -> list[str]:
