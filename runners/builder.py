@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,6 @@ class CompilingBuilder:
                 root=workload.root,
                 launch=repr(launch) if launch else "",
             )
-            if isinstance(made, Artifact):
-                made = self._compiler.disassemble(made)
         except Fault as fault:
             unwrap(fault)
         if isinstance(made, Failure):
@@ -70,7 +69,14 @@ class CompilingBuilder:
             verdict = Verdict(status, log=made.log, seconds={"compile": made.seconds})
             return Built(None, verdict, made.seconds)
         made = replace(made, resources=self._with_occupancy(made, kernel, workload))
-        return Built(made.as_json(), None, made.seconds)
+        return Built(made.as_json(), None, made.seconds, partial(self._listed, made))
+
+    def _listed(self, made: Artifact) -> Mapping[str, int]:
+        """Return how often each instruction occurs in machine code; none where nothing tells."""
+        try:
+            return self._compiler.disassemble(made).instructions
+        except Fault as fault:
+            unwrap(fault)
 
     def _with_occupancy(
         self, made: Artifact, kernel: Kernel, workload: Workload

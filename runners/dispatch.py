@@ -43,11 +43,17 @@ LEAD_SECONDS = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What became of a source: an artefact for the worker, or the verdict on why there is none."""
+    """What became of a source: an artefact for the worker, or the verdict on why there is none.
+
+    `listing` counts the instructions of its machine code. That takes about as long as compiling it
+    did, and nothing waits for it until there is a verdict: `told` is what it will say.
+    """
 
     artifact: Mapping[str, Any] | None
     verdict: Verdict | None
     seconds: float = 0.0
+    listing: Callable[[], Mapping[str, int]] | None = None
+    told: Future[Mapping[str, int]] | None = None
 
     @property
     def machine_code(self) -> str:
@@ -191,6 +197,7 @@ class LocalDispatcher:
         self._free = _Free(self._seats)
         count = compilers or COMPILERS * max(1, len(self._seats))
         self._compilers = ThreadPoolExecutor(count, thread_name_prefix="compile")
+        self._listers = ThreadPoolExecutor(count, thread_name_prefix="list")
         self._line = Line(_key)
         for seat in self._seats:
             name = f"gpu {seat.index}"
@@ -207,7 +214,7 @@ class LocalDispatcher:
     def dispatch(self, jobs: Sequence[Job]) -> Sequence[Verdict]:
         """Return one verdict per job, in order; of several, the first as soon as it is in."""
         self._prepare(jobs)
-        built = [self._compilers.submit(self._both, job) for job in jobs]
+        built = [self._compilers.submit(self._wanted, job) for job in jobs]
         if jobs and all(job.effort is Effort.PROFILE for job in jobs):
             return self._profile(jobs, [b.result() for b in built])
         leads = [self._lead_seconds(jobs), *[0.0] * len(jobs)]
@@ -265,6 +272,7 @@ class LocalDispatcher:
             self._line.close()
             self._compilers.shutdown(wait=False, cancel_futures=True)
             self._eager.shutdown(wait=False, cancel_futures=True)
+            self._listers.shutdown(wait=False, cancel_futures=True)
         for seat in self._seats:
             seat.close()
         if self._own_sandbox:
@@ -299,6 +307,13 @@ class LocalDispatcher:
         self._begun.add(ready)
         return 0.0 if known else LEAD_SECONDS
 
+    def _wanted(self, job: Job) -> tuple[Built, Built]:
+        """Compile what will be judged, and begin to list it."""
+        candidate, baseline = self._both(job)
+        if candidate.listing is not None and job.effort is not Effort.PROFILE:
+            candidate = replace(candidate, told=self._listers.submit(candidate.listing))
+        return candidate, baseline
+
     def _both(self, job: Job) -> tuple[Built, Built]:
         candidate = self._builder.build(job.kernel, job.workload)
         if self._interposer is not None:
@@ -314,7 +329,7 @@ class LocalDispatcher:
                 self._line.done(ticket)
                 continue
             try:
-                ticket.verdict.set_result(self._outcome(ticket))
+                _settle(ticket, self._outcome(ticket))
             except BaseException as error:  # noqa: BLE001 - raised where the verdict is looked at
                 ticket.verdict.set_exception(error)
             finally:
@@ -455,6 +470,22 @@ class LocalDispatcher:
 
 
 _WORKER = "runners.worker"
+
+
+def _settle(ticket: Compiled, verdict: Verdict) -> None:
+    """Tell a verdict when its instructions are counted; the GPU goes on meanwhile."""
+    told = ticket.built.result()[0].told
+    if told is None or verdict.status is Status.NOT_RECORDED:
+        ticket.verdict.set_result(verdict)
+        return
+
+    def tell(counted: Future[Mapping[str, int]]) -> None:
+        try:
+            ticket.verdict.set_result(replace(verdict, instructions=dict(counted.result())))
+        except BaseException as error:  # noqa: BLE001 - raised where the verdict is looked at
+            ticket.verdict.set_exception(error)
+
+    told.add_done_callback(tell)
 
 
 def _key(job: Job, built: Built) -> tuple[str, ...]:

@@ -412,3 +412,48 @@ def test_gpus_are_read_from_the_drivers_table(monkeypatch: pytest.MonkeyPatch) -
         ("NVIDIA A100", 80),
     ]
     assert seat.START_SECONDS > 0
+
+
+class Listed(Words):
+    """Counts the instructions of `a` only when `b` has been asked for, and those of `c` never."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = threading.Event()
+
+    def build(self, kernel: Kernel, workload: Workload) -> Built:
+        built = super().build(kernel, workload)
+
+        def listing() -> dict[str, int]:
+            if kernel.source == "a" and not self.asked.wait(20):
+                raise TimeoutError("the GPU waited")
+            if kernel.source == "c":
+                raise RunnerError("the disk is full")
+            return {f"k/{kernel.source}": 1}
+
+        return replace(built, listing=listing) if built.artifact else built
+
+
+def test_a_gpu_does_not_wait_until_instructions_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The verdict has them all the same; what goes wrong there is said where it is looked at."""
+    words, ask = Listed(), seat.Seat.ask
+
+    def noted(self: seat.Seat, line: bytes, seconds: float) -> bytes:
+        if json.loads(line)["job"]["kernel"]["source"] == "b":
+            words.asked.set()
+        return ask(self, line, seconds)
+
+    monkeypatch.setattr(seat.Seat, "ask", noted)
+    here = [Path(__file__).parent]
+    with LocalDispatcher(
+        words, scratch=tmp_path, command=COMMAND, locked=False, readable=here
+    ) as found:
+        verdicts = found.dispatch([job("a"), job("b"), job("syntax"), job("c"), job("b#twin")])
+        assert dict(verdicts[0].instructions) == {"k/a": 1}
+        assert dict(verdicts[1].instructions) == {"k/b": 1}
+        assert verdicts[2].status is Status.DOES_NOT_COMPILE
+        with pytest.raises(RunnerError, match="disk is full"):
+            verdicts[3].status  # noqa: B018 - looking raises
+        assert verdicts[4].status is Status.CORRECT
