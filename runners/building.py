@@ -28,16 +28,16 @@ class Building:
         """End what runs the compiler."""
         self._sandbox.close()
 
-    def compiled(self, text: str, job: Json) -> Json:
+    def compiled(self, text: str, job: Json, *, listed: bool = False) -> Json:
         """Return the artifact of a source under a job's build settings.
 
-        Without `path` in it, it did not compile, and `log` says why. Raises `Fault` when this
-        machine cannot compile at all.
+        Without `path` in it, it did not compile, and `log` says why. `listed` has its instructions
+        counted, which takes as long again. Raises `Fault` when this machine cannot compile at all.
         """
         made = self._compile(text, job, _KINDS[str(job["workload"]["kind"])])
         if isinstance(made, Failure):
             return {"log": made.log}
-        return self._compiler.disassemble(made).as_json()
+        return (self._compiler.disassemble(made) if listed else made).as_json()
 
     def device_code(self, text: str, job: Json) -> str | None:
         """Return a source's PTX; None where it does not compile."""

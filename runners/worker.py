@@ -110,7 +110,7 @@ class Worker:
         request = {**request}
         for which, source in (("baseline", job.baseline), ("candidate", job.kernel)):
             if request.get(which) is None:
-                built = self._compiled(request["job"], source.source)
+                built = self._compiled(request["job"], source.source, listed=True)
                 if "path" not in built and which == "candidate":
                     return {**head, "verdict": _does_not_compile(built), "stats": {}}, False
                 if "path" not in built:
@@ -162,9 +162,9 @@ class Worker:
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}
 
-    def _compiled(self, job: Json, text: str) -> Json:
+    def _compiled(self, job: Json, text: str, *, listed: bool = False) -> Json:
         """Compile a source the dispatcher did not; the log alone comes back when it does not."""
-        built: Json = self._builder().compiled(text, job)
+        built: Json = self._builder().compiled(text, job, listed=listed)
         return built
 
     def _builder(self) -> Any:

@@ -84,8 +84,12 @@ def test_registers_that_tell_launches_apart_are_refused(register: str) -> None:
 def test_more_variables_than_can_be_watched_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mine: int, theirs: int, status: str
 ) -> None:
-    sizes = iter([mine << 20, theirs << 20])
-    monkeypatch.setattr(judge_module, "_kept_bytes", lambda _: next(sizes))
+    candidate = artifact(AGED)["path"]
+    monkeypatch.setattr(
+        judge_module,
+        "_kept_bytes",
+        lambda made: (mine if made["path"] == candidate else theirs) << 20,
+    )
     monkeypatch.setattr(cubin, "variables", lambda _: ())
     judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
     judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
