@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runners import beyond, counted, cubin, enlarged, exhibit, static_gate, timing, verify, weighing
+from runners import counted, cubin, exhibit, overflow, static_gate, timing, verify, weighing
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -29,7 +29,7 @@ from runners.retained import MOST_BYTES
 from runners.rows import other_scalars
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
-from runners.session import Benches, LocalSession, Session, Shaken, Timed, WholeShaken
+from runners.session import Benches, Session, Shaken, Timed, WholeShaken
 from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
@@ -135,7 +135,10 @@ class Judge:
                     self._shaken_whole(wholes.result(), request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
                 start = time.monotonic()
-                lost = self._beyond(session, request, job, answers, verdict["measurement"], report)
+                read = partial(self._read, request=request, key=job.key)
+                lost = overflow.check(
+                    session, job, read, self._gpu, answers, verdict["measurement"], report
+                )
                 spent["beyond"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
@@ -268,70 +271,6 @@ class Judge:
                 self._ptx.pop(next(iter(self._ptx)))
             self._ptx[key, text] = self._device_code(text, request["job"]) or ""
         return self._ptx[key, text]
-
-    def _beyond(
-        self,
-        session: Session,
-        request: Json,
-        job: JobSpec,
-        answers: Answers,
-        measured: Json,
-        report: Report,
-    ) -> bool:
-        """Run a kernel that may index with fewer bits where these do not do; raise `Wrong`.
-
-        Return whether the original took the device down with it.
-        """
-        sources = (job.kernel.source, job.baseline.source)
-        if not isinstance(session, LocalSession) or job.work.kind != "kernel":
-            return False
-        if not enlarged.narrowed(*(self._read(text, request, job.key) for text in sources)):
-            return False
-        try:
-            found = self._above(session, job, answers, measured, report)
-        except DeviceError:
-            report.add(beyond.LAYER, "runs", passed=False, error=None, bound=None)
-            raise
-        if found.unknown:
-            measured["notes"].append(f"{beyond.LAYER} not checked: {found.unknown}")
-        if found.wrong:
-            raise Wrong("wrong result", found.wrong)
-        return found.lost
-
-    def _above(
-        self,
-        session: LocalSession,
-        job: JobSpec,
-        answers: Answers,
-        measured: Json,
-        report: Report,
-    ) -> beyond.Found:
-        """Compare both on a case that has such indices, where there is one."""
-        work, limit = job.work, enlarged.LIMIT
-        launches = [one.launch or work.launch for one in (job.kernel, job.baseline)]
-        known = [one for one in launches if one is not None]
-        if enlarged.case(work, known, limit) is None:
-            what = "the launch's arguments lead to none"
-            report.add(beyond.LAYER, what, passed=True, error=None, bound=None)
-            return beyond.Found()
-        if not enlarged.tiled(work):
-            return beyond.Found(unknown="contents cannot be repeated")
-        changed = enlarged.case(work, known, limit, beyond.SHARE * self._gpu.free_bytes())
-        if changed is None:
-            return beyond.Found(unknown="the memory does not suffice")
-        timed = [case.values for case in work.cases if case.timed]
-        took = max(
-            statistics.median(one["baseline_us"]) / 1e6 * enlarged.growth(work, changed, case)
-            for case, one in zip(timed, measured["cases"], strict=True)
-        )
-        if 3 * took > beyond.SECONDS:
-            return beyond.Found(unknown=f"it would take {3 * took:.0f} s")
-        base = Combination(enlarged.largest(work).values, DECLARED, job.seed)
-        found = session.beyond(changed, answers.of(base) or {}, limit)
-        if not found.unknown:
-            name, fine = CaseSpec(changed).name, not found.wrong
-            report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
-        return found
 
     def _abilities(self, text: str, request: Json, which: str, key: str) -> frozenset[str]:
         found = static_gate.device(self._read(text, request, key))

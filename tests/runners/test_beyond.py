@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import beyond, enlarged, spec
+from runners import beyond, enlarged, overflow, spec
 from runners.bench import Bench
 from runners.compare import Answer
 from runners.contents import Combination
@@ -322,7 +322,7 @@ class Full(HostGpu):
     ],
 )
 def test_what_cannot_be_run_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpu: Any, init: str, us: float, says: str
+    monkeypatch: pytest.MonkeyPatch, gpu: Any, init: str, us: float, says: str
 ) -> None:
     """Nothing is held against a candidate then."""
     monkeypatch.setattr(enlarged, "LIMIT", 2**21)
@@ -330,18 +330,17 @@ def test_what_cannot_be_run_is_said(
     terms["arguments"][0]["init"] = init
     job, report = _spec(**terms), Report()
     measured = {"cases": [{"baseline_us": [us]}], "notes": []}
-    judge = Judge(gpu(), 0, tmp_path, lambda _text, _job: None)
     pair: Any = None
-    assert judge._above(pair, job, pair, measured, report).unknown == says
+    assert overflow.compared(pair, job, gpu(), pair, measured, report).unknown == says
     assert not report.checks
 
 
 @host
-def test_arguments_that_lead_nowhere_are_a_proof(tmp_path: Path) -> None:
+def test_arguments_that_lead_nowhere_are_a_proof() -> None:
     """It is a check that passed."""
     terms = _job()["workload"] | {"launch": {"grid": ["1", "rows", "width"], "block": ["64"]}}
     report = Report()
-    judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    session: Any = None
-    assert judge._above(session, _spec(**terms), session, {}, report) == beyond.Found()
+    none: Any = None
+    found = overflow.compared(none, _spec(**terms), HostGpu(), none, {}, report)
+    assert found == beyond.Found()
     assert [check["passed"] for check in report.as_json()] == [True]
