@@ -31,6 +31,7 @@ from runners.cuda_types import Storage
 from runners.energy import Mark
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.images import own_folder
 from runners.nvml import Unmeasured
 from runners.retained import Retained
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
@@ -90,12 +91,13 @@ class EntryProcess:
         self._folder = Path(tempfile.mkdtemp(prefix="entry-", dir=self._scratch))
         self._buffer, self._pairs, self._shown = b"", 0, needed
         # The worker's own compiled kernels lie in its /tmp; without them the child compiles them.
-        own = Path(tempfile.gettempdir()) / f"optiml-{os.getuid()}"
+        own = None
         try:
-            counter = [str(allocations.library(own))]
+            own = own_folder()  # not one that others may write to: what lies there is loaded
+            counter = [str(allocations.library(own or self._folder))]
         except (Fault, OSError):
             counter = []  # its allocations are then not known
-        shown = [*interpreter_paths(), *needed, *([own] if own.is_dir() else [])]
+        shown = [*interpreter_paths(), *needed, *([own] if own is not None else [])]
         self._child = self._sandbox.spawn(
             module_command("runners.entry_server", str(self._folder), str(self._gpu), *counter),
             readable=shown,

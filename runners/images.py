@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -85,8 +86,9 @@ def own_folder() -> Path | None:
     """Return a folder of this user's that nobody else can write to, if there is one."""
     folder = Path(tempfile.gettempdir()) / f"optiml-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    seen = folder.stat()
-    return folder if seen.st_uid == os.getuid() and seen.st_mode & 0o077 == 0 else None
+    seen = folder.lstat()
+    own = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid()
+    return folder if own and seen.st_mode & 0o022 == 0 else None
 
 
 def _built(source: Path, sm: int, nvcc: str, folder: Path | None) -> bytes:

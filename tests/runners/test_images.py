@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import images
+from runners import allocations, entry_process, images
 from runners.fault import Fault
 
 NVCC = """#!/bin/sh
@@ -80,3 +80,56 @@ def test_a_compiler_that_refuses_is_a_fault_with_its_words(
     monkeypatch.setattr(tempfile, "tempdir", str(own))
     with pytest.raises(Fault, match="unsupported"):
         images.helper_image(90)
+
+
+@pytest.mark.parametrize(
+    ("mode", "ours"), [(0o700, True), (0o755, True), (0o775, False), (0o707, False)]
+)
+def test_a_folder_that_others_may_write_to_is_nobodys_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, *, ours: bool
+) -> None:
+    """What lies there is loaded into processes of ours; reading it is no harm."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = images.own_folder()
+    assert folder is not None
+    folder.chmod(mode)
+    assert (images.own_folder() == folder) is ours
+
+
+def test_a_link_in_its_place_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = images.own_folder()
+    assert folder is not None
+    folder.rmdir()
+    (tmp_path / "mine").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "mine")
+    assert images.own_folder() is None
+
+
+def test_an_entry_function_is_not_given_what_others_may_have_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library that counts its memory is built in the worker's own scratch then."""
+    built: list[Path] = []
+    shown: list[object] = []
+
+    class Spawning:
+        trust = "own"
+
+        def spawn(self, command: object, *, readable: list[Path], **_: object) -> None:
+            shown.extend(readable)
+
+    monkeypatch.setattr(allocations, "library", built.append)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder = images.own_folder()
+    assert folder is not None
+    for mode in (0o777, 0o700):
+        folder.chmod(mode)
+        child = entry_process.EntryProcess(tmp_path, 0, Spawning())  # type: ignore[arg-type]
+        child._start(frozenset())
+    assert built[0] != folder
+    assert built[0].parent == tmp_path
+    assert built[1] == folder
+    assert shown.count(folder) == 1
