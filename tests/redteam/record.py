@@ -21,7 +21,9 @@ Json = dict[str, Any]
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 # Layers that compare outputs; the others look at memory, time, text or what a tool says.
-NUMERIC = frozenset({"cases", "sizes", "families", "many launches", "delayed warps"})
+NUMERIC = frozenset(
+    {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
+)
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")
 _KEPT = ("label", "expect", "digest", "right", "accepted", "status", "stage", "layer", "speedup")
