@@ -61,7 +61,9 @@ def take_over(folder: Path) -> None:
         return
     with contextlib.suppress(OSError):  # it is built again then
         for image in (*folder.glob("*.cubin"), *folder.glob("optiml-scanning-*.so")):
-            shutil.copyfile(image, own / image.name)
+            # Named by what is in it; and where /tmp is shared, others have it mapped.
+            if not (own / image.name).exists():
+                _kept(own / image.name, image.read_bytes())
 
 
 def scanning(folder: Path) -> Path:
@@ -121,7 +123,12 @@ def _built(source: Path, sm: int, nvcc: str, folder: Path | None) -> bytes:
             )
         image = target.read_bytes()
     if kept is not None:
-        fresh = kept.with_name(f".{kept.name}-{os.urandom(4).hex()}")
-        fresh.write_bytes(image)
-        fresh.replace(kept)
+        _kept(kept, image)
     return image
+
+
+def _kept(target: Path, data: bytes) -> None:
+    """Put a file in its place as a whole."""
+    fresh = target.with_name(f".{target.name}-{os.urandom(4).hex()}")
+    fresh.write_bytes(data)
+    fresh.replace(target)

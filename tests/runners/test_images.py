@@ -54,7 +54,13 @@ def test_a_worker_compiles_nothing_that_it_was_given(
     assert images.helper_image(90) == b"image\n"
     mine = images.own_folder()
     assert mine is not None
-    assert images.scanning(mine).parent == mine
+    library = images.scanning(mine)
+    assert library.parent == mine
+    # Another worker that takes it over leaves alone what this one has mapped.
+    before = library.stat()
+    images.take_over(folder)
+    after = library.stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
 
 
 @pytest.mark.parametrize("refused", ["no nvcc", "others may write"])
