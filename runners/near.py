@@ -110,7 +110,6 @@ class _Scanner:
         return found
 
 
-@lru_cache(maxsize=1)
 def ready() -> bool:
     """Load the library, or build it, before strangers' code runs; tell whether it is there."""
     return bool(_scanners())

@@ -139,13 +139,11 @@ def test_arrays_that_do_not_belong_together_are_not_gone_over() -> None:
 
 def test_without_a_compiler_all_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing fails then, and nothing else is found."""
-    for cached in (near.ready, near._scanners):
-        cached.cache_clear()
+    near._scanners.cache_clear()
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(near, "own_folder", lambda: None)
     assert not near.ready()
-    for cached in (near.ready, near._scanners):
-        cached.cache_clear()
+    near._scanners.cache_clear()
     monkeypatch.undo()
     assert near.ready()
 
