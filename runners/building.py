@@ -74,6 +74,7 @@ class Building:
             symbol=str(work.get("symbol") or ""),
             options=_options(work),
             root=str(work.get("root") or "."),
+            variant=f"{seed:x}",
         )
         return None if made is None else made.as_json()
 

@@ -100,24 +100,26 @@ class Compiler:
         symbol: str = "",
         options: Options | None = None,
         root: str = ".",
+        variant: str = "",
     ) -> Artifact | None:
         """Compile a whole file with its PTX changed on the way (`runners.altering`).
 
         None where it cannot be done: `change` finds nothing to change, or what it made does not
-        compile.
+        compile. `variant` names the change: two of one source may be compiled at once, and both
+        are there afterwards.
         """
         order = self._order(source, path, kind, sm, symbol, options, root)
-        found = self._altered(order, change)
+        found = self._altered(order, change, variant)
         if isinstance(found, Failure):
             again = self._as_older(order, found)
-            found = self._altered(again, change) if again is not None else None
+            found = self._altered(again, change, variant) if again is not None else None
         return None if isinstance(found, Failure) else found
 
     def _altered(
-        self, order: Order, change: Callable[[str], str | None]
+        self, order: Order, change: Callable[[str], str | None], variant: str
     ) -> Artifact | Failure | None:
         source, kind = order.source, order.kind
-        folder = self._scratch / "altered" / order.key
+        folder = self._scratch / "altered" / (f"{order.key}-{variant}" if variant else order.key)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         file, made = folder / order.name, folder / f"made{'.so' if kind == 'shared' else ''}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from runners.altering import first, steps
 from runners.artifact import Artifact, ArtifactKind
+from runners.building import Building
 from runners.compiler import Compiler
 from runners.sandbox import Sandbox
 from runners.shaking import SEED, shaken
@@ -59,6 +61,22 @@ def test_a_program_gets_delays(compiler: Compiler) -> None:
     assert made is not None
     assert SEED.encode() in Path(made.path).read_bytes()
     assert made.kind == "program"
+
+
+@needs_nvcc
+def test_one_source_is_built_under_two_seeds_at_once(tmp_path: Path) -> None:
+    """Both are there afterwards: one in the place of the other would be run twice, or neither."""
+    text = (HERE / "rowscale" / "block_sums.cu").read_text()
+    work = {"kind": "entry", "symbol": "rowscale", "root": str(tmp_path)}
+    job = {"workload": work, "kernel": {"path": "a.cu"}}
+    building = Building(90, tmp_path)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            made = list(pool.map(lambda seed: building.shaken_whole(text, job, seed), (7, 39)))
+    finally:
+        building.close()
+    paths = [Path(one["path"]) for one in made if one is not None]
+    assert len({one.read_bytes() for one in paths}) == 2
 
 
 @needs_nvcc
