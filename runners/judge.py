@@ -15,7 +15,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from runners import counted, cubin, exhibit, overflow, static_gate, timing, verify, weighing
+from runners import (
+    counted,
+    cubin,
+    exhibit,
+    overflow,
+    static_gate,
+    thresholds,
+    timing,
+    verify,
+    weighing,
+)
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination, pool
@@ -96,7 +106,7 @@ class Judge:
         begun = time.monotonic()
         report, spent, stats = Report(), {}, {}
         verdict = _frame(request)
-        declared, extra = self._oracle.wanted(job)
+        declared, extra = self._asked(request, job)
         answers = self._answers(request, job, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
         begin()
@@ -170,6 +180,17 @@ class Judge:
         if hosted and follows and key not in self._hasty:
             self._hasty[key] = self._waited_for(request, job, answers, wanted)
         return answers
+
+    def _asked(
+        self, request: Json, job: JobSpec
+    ) -> tuple[Sequence[Combination], Sequence[Combination]]:
+        """Return what must be right, and what else is asked; of a finalist by its own numbers."""
+        declared, extra = self._oracle.wanted(job)
+        if job.checks != "confirm":
+            return declared, extra
+        sources = job.kernel.source, job.baseline.source
+        mine, theirs = (self._read(text, request, job.key) for text in sources)
+        return declared, [*extra, *thresholds.compared(job, [*declared, *extra], (mine, theirs))]
 
     def _waited_for(
         self, request: Json, job: JobSpec, answers: Answers, wanted: Sequence[Combination]

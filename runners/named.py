@@ -109,13 +109,36 @@ def undeclared(
     return {at: values for at, values in found.items() if values}
 
 
+def numbers(source: str) -> frozenset[int]:
+    """Return the whole numbers of a text: literals, constants, and products and shifts of two.
+
+    >>> sorted(numbers("const int m = 8; float s[4 * m]; if (n > 1 << 12) f(1.5f, 3);"))
+    [1, 3, 4, 8, 12, 32, 4096]
+    """
+    if len(source) > LONGEST:
+        return frozenset()
+    text = _text(source)
+    found = set(text.constants.values())
+    for at, word in enumerate(text.tokens[: text.count]):
+        one = text.number(word)
+        if one is None or word.startswith("'"):
+            continue
+        found.add(one)
+        other = text.number(text.tokens[at + 2])
+        if other is not None and text.tokens[at + 1] == "*":
+            found.add(one * other)
+        elif other is not None and text.tokens[at + 1] == "<<" and 0 <= other < 32:
+            found.add(one << other)
+    return frozenset(found)
+
+
 @lru_cache(maxsize=64)
 def _values(source: str, symbol: str, position: int, declared: frozenset[int]) -> tuple[int, ...]:
     plain = symbol.partition("<")[0].rpartition("::")[2].strip()
     return tuple(_text(source).seen(plain, position).untried(declared))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _text(source: str) -> _Text:
     return _Text(source)
 
@@ -249,7 +272,7 @@ class _Text:
                 break
             close = self._close(at)
             if close == at + 2 and self.tokens[close + 1 : close + 2] in ([")"], [";"], [":"]):
-                value = self._constant(self.tokens[at + 1])
+                value = self.number(self.tokens[at + 1])
                 return None if value is None else (value, close + 1)
             if close - at > 6 or close >= self.count:
                 return None
@@ -260,12 +283,13 @@ class _Text:
             if self.tokens[at + 1] != "::":
                 break
             at += 2
-        value = self._constant(self.tokens[at])
+        value = self.number(self.tokens[at])
         if value is None or self.tokens[at + 1] in _GOES_ON:
             return None
         return (-value if negative else value), at + 1
 
-    def _constant(self, word: str) -> int | None:
+    def number(self, word: str) -> int | None:
+        """Return the whole number that a token stands for."""
         value = _integer(word)
         return self.constants.get(word) if value is None else value
 
@@ -339,7 +363,7 @@ class _Text:
         if self.tokens[at + 1] in {"==", "!="}:
             return self._operand(at + 2)
         if self.tokens[at - 1] in {"==", "!="} and self.tokens[at - 3] not in _GOES_ON - {"("}:
-            value = self._constant(self.tokens[at - 2])
+            value = self.number(self.tokens[at - 2])
             if value is not None and self.tokens[at + 1] not in _GOES_ON:
                 return value, at + 1
         return None

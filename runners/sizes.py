@@ -256,8 +256,7 @@ def _between(least: int, most: int, count: int) -> Iterator[float]:
 
     Each is the next that is odd and awkward.
     """
-    if least == most:
-        least = 2 * SMALL
+    least = 2 * SMALL if least == most else max(1, least)
     if most < 4 * least:
         return
     for number in range(1, count + 1):
@@ -284,6 +283,11 @@ def sizing(work: Work) -> list[str]:
     """Return the variables by which buffers grow, of the largest case that has any."""
     top = max(work.cases, key=lambda case: elements(work, case.values))
     return [name for name in _movable(work, top) if not _sizes_nothing(work, top, name)]
+
+
+def changing(work: Work) -> list[str]:
+    """Return the variables that may have other values, buffers grow by them or not."""
+    return _movable(work, max(work.cases, key=lambda case: elements(work, case.values)))
 
 
 def few_others(work: Work, name: str) -> Iterator[dict[str, float]]:

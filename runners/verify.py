@@ -10,13 +10,13 @@ from functools import partial
 
 import numpy as np
 
-from runners import ties
+from runners import thresholds, ties
 from runners.answers import Answers
 from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import Storage, to_float, values
-from runners.families import DECLARED
+from runners.families import DECLARED, ENDS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.partners import compare_entries
@@ -33,7 +33,7 @@ SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 0.05, 20.0
 MANY_UNSEEN = (600, 120)
 # What knows of time is run again after pauses of so many seconds.
 PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
-WATCHED_ELEMENTS = 1 << 16
+WATCHED_ELEMENTS, WATCHED_ENDS, WATCHED_BESIDE = 1 << 16, 4, 6
 # The device may go on for so long behind the stream of a run: opening it takes some.
 MOST_LATE_US = 5 * LATE_US
 # Outputs in which rounding may have decided: so many are looked into at once, so many may wait.
@@ -226,7 +226,9 @@ def small(
 
     The last of them is the one with most sizes that are multiples of 32. Behind them come sizes
     that nobody compares: all of them whole words, and each alone. An access past the end that is
-    made where nothing is left over is made there only.
+    made where nothing is left over is made there only. Then contents at the ends of their ranges,
+    where what is read by an index is nearest to the end of its buffer, and sizes beside a
+    candidate's own numbers, where its buffers are full.
     """
 
     def weight(combination: Combination) -> int:
@@ -252,7 +254,10 @@ def small(
         if made.key not in known:
             known.add(made.key)
             chosen.append(made)
-    return chosen
+    light = [c for c in wanted if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
+    chosen += [c for c in light if c.family == ENDS][:WATCHED_ENDS]
+    beside = [c for c in thresholds.compared(job, ()) if weight(c) <= WATCHED_ELEMENTS]
+    return chosen + [c for c in beside[:WATCHED_BESIDE] if answers.of(c) is not None]
 
 
 def remembered(

@@ -587,3 +587,11 @@ def test_what_is_kept_for_one_element_is_refused(
     assert verdict["status"] == "wrong result"
     right = _verdict(judge, RIGHT["four at a time"], workload=small)
     assert right["status"] == "correct", right["log"]
+
+
+def test_a_gate_of_the_candidates_own_is_tried_in_a_confirmation(judge: Judge) -> None:
+    """At 2222 elements, which nobody declared and no list of usual sizes has."""
+    gated = SCALE.replace("x[i] + 1.f", "x[i] + (n == 2222 ? 2.f : 1.f)")
+    verdict = _verdict(judge, gated, effort="confirm")
+    assert verdict["status"] == "wrong result"
+    assert "n=2222" in verdict["log"]

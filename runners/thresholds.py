@@ -1,0 +1,208 @@
+"""Sizes at which a candidate may change its way, or run out of room, read off its own text.
+
+A buffer of 1024, a gate at 3000, parts of a thousand blocks: numbers that the original's text has
+not, and no list of usual sizes. What is right on both sides of each is right; which side is meant
+for what, this does not ask.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from runners import sizes
+from runners.contents import Combination
+from runners.expressions import ExpressionError
+from runners.families import PLAIN, captured_work
+from runners.gpu import LaunchError
+from runners.launchable import geometry
+from runners.named import numbers
+from runners.sizes import TIMES_LONGER
+from runners.spec import JobSpec, Launch, Source, Work
+
+# Cases by numbers, by what comes of two, and by a launch; elements of one.
+MOST_BESIDE, MOST_ENDS, MOST_GRIDS = 8, 1, 1
+MOST_ELEMENTS = 1 << 23
+# A size within this of one that is tried anyway needs none of its own.
+NEAR = 1.1
+LEAST, MOST, MOST_NUMBERS = 2, 1 << 24, 24
+# From here on a float no longer holds every whole number: an index that was one skips some.
+EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
+_COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.[us](?:32|64)\b")
+
+Case = Mapping[str, float]
+
+
+def compared(
+    job: JobSpec, wanted: Sequence[Combination], codes: tuple[str, str] = ("", "")
+) -> list[Combination]:
+    """Return combinations beside a candidate's own numbers that `wanted` has nothing near.
+
+    `codes` is the candidate's PTX and its original's: where the first alone makes floats of whole
+    numbers, one case has more elements than those can count. Cases come before others that are
+    further from what is declared.
+    """
+    if captured_work(job.work) or job.kernel == job.baseline:
+        return []
+    known = [dict(one.case) for one in wanted]
+    found: list[dict[str, float]] = []
+    for cases, most, near in (
+        (_beside(job), MOST_BESIDE, 1.0),
+        (_ends(job), MOST_ENDS, NEAR),
+        (_grids(job), MOST_GRIDS, NEAR),
+        (_beyond_floats(job.work, codes), 1, NEAR),
+    ):
+        limit = len(found) + most
+        for case in cases:
+            if len(found) == limit:
+                break
+            if case not in found and not any(_near(case, other, near) for other in known):
+                found.append(case)
+    return [Combination(case, PLAIN, job.seed) for case in found]
+
+
+def own(job: JobSpec) -> list[int]:
+    """Return the numbers of a candidate that its original has not, in ascending order.
+
+    Those of its launch among them.
+    """
+    return _some(_numbers(job.kernel, job.work) - _numbers(job.baseline, job.work))
+
+
+def _some(found: Iterable[int]) -> list[int]:
+    return sorted(one for one in found if LEAST <= one <= MOST)[:MOST_NUMBERS]
+
+
+def _numbers(source: Source, work: Work) -> frozenset[int]:
+    launch = source.launch or work.launch
+    words = () if launch is None else (*launch.grid, *launch.block, launch.shared)
+    return numbers("\n".join((source.source, *words)))
+
+
+def _turns(job: JobSpec) -> Iterator[tuple[int, str]]:
+    """Yield each number with each variable that may be as large, nearest to what is declared."""
+    names = [(name, sizes.largest(job.work, name)) for name in sizes.changing(job.work)]
+    pairs = [
+        (abs(math.log(number / most)), number, name)
+        for number in own(job)
+        for name, most in names
+        if number <= TIMES_LONGER * most
+    ]
+    return ((number, name) for _, number, name in sorted(pairs))
+
+
+def _beside(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases with one variable as large as a number, and one beyond.
+
+    What has room for so many elements and needs one more is off by that one there only.
+    """
+    for number, name in _turns(job):
+        yield from _one(job.work, name, number)
+        yield from _one(job.work, name, number + 1)
+
+
+def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases far beyond the declared where two numbers end: so many parts of so many each.
+
+    What ends at fewer has ended there, too, so the largest come first.
+    """
+    every = _some(_numbers(job.kernel, job.work))
+    ends = sorted({one * other for one in own(job) for other in every}, reverse=True)
+    for name in sizes.sizing(job.work):
+        most = sizes.largest(job.work, name)
+        for end in ends:
+            if most < end <= TIMES_LONGER * most:
+                yield from _one(job.work, name, end + 1)
+
+
+def _grids(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases beyond the declared where a launch has more blocks than a number, largest first.
+
+    Of those of the original, too: a block of 1024 threads, and room for 1024 parts.
+    """
+    launch = job.kernel.launch
+    if launch is None:
+        return
+    for name in sizes.sizing(job.work):
+        for number in reversed(_some(_numbers(job.kernel, job.work))):
+            size = _grid_beyond(job.work, launch, name, number)
+            if size is not None:
+                yield from _one(job.work, name, size)
+
+
+def _one(work: Work, name: str, size: int) -> Iterator[dict[str, float]]:
+    """Yield the case with that size that has the most elements, of those that are not too large."""
+    tried = [{**others, name: float(size)} for others in sizes.few_others(work, name)]
+    fit = [one for one in tried if 0 < sizes.elements(work, one) <= MOST_ELEMENTS]
+    if fit:
+        yield max(fit, key=lambda one: sizes.elements(work, one))
+
+
+def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | None:
+    """Return the least size beyond the declared with more than so many blocks one way; or None."""
+    others = next(iter(sizes.few_others(work, name)))
+    most = int(sizes.largest(work, name))
+
+    def exceeds(size: int) -> bool:
+        try:
+            grid = geometry(launch, {**others, name: float(size)})[0]
+        except (ExpressionError, LaunchError, ValueError):
+            return False
+        return bool(max(grid) > blocks)
+
+    low, high = most, TIMES_LONGER * most
+    if exceeds(low) or not exceeds(high):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if exceeds(middle) else (middle, high)
+    return high
+
+
+def _beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:
+    """Yield a case whose largest buffer has more elements than a float counts one by one."""
+    mine, theirs = (_COUNTS_IN_FLOATS.search(code) is not None for code in codes)
+    if not mine or theirs:
+        return
+    top = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    for name in sizes.sizing(work):
+        most = int(top.get(name, 0))
+        size = next(
+            (
+                value
+                for value in _growing(most)
+                if _largest_buffer(work, {**top, name: float(value)}) > EXACT_FLOATS
+            ),
+            None,
+        )
+        case = {**top, name: float(size or 0)}
+        if size is not None and sizes.elements(work, case) <= EXACT_ELEMENTS:
+            yield case
+            return
+
+
+def _growing(value: int) -> Iterator[int]:
+    """Yield sizes from one to so many times as large, each a hundredth more, odd ones."""
+    size = value
+    while size <= TIMES_LONGER * value:
+        size = (size + size // 100 + 1) | 1
+        yield size
+
+
+def _largest_buffer(work: Work, case: Case) -> int:
+    try:
+        found = [int(a.elements(case)) for a in work.arguments if a.type.pointer]
+    except ValueError:
+        return 0
+    return max(found, default=0)
+
+
+def _near(case: Case, other: Case, times: float) -> bool:
+    """Tell whether another case is the same, or has one variable a bit longer."""
+    if case.keys() != other.keys():
+        return False
+    apart = [name for name in case if case[name] != other[name]]
+    return not apart or (
+        len(apart) == 1 and case[apart[0]] < other[apart[0]] < times * case[apart[0]]
+    )

@@ -1,0 +1,100 @@
+"""Sizes beside the numbers of a candidate's own text."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runners import oracle, spec, thresholds, verify
+from runners.answers import Answers
+from runners.contents import Combination
+from runners.families import ENDS, PLAIN
+from runners.named import numbers
+from runners.spec import JobSpec
+from tests.redteam.table import load
+from tests.runners.test_judge import SCALE, _job
+
+CANDIDATES = {one.label: one for one in load()}
+
+
+def _asked(label: str, codes: tuple[str, str] = ("", "")) -> list[dict[str, float]]:
+    job = spec.parse(CANDIDATES[label].job("confirm"))
+    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    return [dict(one.case) for one in thresholds.compared(job, [*declared, *extra], codes)]
+
+
+def test_room_for_so_many_is_tried_full_and_with_one_more() -> None:
+    """1000 cells are declared, and 1024 are one too many for what keeps one more behind them."""
+    asked = [case["cells"] for case in _asked("deposit/copy_of_1024_cells") if case["n"] == 9]
+    assert asked[:2] == [1024, 1025]
+
+
+def test_a_launch_has_more_blocks_than_a_candidate_has_room_for() -> None:
+    """1024 parts, as the original has threads; of 4096 elements each, ten times the declared."""
+    assert {"n": 4096.0 * 1024 + 1} in _asked("variation/parts_of_a_thousand_blocks")
+
+
+def test_what_counts_in_floats_meets_more_than_they_can() -> None:
+    label, counts = "outer/row_and_column_by_floats", "cvt.rn.f32.u64 %f1, %rd1;"
+    long = [case for case in _asked(label, (counts, "")) if case["rows"] * case["cols"] > 1 << 24]
+    assert len(long) == 1
+    assert long[0]["rows"] % 2 == 1
+    # Where the original does so, too, it is as wrong; what makes floats of bytes counts nothing.
+    for codes in ((counts, counts), ("cvt.rn.f32.u8 %f1, %rs1;", ""), ("", "")):
+        assert not [c for c in _asked(label, codes) if c["rows"] * c["cols"] > 1 << 24]
+
+
+def _with(source: str, **changed: Any) -> JobSpec:
+    return spec.parse(_job(source, effort="confirm", **changed))
+
+
+def test_numbers_of_the_original_and_far_ones_are_no_thresholds() -> None:
+    """Nearest to the 3000 declared first; what is a thousand times as large is a limit."""
+    job = _with(SCALE)
+    assert thresholds.compared(job, ()) == []
+    gate = SCALE + "\n// 55 is said only\n__device__ int gate() { return 99 + (1 << 20); }\n"
+    job = _with(gate)
+    assert thresholds.own(job) == [20, 99, 1 << 20]
+    sizes = [one.case["n"] for one in thresholds.compared(job, ())]
+    assert sizes[:4] == [99, 100, 20, 21]
+    assert 1 << 20 not in sizes
+    # One that is asked about already is not asked again.
+    known = [Combination({"n": 99.0}, "declared", 1)]
+    assert [one.case["n"] for one in thresholds.compared(job, known)][:3] == [100, 20, 21]
+
+
+class _All:
+    def of(self, _combination: Combination) -> object:
+        return {}
+
+
+def test_the_sanitizer_looks_where_buffers_are_full_and_indices_at_their_ends() -> None:
+    gate = SCALE + "\n__device__ int gate() { return 99; }\n"
+    job = _with(gate)
+    wanted = [
+        Combination({"n": 7.0}, family, seed)
+        for family in ("declared", ENDS, "mixed")
+        for seed in (1, 2)
+    ]
+    found = verify.small(job, cast("Answers", _All()), wanted)
+    assert [one.seed for one in found if one.family == ENDS] == [1, 2]
+    assert [one.case["n"] for one in found if one.family == PLAIN][:2] == [99, 100]
+
+
+@given(st.text(max_size=400))
+def test_no_text_is_too_odd(text: str) -> None:
+    job = _with(text)
+    assert len(thresholds.compared(job, ())) <= 11
+    assert numbers(text) == numbers(text)
+
+
+@pytest.mark.parametrize("text", ["1*" * 60_000, "(" * 100_000, "9" * 200_000, "1<<" * 40_000])
+def test_hostile_texts_take_no_time(text: str) -> None:
+    begun = time.monotonic()
+    job = _with(text)
+    thresholds.compared(job, ())
+    assert time.monotonic() - begun < 5
