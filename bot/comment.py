@@ -24,6 +24,7 @@ from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
 LIMIT = 65_536  # characters GitHub takes in a comment
+MOST_NOTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +348,7 @@ def _reproduce(outcome: Outcome) -> str:
     ]
     lines = [f"- {name}: {value}" for name, value in facts if value]
     lines.extend(f"- checked: {line}" for line in checked(outcome.checks))
+    lines.extend(f"- note: {phrase(note[:300])}" for note in outcome.limits[:MOST_NOTES])
     if outcome.trajectory.confirmation is not None:
         is_program = outcome.trajectory.workload.kind is Kind.PROGRAM
         where = "fresh processes" if is_program else "a fresh process with fresh seeds"

@@ -105,6 +105,8 @@ class Outcome:
     stages: Mapping[str, float]
     energy: Consumed | None = None
     memory: tuple[int | None, int | None] = (None, None)
+    # What was not checked, and where the change has a limit, as the confirmation says it.
+    limits: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -186,6 +188,7 @@ def summarize(trajectory: Trajectory) -> Outcome:
         stages(trajectory),
         consumed(verdict.measurement, confidence) if won else None,
         memory_of(trajectory) if won else (None, None),
+        verdict.measurement.notes if won and verdict.measurement is not None else (),
     )
 
 

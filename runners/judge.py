@@ -417,6 +417,9 @@ class Judge:
             (k, why) for k, why in answers.dropped.items() if "+" not in k and f"|{VAST}|" not in k
         )
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped][:8]
+        if job.checks == "confirm":
+            shared = int(self._gpu.facts.get("shared_optin_bytes") or 0)
+            notes = thresholds.limits(job, shared) + notes if shared else notes
         every: list[Timed] = []
         for case in timed_cases:
             combination = Combination(case.values, DECLARED, job.seed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runners import sizes
 from runners.contents import Combination
@@ -26,7 +26,7 @@ MOST_BESIDE, MOST_ENDS, MOST_GRIDS = 8, 1, 1
 MOST_ELEMENTS = 1 << 23
 # A size within this of one that is tried anyway needs none of its own.
 NEAR = 1.1
-LEAST, MOST, MOST_NUMBERS = 2, 1 << 24, 24
+LEAST, MOST, MOST_NUMBERS, MOST_SIZE = 2, 1 << 24, 24, 2**31 - 1
 # From here on a float no longer holds every whole number: an index that was one skips some.
 EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
 _COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.[us](?:32|64)\b")
@@ -60,6 +60,58 @@ def compared(
             if case not in found and not any(_near(case, other, near) for other in known):
                 found.append(case)
     return [Combination(case, PLAIN, job.seed) for case in found]
+
+
+def limits(job: JobSpec, shared_bytes: int) -> list[str]:
+    """Say from which size on a candidate's launch fails where its original's does not.
+
+    `shared_bytes` is what a block may have on this GPU. The other variables are small, or as the
+    smallest case has them. What fails within `TIMES_LONGER` of the declared is found by running it.
+    """
+    mine, theirs = job.kernel.launch, job.work.launch
+    if mine is None or theirs is None or mine == theirs or captured_work(job.work):
+        return []
+    found = []
+    for name in sizes.changing(job.work):
+        largest = int(sizes.largest(job.work, name))
+        for others in sizes.few_others(job.work, name):
+
+            def why(launch: Launch, size: int, others: Case = others, name: str = name) -> str:
+                return _fails(launch, {**others, name: float(size)}, shared_bytes)
+
+            low, high = largest, _first_beyond(largest, lambda size: bool(why(mine, size)))
+            if high is None or why(mine, low) or why(theirs, high):
+                continue
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if why(mine, middle) else (middle, high)
+            times = f"{high / largest:.3g} times the largest declared"
+            found.append(
+                f"its launch fails from {name}={high:,} on, {times}, where the original's does not:"
+                f" {why(mine, high)}"
+            )
+            break
+    return found
+
+
+def _first_beyond(value: int, fails: Callable[[int], bool]) -> int | None:
+    """Return a size that fails, by powers of two of a value; None where none below 2^31 does."""
+    while value < MOST_SIZE:
+        value *= 2
+        if fails(min(value, MOST_SIZE)):
+            return min(value, MOST_SIZE)
+    return None
+
+
+def _fails(launch: Launch, case: Case, shared_bytes: int) -> str:
+    """Say why a launch fails by its geometry; nothing where it does not, or cannot be known."""
+    try:
+        shared = geometry(launch, case)[2]
+    except LaunchError as error:
+        return str(error)
+    except (ExpressionError, ValueError):
+        return ""
+    return f"{shared:,} bytes of shared memory a block" if shared > shared_bytes else ""
 
 
 def own(job: JobSpec) -> list[int]:

@@ -53,6 +53,21 @@ def test_the_six_points_of_the_contract_are_there_in_order() -> None:
     assert places == sorted(places)
 
 
+def test_what_was_not_checked_of_the_winner_is_noted() -> None:
+    """A runner's words: one line of text each, whatever they are, and no more than fit."""
+    found = synthetic.trajectory()
+    assert found.confirmation is not None
+    assert found.confirmation.measurement is not None
+    words = ("fails from nb=65,536 on\n# <b>", "x" * 4000)
+    measured = dataclasses.replace(found.confirmation.measurement, notes=words * 20)
+    confirmation = dataclasses.replace(found.confirmation, measurement=measured)
+    text = text_of(compose([reviewed(dataclasses.replace(found, confirmation=confirmation))]))
+    notes = [line for line in text.splitlines() if line.startswith("- note: ")]
+    assert notes[0] == r"- note: fails from nb=65,536 on \# \<b\>"
+    assert len(notes) == 8
+    assert max(map(len, notes)) < 320
+
+
 def test_nothing_found_and_nothing_slower_gives_no_comment() -> None:
     assert compose([reviewed(synthetic.trajectory(won=False))]).markdown is None
     assert compose([]).markdown is None

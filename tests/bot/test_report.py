@@ -218,6 +218,23 @@ def test_a_recorded_trajectory_says_where_it_was_recorded() -> None:
     assert "recorded on SYNTHETIC GPU (made-up figures), 2026-01-02" in page.text
 
 
+def test_what_was_not_checked_of_the_winner_is_said() -> None:
+    """By report and comment, as text: a runner's words are not trusted."""
+    found = synthetic.trajectory()
+    assert found.confirmation is not None
+    assert found.confirmation.measurement is not None
+    words = "its launch fails from nb=65,536 on <b>"
+    measured = dataclasses.replace(found.confirmation.measurement, notes=(words,))
+    limited = dataclasses.replace(
+        found, confirmation=dataclasses.replace(found.confirmation, measurement=measured)
+    )
+    html = report.render(limited)
+    assert words in Page(html).text
+    assert "nb=65,536 on <b>" not in html
+    assert "Its limits, and what was not checked" in html
+    assert "Its limits, and what was not checked" not in report.render(found)
+
+
 def test_a_baseline_without_any_figures_still_gives_a_report() -> None:
     found = synthetic.trajectory(0, won=False)
     bare = dataclasses.replace(found.steps[0], verdict=synthetic.failing(Status.CORRECT))

@@ -67,6 +67,21 @@ def test_numbers_of_the_original_and_far_ones_are_no_thresholds() -> None:
     assert [one.case["n"] for one in thresholds.compared(job, known)][:3] == [100, 20, 21]
 
 
+def _limits(label: str, shared: int = 232448) -> list[str]:
+    return thresholds.limits(spec.parse(CANDIDATES[label].job("confirm")), shared)
+
+
+def test_from_where_on_a_launch_fails_is_said() -> None:
+    """A plane a block is a grid of 65,535 planes; the original has them in the grid's first way."""
+    (found,) = _limits("permute3/plane_a_block")
+    assert found.startswith("its launch fails from nb=65,536 on, 655 times the largest declared")
+    (found,) = _limits("spike/row_held")
+    assert "ins=232,449 on" in found
+    (found,) = _limits("spike/row_held", 99 << 10)
+    assert f"ins={(99 << 10) + 1:,} on" in found
+    assert _limits("permute3/tiles_of_planes") == []
+
+
 class _All:
     def of(self, _combination: Combination) -> object:
         return {}
