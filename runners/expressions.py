@@ -7,8 +7,10 @@ allow-list runs before `simpleeval` sees it, and every number is bounded.
 from __future__ import annotations
 
 import ast
+import keyword
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
@@ -37,6 +39,12 @@ _NODES = (
     ast.USub,
     ast.UAdd,
 )
+
+
+# Names in C++ that Python keeps for itself: `from` and `in` are arguments of many kernels.
+_RESERVED = "|".join(set(keyword.kwlist) - {"True", "False", "None"})
+_KEPT = re.compile(rf"(?<![\w.])({_RESERVED})(?!\w)")
+_MARK = "\u01c3"  # a letter that is in nobody's name
 
 
 class ExpressionError(ValueError):
@@ -94,7 +102,7 @@ def _parse(text: str) -> ast.Expression:
     if len(text) > LONGEST:
         raise ExpressionError(f"the expression is longer than {LONGEST} characters")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = ast.parse(_KEPT.sub(rf"\1{_MARK}", text.strip()), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise ExpressionError(f"{text!r} is not arithmetic: {error}") from error
     for node in ast.walk(tree):
@@ -126,7 +134,8 @@ def names(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _used(text: str) -> tuple[str, ...]:
-    used = {node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name)}
+    found = (node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
+    used = {name.removesuffix(_MARK) for name in found}
     return tuple(sorted(used - _FUNCTIONS.keys()))
 
 
@@ -151,7 +160,7 @@ def _value(text: str, used: tuple[tuple[str, float], ...]) -> Number:
     Equal numbers of two types are whole or not alike, so that either stands for both.
     """
     tree = _parse(text)
-    known = {name: _whole(value) for name, value in used}
+    known = {_KEPT.sub(rf"\1{_MARK}", name): _whole(value) for name, value in used}
     machine = SimpleEval(operators=_OPERATORS, functions=_FUNCTIONS, names=known)
     try:
         value = machine.eval(text.strip(), previously_parsed=tree.body)

@@ -128,3 +128,13 @@ def test_no_arrangement_of_tokens_runs_code(tokens: list[str]) -> None:
     finally:
         builtins.__import__ = original
     assert not [name for name in called if name in {"os", "subprocess", "sys"}]
+
+
+def test_names_that_python_keeps_for_itself_are_names() -> None:
+    """`from`, `in` and `lambda` are arguments of kernels; as Python they are still no arithmetic."""
+    sizes = {"from": 3.0, "to": 10.0, "in": 2.0, "lambda": 5.0}
+    assert evaluate("(to-from+1)/2 + in*lambda", sizes) == 14
+    assert names("min(from, is) + in") == {"from", "is", "in"}
+    for text in ("1 if to else 2", "to and from", "not to", "lambda: 1", "to in from", "from.real"):
+        with pytest.raises(ExpressionError):
+            evaluate(text, sizes)
