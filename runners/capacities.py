@@ -2,7 +2,8 @@
 
 What keeps a row in the threads of a block, in registers or in shared memory, or its places in a
 few bits, holds so much and no more. Its launch fails beyond, or it writes past the end, or the
-first elements come again: where no declared size is as long, nothing else shows it.
+first elements come again: where no declared size is as long, nothing else shows it. And what
+counts in few bits what meets in one place runs over where more meet there than ever did.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 from runners import sizes
 from runners.contents import Combination
-from runners.families import PLAIN
-from runners.spec import Work
+from runners.families import ALIKE, EQUAL, PLAIN
+from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
 MOST_ELEMENTS = 1 << 21
@@ -21,7 +22,14 @@ MOST_ELEMENTS = 1 << 21
 MOST_SECONDS = 0.3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
-SHORTER = "the original does not do a shorter one"
+# The length at which all elements are alike, its variables, and the elements of all buffers there.
+TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
+# From a length so many times shorter it is told what a run takes there: of short runs all but
+# nothing is the kernel's.
+FARTHEST = 16
+# Families of which the times of one tell those of the other.
+_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, EQUAL: ALIKE}
+SHORTER = "the original does not do a shorter one, or one that is like it"
 
 Case = Mapping[str, float]
 
@@ -44,6 +52,27 @@ def beyond(work: Work) -> list[dict[str, float]]:
     return found
 
 
+def crowded(work: Work) -> list[dict[str, float]]:
+    """Return cases with four times as many elements in one direction, which may all be alike.
+
+    For each variable that sizes a buffer and is no stride or radius. The others are as large as
+    they are declared, so that there is as much to be counted; smaller where that is too much.
+    Rows that are as long are in `beyond`, too: nothing is asked of them that has no room for them.
+    """
+    every = sorted(work.cases, key=lambda case: sizes.elements(work, case.values))
+    found: list[dict[str, float]] = []
+    for name in sizes.sizing(work):
+        value = sizes.largest(work, name)
+        if value <= sizes.SMALL or len(found) == MOST_CROWDED_NAMES:
+            continue
+        long = float(TIMES_CROWDED * int(value) + 1)
+        others = [dict(case.values) for case in reversed(every)]
+        tried = [{**one, name: long} for one in (*others, *sizes.few_others(work, name))]
+        fit = [one for one in tried if 0 < sizes.elements(work, one) <= MOST_CROWDED]
+        found += [one for one in fit[:1] if one not in found]
+    return found
+
+
 def longer(case: Case, than: Case) -> bool:
     """Tell whether a case is another with one variable longer."""
     if case.keys() != than.keys():
@@ -53,9 +82,16 @@ def longer(case: Case, than: Case) -> bool:
 
 
 def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
-    """Tell whether the original already failed on a shorter one."""
-    return combination.family == PLAIN and any(
-        other.family == PLAIN and longer(combination.case, other.case) for other in dropped
+    """Tell whether the original already failed on a shorter one, or with scalars as these are.
+
+    An original that goes on until an error is below a bound never comes to an end with a smaller
+    one: once is enough.
+    """
+    if combination.case.get(MOVED) == LASTING:
+        return any(other.case.get(MOVED) == LASTING for other in dropped)
+    return combination.family in {PLAIN, ALIKE} and any(
+        _KINDS.get(other.family) == combination.family and longer(combination.case, other.case)
+        for other in dropped
     )
 
 
@@ -63,13 +99,13 @@ class Watch:
     """What the original took at such lengths, and where it failed."""
 
     def __init__(self) -> None:
-        self._took: list[tuple[Case, float]] = []
+        self._took: list[tuple[str, Case, float]] = []
         self._failed: list[Combination] = []
 
     def took(self, combination: Combination, seconds: float) -> None:
         """Note what a run took."""
-        if combination.family == PLAIN:
-            self._took.append((combination.case, seconds))
+        if combination.family in _KINDS:
+            self._took.append((_KINDS[combination.family], combination.case, seconds))
 
     def failed(self, combination: Combination) -> None:
         """Note that there is no answer."""
@@ -77,21 +113,28 @@ class Watch:
 
     def objection(self, combination: Combination) -> str:
         """Say why a combination is not asked about; nothing where it is."""
-        if combination.family != PLAIN:
-            return ""
         if hopeless(combination, self._failed):
             return SHORTER
-        seconds = self._expected(combination.case)
+        if combination.family not in {PLAIN, ALIKE}:
+            return ""
+        seconds = self._expected(combination)
         return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
 
-    def _expected(self, case: Case) -> float:
+    def _expected(self, combination: Combination) -> float:
         """Return what a run is likely to take, from the two longest of the lengths before."""
-        known = [(other, seconds) for other, seconds in self._took if longer(case, other)]
+        case, family = combination.case, combination.family
+        known = [
+            (other, seconds)
+            for kind, other, seconds in self._took
+            if kind == family
+            and longer(case, other)
+            and (family == PLAIN or _times(case, other) <= FARTHEST)
+        ]
         if not known:
             return 0.0
         *before, (last, seconds) = known
         power = USUAL_POWER
-        if before:
+        if before and longer(last, before[-1][0]):
             earlier, less = before[-1]
             power = math.log(max(seconds, 1e-6) / max(less, 1e-6)) / math.log(_times(last, earlier))
             power = min(MOST_POWER, max(LEAST_POWER, power))

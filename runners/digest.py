@@ -103,12 +103,18 @@ class Digest:
     def _described(self, gathered: Gathered) -> Json:
         combination = gathered.combination
         self._keeps_in_range(gathered)
-        wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
+        try:
+            wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
+            moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
+        except SpecError as error:
+            if combination.family not in families.ASKED:
+                raise
+            # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises.
+            raise BaselineFailure(f"the reference has no answer there: {error}") from error
         if combination.family == families.VAST:
             self._only_picks(gathered, wanted)
-        if combination.case.get(spec.MOVED) == spec.NONE:
+        if combination.case.get(spec.MOVED) in {spec.NONE, spec.LASTING}:
             self._stays_finite(gathered)
-        moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
         outputs = [
             self._output(argument, gathered, moved, wanted, source)
             for argument in self.work.arguments
@@ -139,7 +145,9 @@ class Digest:
 
     def _keeps_in_range(self, gathered: Gathered) -> None:
         """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
-        if gathered.combination.family in {families.DECLARED, *families.NOT_FINITE}:
+        lasts = gathered.combination.case.get(spec.MOVED) == spec.LASTING
+        family = gathered.combination.family
+        if family in families.NOT_FINITE or (family == families.DECLARED and not lasts):
             return
         for argument, one, _, found in self._floats(gathered):
             # Infinities alone are logarithms of zero and the like.
@@ -150,10 +158,12 @@ class Digest:
                 )
 
     def _stays_finite(self, gathered: Gathered) -> None:
-        """Raise where zero is no value for a parameter: something is divided by it."""
+        """Raise where a value is none for a parameter: something is divided by zero, or grows."""
         for argument, _, _, found in self._floats(gathered):
             if not np.isfinite(found).all():
-                raise BaselineFailure(f"{argument.name} is not finite with a scalar of zero")
+                what = gathered.combination.case[spec.MOVED]
+                scalar = "of zero" if what == spec.NONE else "near one"
+                raise BaselineFailure(f"{argument.name} is not finite with a scalar {scalar}")
 
     def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
         """Raise where vast inputs are computed with: other ways to the same result overflow."""
@@ -305,7 +315,9 @@ class Digest:
                 where = f"{combination.key.split('|')[0]}: {name}"
                 check_reference(where, budget, want, (data[0], one, mask, lenient))
             budgets.append(budget)
-            parts.append(data[0] if budget is None else part)
+            part = data[0] if budget is None else part
+            keeps = combination.family == families.INFINITIES and not unordered
+            parts.append(_infinite_kept(part, data[0], one) if keeps else part)
         size = len(same[0]) // kind.size
         word = f"{combination.key}|{name}"
         stem = self.folder / hashlib.sha256(word.encode()).hexdigest()[:20]
@@ -321,8 +333,7 @@ class Digest:
             "unordered": unordered,
             "lenient": lenient,
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem)),
-            "spreads": combination.family == "nan"
-            and self._spreads(argument, combination, same[0]),
+            "spreads": self._spreads(argument, combination, same[0], unordered=unordered),
         }
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
@@ -371,14 +382,19 @@ class Digest:
                 output["joined"] = [o["name"] for o in group] if belong else []
                 output["looked"] = belong is not None
 
-    def _spreads(self, argument: Argument, combination: Combination, data: Storage) -> bool:
+    def _spreads(
+        self, argument: Argument, combination: Combination, data: Storage, *, unordered: bool
+    ) -> bool:
         """Tell whether a NaN goes further than the element it stands for.
 
-        A maximum or a comparison may take one NaN or leave it, as it is written; a sum may not.
+        A maximum or a comparison may take one NaN or leave it, as it is written; a sum may not. Of
+        nothing but NaN the original makes one because it means to.
         """
         one = argument.type.fields[0]
-        if one.scalar.kind != "f":
+        if one.scalar.kind != "f" or combination.family not in {"nan", *families.ASKED}:
             return False
+        if combination.family in families.ASKED:
+            return combination.family == families.ALL_NAN or not unordered
         count = int(np.isnan(to_float(values(data, argument.type, one), one.scalar)).sum())
         read = max(
             (
@@ -461,6 +477,23 @@ class Digest:
             budget = replace(budget, noise=noise, capped=False)
         part = data[0] if unordered or want is None else from_float(want, one.scalar)
         return part, as_json(budget)
+
+
+def _infinite_kept(data: npt.NDArray[Any], own: npt.NDArray[Any], one: Field) -> npt.NDArray[Any]:
+    """Return results with NaN for what the original makes infinite, infinities for other odd ones.
+
+    What infinities among the inputs make infinite no right way makes a number, though some make it
+    NaN, as a compensated sum does. Where the original itself takes one from another, a maximum may
+    lose the NaN, and a product with zero may be left out. As answers are compared that are lenient
+    and spread (`compare.Answer`), of a NaN no number is right, and of an infinity anything.
+    """
+    if one.scalar.kind != "f":
+        return data
+    wide, mine = to_float(data, one.scalar), to_float(own, one.scalar)
+    if np.isfinite(wide).all():
+        return data
+    odd = np.where(np.isinf(mine), np.nan, np.inf)
+    return from_float(np.where(np.isfinite(wide), wide, odd), one.scalar)
 
 
 def _raw(data: npt.NDArray[Any]) -> Storage:

@@ -25,11 +25,16 @@ HALF_STEPS = "half-steps"
 FAR, TIMES_FAR, TIMES_FAR_HALF = "far", 2e6, 100.0
 # The same near the end of the range: asked about where values are chosen and not computed with.
 VAST, TIMES_VAST, TIMES_VAST_HALF = "vast", 4e30, 4500.0
+# The one that has infinities among all else. For originals whose text asks for them
+# (`runners.asked`): nothing but NaN, so that any row and any column is; and infinities alone.
+INFINITE, ALL_NAN, INFINITIES = "special", "all-nan", "infinities"
+ASKED = frozenset({ALL_NAN, INFINITIES})
+# Those whose values are not all finite.
+NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, "special", "nan"})
-# The one that has infinities, and those whose values are not all finite.
-INFINITE = "special"
-NOT_FINITE = frozenset({INFINITE, "nan"})
+STRESS = frozenset({"large", FAR, VAST, *NOT_FINITE})
+# One number in every place; one whose sums are exact in any order at any length that is tried.
+EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")
 EVERY = (
     DECLARED,
@@ -39,7 +44,7 @@ EVERY = (
     "one-hot",
     "edges",
     HALF_STEPS,
-    "equal",
+    EQUAL,
     "sorted",
     "large",
     FAR,
@@ -60,7 +65,7 @@ ENDS, MOST_INDEXED, FEW_ELEMENTS = "ends", 1 << 24, 4
 SHUFFLED = "shuffled"
 
 # More than a counter of 16 bits holds; what puts so many into one place, and for how many.
-HOT, CROWDED = (1 << 16) + 4096, frozenset({"equal", "one-hot", "large"})
+HOT, CROWDED = (1 << 16) + 4096, frozenset({EQUAL, ALIKE, "one-hot", "large"})
 # Elements of a table that whole numbers choose from.
 LEAST_CHOSEN = 1024
 LONGEST_SORT = 1 << 19
@@ -144,6 +149,19 @@ def _equal(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     return np.full_like(data, np.ldexp(np.rint(part * 16) / 16, exponent))
 
 
+def _alike(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """One power of two, whose sums and sums of squares are exact as long as a float's part is.
+
+    Of four bits, as `equal` ones have, two millions are too many: then an order of summation errs
+    where another one does not. What is counted in few bits, or in shared memory, runs over where
+    most meet in one place.
+    """
+    if not len(data):
+        return data
+    one = np.float64(data[rng.integers(len(data))])
+    return np.full_like(data, np.copysign(np.ldexp(0.5, np.frexp(one)[1]), one) if one else 0)
+
+
 def _few(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Three numbers of four bits in turns: a row that is partly equal errs in one direction."""
     three = [_equal(data, scalar, rng)[:1] for _ in range(3)]
@@ -201,6 +219,27 @@ def _nan(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     return out
 
 
+def _all_nan(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    """Nothing but NaN: no order of comparisons starts from another element than the next one's.
+
+    A stretch of them begins within some row, whose largest is then decided by what comes first.
+    """
+    return np.full_like(data, np.nan)
+
+
+def _infinities(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """A few infinities of one sign, and nothing else that is odd.
+
+    With both a sum would be NaN, which is promised to nobody; a NaN beside them would decide
+    comparisons by their order, and of a denormal's reciprocal some ways make an infinity.
+    """
+    out = data.copy()
+    if len(out):
+        sign = float(rng.choice((1, -1)))
+        out[rng.integers(0, len(out), max(1, len(out) // 2000))] = sign * np.inf
+    return out
+
+
 def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Stretches of unlike structure inside one input."""
     out = data.copy()
@@ -220,7 +259,7 @@ _FLOATS: dict[str, Transform] = {
     "one-hot": _one_hot,
     "edges": _edges,
     HALF_STEPS: _half_steps,
-    "equal": _equal,
+    EQUAL: _equal,
     "sorted": _sorted,
     "large": _large,
     FAR: _far,
@@ -229,6 +268,9 @@ _FLOATS: dict[str, Transform] = {
     "special": _special,
     "nan": _nan,
     "mixed": _mixed,
+    ALIKE: _alike,
+    ALL_NAN: _all_nan,
+    INFINITIES: _infinities,
 }
 
 
@@ -242,7 +284,7 @@ def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         return data
     if family in CROWDED and len(data) > HOT:
         return np.concatenate([_whole(family, data[:HOT], rng), data[HOT:]])
-    if family == "equal":
+    if family in {EQUAL, ALIKE}:
         return np.full_like(data, data[rng.integers(len(data))])
     if family == "sorted":
         return np.asarray(np.sort(data))
@@ -280,14 +322,14 @@ def _field(
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
-        if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS}:
+        if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS, INFINITIES}:
             return from_float(np.abs(_FLOATS[family](wide, scalar, rng)), scalar)
         return from_float(_FLOATS[family](wide, scalar, rng), scalar)
-    if word == "sorted" and family in {"integers", "equal", "mixed"}:
+    if word == "sorted" and family in {"integers", EQUAL, ALIKE, "mixed"}:
         return _ascending(family, data, scalar, rng)
     if word == "randint" or (scalar.kind != "f" and word in FREE):
         return _whole(family, data, rng)
-    if word == "permutation" and family in {"sorted", "equal"}:
+    if word == "permutation" and family in {"sorted", EQUAL, ALIKE}:
         return np.sort(data)
     if word == "permutation" and family == "mixed":
         return data[::-1].copy()

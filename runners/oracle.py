@@ -28,12 +28,14 @@ from runners.fault import Fault
 from runners.gathered import Gathered
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Original
-from runners.spec import MOVED, NONE, BaselineFailure, Json, Work, moves
+from runners.spec import ALL, LASTING, MOVED, NONE, SOME, BaselineFailure, Json, Work, moves
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
 # pool's threads than there are, and what was gathered of them holds so many bytes.
 AHEAD, AHEAD_BYTES = 6, 3 << 29
+# Elements of a case that is light enough for any family.
+LIGHT = 1 << 24
 # Cases of a confirmation in which every size is drawn by itself.
 SCATTERED = 12
 # Of them, those in which values of flags are tried that nobody declared; and when screening, how
@@ -51,7 +53,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     middle = next((case for case in ordered if weight(case) > 256), ordered[-1])
     extra: list[Combination] = []
     for case in ordered:
-        light = weight(case) <= 1 << 24
+        light = weight(case) <= LIGHT
         chosen: tuple[str, ...] = (
             families.EVERY if case is middle or (full and light) else families.SCREEN
         )
@@ -67,7 +69,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             Combination({**middle, MOVED: float(many)}, family, seed)
             for many in moves(work)
             for family in (families.DECLARED, "large")
-            if many != NONE
+            if many in {SOME, ALL}
         ]
     if families.started(work):
         extra += [
@@ -81,6 +83,10 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             for case in ordered
             if case is middle or (full and weight(case) <= LARGE)
         ]
+        if full and weight(ordered[0]) <= LARGE:
+            # Each array once at either end: what is read past a last row is read where the last
+            # row is the longest, and at one end of all others.
+            extra.append(Combination(ordered[0], families.ENDS, seed + 1))
     real = families.varied(work)
     if real:
         extra += [Combination(case, families.SHUFFLED, seed) for case in ordered]
@@ -93,9 +99,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra.append(Combination(middle, families.SIGNED, seed))
         if full and ordered[-1] is not middle and weight(ordered[-1]) <= LARGE:
             extra.append(Combination(ordered[-1], families.SIGNED, seed))
-    if NONE in moves(work) and not families.captured_work(work):
-        # There an original may divide by zero, and use what comes of it as an index.
-        extra.append(Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed))
+    if not families.captured_work(work):
+        extra += _seldom(work, seed, (middle, *ordered), full=full)
     scattered = [case.values for case in sizes.scattered(work, seed, SCATTERED if full else 0)]
     # Behind all: what these sizes have to do with each other is the original's to know.
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
@@ -103,6 +108,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if full and not families.captured_work(work):
         asked = [dict(c.case) for c in extra]
         far = (case for case in capacities.beyond(work) if case not in asked)
+        extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -110,6 +116,40 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         kept = {families.DECLARED, families.PLAIN, families.STARTED}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
+
+
+def _seldom(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]], *, full: bool
+) -> Iterator[Combination]:
+    """Yield what few originals can be asked; in a confirmation in the largest light case, too.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    middle, *ordered = cases
+    found = moves(work)
+    if NONE in found:
+        # There an original may divide by zero, and use what comes of it as an index.
+        yield Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed)
+    if not full:
+        return
+
+    def two(most: int) -> Iterator[Mapping[str, float]]:
+        """Yield the middle case, and the largest of so many elements."""
+        fit = [case for case in ordered if work.elements(case) <= most]
+        yield middle
+        yield from (case for case in fit[-1:] if case is not middle)
+
+    if LASTING in found:
+        # What is remembered longer than a part that is worked on by itself: of numbers as they are,
+        # and of a few large ones with nothing behind them.
+        for case in two(LIGHT):
+            for family in (families.DECLARED, "one-hot"):
+                yield Combination({**case, MOVED: float(LASTING)}, family, seed)
+    if work.asks:
+        # NaN and infinities are its own to make something of.
+        for case in two(LARGE):
+            for family in sorted(families.ASKED):
+                yield Combination(case, family, seed)
 
 
 def _named(

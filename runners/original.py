@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import families, inputs, spec
+from runners import asked, families, inputs, spec
 from runners.allocations import Allocations
 from runners.bench import Bench, Run
 from runners.compare import same_bytes
@@ -139,7 +139,10 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, self._undefined(combination))
 
     def _undefined(self, combination: Combination) -> Run | None:
-        if combination.family != families.INFINITE:
+        if combination.family not in {families.INFINITE, families.INFINITIES}:
+            return None
+        if combination.family == families.INFINITIES and asked.INFINITY in self.work.asks:
+            # What it makes of them it means: nothing is odd.
             return None
         try:
             return self._run(replace(combination, family=f"{combination.family}+{UNDEFINED}"), 0)

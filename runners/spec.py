@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from runners import cuda_types, named
+from runners import asked, cuda_types, named
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -26,7 +27,9 @@ Json = dict[str, Any]
 # What a case holds beside its variables where scalar arguments are others than declared: how many
 # of them (`scalar_values`). No variable can have this name.
 MOVED = "*"
-SOME, ALL, NONE = 1, 2, 3
+SOME, ALL, NONE, LASTING = 1, 2, 3, 4
+# By how many times the part of `LASTING` that is forgotten is less.
+TIMES_LASTING = 16
 # From here on it says which one is moved, alone and by this part of it.
 ALONE, APART = 1 << 24, 1 / 16
 
@@ -128,6 +131,8 @@ class Work:
     loose: bool = False  # fast maths is allowed: the tolerance alone draws the line
     # Values of variables that nobody declared, and that the original's text tells apart.
     named: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    # What the original's text asks of floats (`runners.asked`).
+    asks: tuple[str, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -275,7 +280,11 @@ def parse(data: Json) -> JobSpec:
         job = JobSpec(
             _source(data["kernel"]),
             original,
-            replace(work, named=_named(work, original)),
+            replace(
+                work,
+                named=_named(work, original),
+                asks=asked.asked(original.source, work.symbol),
+            ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
             int(data.get("seed", 0)),
@@ -299,7 +308,8 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
 
     Where the case says so floats are others than declared: by a quarter less or a little
     more, and with `ALL` those that are zero, too; with `NONE` they are zero, and a half where they
-    were zero; from `ALONE` on those of one argument are a little less. Whole numbers are sizes and
+    were zero; with `LASTING` those between zero and one are nearer to one, or to zero where they
+    are small; from `ALONE` on those of one argument are a little less. Whole numbers are sizes and
     counts, which a workload declares as variables if they vary: code made for the one that is
     declared is right.
     """
@@ -342,7 +352,22 @@ def _moved(number: float, part: float, many: int) -> float:
         return number * (1 - APART)
     if many == NONE:
         return 0.0 if number else 0.5
+    if many == LASTING:
+        return _lasting(number)
     return part if number else 0.5 * (many == ALL)
+
+
+def _lasting(number: float) -> float:
+    """Return a factor with which what was is remembered sixteen times as long.
+
+    Either it is multiplied by that factor at each step, or by what is left of one. The lower one of
+    two stays the lower one.
+    """
+    size = abs(number)
+    if not 0 < size < 1:
+        return number
+    moved = size / TIMES_LASTING if size < 1 / 2 else 1 - (1 - size) / TIMES_LASTING
+    return math.copysign(moved, number)
 
 
 def _part(name: str, at: int, number: float) -> float:
@@ -356,12 +381,12 @@ def _part(name: str, at: int, number: float) -> float:
 
 
 def moves(work: Work) -> tuple[int, ...]:
-    """Return how scalar arguments can be moved at all: of `SOME`, `ALL` and `NONE`."""
+    """Return how scalar arguments can be moved at all: of `SOME` to `LASTING`."""
     scalars = [a for a in work.arguments if not a.type.pointer]
     case = work.cases[0].values
     seen = [[scalar_values(a, case) for a in scalars]]
     found: list[int] = []
-    for many in (SOME, ALL, NONE):
+    for many in (SOME, ALL, NONE, LASTING):
         values = [scalar_values(a, {**case, MOVED: many}) for a in scalars]
         if values not in seen:
             found.append(many)

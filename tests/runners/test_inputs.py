@@ -243,7 +243,7 @@ def test_coefficients_are_never_nan() -> None:
     for family in families.NOT_FINITE:
         varied = families.apply(family, work, arrays, 1)
         name = next(n for n in varied if n != "taps")
-        assert np.isnan(varied[name].view(np.float32)).any()
+        assert not np.isfinite(varied[name].view(np.float32)).all()
         assert np.isfinite(varied["taps"].view(np.float32)).all()
 
 

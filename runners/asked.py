@@ -1,0 +1,275 @@
+"""Whether an original's own text asks of floats if they are NaN or infinite.
+
+Of NaN and infinities among inputs little is promised: code that is right for numbers may lose them
+on another way than the original does. What asks for them means something by it. This reads the text
+as tokens, where the function that is launched and what it names are defined. It is a guess about
+strangers' text: it never raises, takes a bounded time, and finds nothing rather than too much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+# What may be found.
+NAN, INFINITY = "nan", "infinity"
+LONGEST = 1 << 18
+MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
+# Tokens of one operand, and of what stands between a name and what is read into it.
+LONG, NEAR = 24, 8
+
+# What is cut short by the end of the text goes on to there: no word is looked at twice.
+_TOKEN = re.compile(
+    r"""\s+ | //(?:\\\n|[^\n])* | /\*(?:.*?\*/|.*)
+    | (?P<word>R"(?P<mark>[^()\s\\"]{0,16})\((?:.*?\)(?P=mark)"|.*)
+    | \#\s*define\b | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
+    | \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*
+    | \\\n | \#[^\n]* | <<<|>>>|==|!=|<=|>=|&&|\|\||<<|>>|->|::|\S)""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# isnan, __isnanf, __hisnan2, __builtin_isfinite, IS_NAN; a half and a float have the same names.
+_ASKS = re.compile(
+    r"_{0,2}(?:builtin_)?h?is_?(?P<what>nan|inf|finite|normal|unordered)(?:_sign|[fl2])?",
+    re.ASCII | re.IGNORECASE,
+)
+# The bits of an infinity: what is above them is NaN.
+_BITS = re.compile(r"0x(7f80_?0000|7ff0000000000000|7c00)u?l{0,2}", re.ASCII | re.IGNORECASE)
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+_OPENS = {closed: opened for opened, closed in _CLOSES.items()}
+_NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch"})
+_EQUALS, _ORDERS = frozenset({"==", "!="}), frozenset({"<", "<=", ">", ">="})
+# Before and behind these a comparison's operand is whole.
+_BEFORE = frozenset({"(", "&&", "||", "!", "return", "=", "?", ":", ",", ";", "{", "}", "=="})
+_BEHIND = frozenset({")", "&&", "||", "?", ":", ",", ";", "}"})
+_SIZES = frozenset({"fabs", "fabsf", "abs", "__habs", "__habs2"})
+# What stands before an element that is read and changes nothing of what it is.
+_READS = frozenset(
+    {"(", ")", "&", "<", ">", "static_cast", "float", "double", "half", "__half", "__nv_bfloat16"}
+    | {"__ldg", "__ldcs", "__ldcg", "__ldca", "__half2float", "__bfloat162float", "const"}
+)
+
+
+def asked(source: str, symbol: str) -> tuple[str, ...]:
+    """Return which of `NAN` and `INFINITY` a function's text, and what it names, asks about.
+
+    >>> asked("void f(const float* x) { float v = x[0]; if (isinf(v) || v != v) return; }", "f")
+    ('infinity', 'nan')
+    >>> asked("void f(float* x) { float m = -INFINITY; m = fmaxf(m, x[0]); }  // isnan", "f")
+    ()
+    """
+    plain = symbol.partition("<")[0].rpartition("::")[2].strip()
+    return _asked(source, plain) if plain and len(source) <= LONGEST else ()
+
+
+@lru_cache(maxsize=64)
+def _asked(source: str, symbol: str) -> tuple[str, ...]:
+    text = _Text(source)
+    return tuple(sorted({what for part in text.reached(symbol) for what in text.asks(part)}))
+
+
+class _Part:
+    """Where a function's or a macro's body is, and the names of what it is given and reads."""
+
+    def __init__(self, begin: int, end: int, given: Iterable[str] = ()) -> None:
+        self.begin, self.end, self.given = begin, end, set(given)
+        self.read: set[str] | None = None
+
+
+class _Text:
+    """A source as tokens, without its comments, and what is defined in it."""
+
+    def __init__(self, source: str) -> None:
+        self._parts: dict[str, list[_Part]] = {}
+        self.tokens = self._split(source)
+        self._count = len(self.tokens)
+        self.tokens += [""] * (LONG + NEAR)
+        self._partner = self._pairs()
+        self._define()
+
+    def _split(self, source: str) -> list[str]:
+        """Return the tokens; those of a macro stand behind all others."""
+        plain: list[str] = []
+        macros: list[list[str]] = []
+        into = plain
+        for one in _TOKEN.finditer(source):
+            word = one["word"]
+            if word is None:
+                into = plain if "\n" in one[0] else into
+            elif word.startswith("#"):
+                into = plain
+                if word.endswith("define"):
+                    macros.append([])
+                    into = macros[-1]
+            elif word != "\\\n":
+                into.append('""' if word[0] in "\"'" or one["mark"] is not None else word)
+        for macro in macros:
+            if macro and _NAME.fullmatch(macro[0]):
+                part = _Part(len(plain) + 1, len(plain) + len(macro))
+                self._parts.setdefault(macro[0], []).append(part)
+            plain += macro
+        return plain
+
+    def _pairs(self) -> dict[int, int]:
+        """Return where each bracket has its other one."""
+        partner: dict[int, int] = {}
+        stack: list[int] = []
+        for at, word in enumerate(self.tokens):
+            if word in _CLOSES:
+                stack.append(at)
+            elif word in _OPENS and stack and self.tokens[stack[-1]] == _OPENS[word]:
+                opened = stack.pop()
+                partner[opened], partner[at] = at, opened
+        return partner
+
+    def _define(self) -> None:
+        for at in range(self._count):
+            name = self.tokens[at - 1] if at else ""
+            if self.tokens[at] in {"struct", "class"} and _NAME.fullmatch(self.tokens[at + 1]):
+                ahead = range(at + 2, at + NEAR)
+                body = next((p for p in ahead if self.tokens[p] in {"{", ";", "(", ")"}), at)
+                if self.tokens[body] == "{" and body in self._partner:
+                    part = _Part(body, self._partner[body])
+                    self._parts.setdefault(self.tokens[at + 1], []).append(part)
+            if self.tokens[at] != "(" or at not in self._partner or not _NAME.fullmatch(name):
+                continue
+            close = self._partner[at]
+            behind = close + 1
+            while self.tokens[behind] in {"const", "noexcept"} and behind < close + 3:
+                behind += 1
+            if self.tokens[behind] == "{" and behind in self._partner:
+                given = filter(_NAME.fullmatch, self.tokens[at : min(close, at + 400)])
+                if name not in _NO_FUNCTIONS and close - at < 400:
+                    part = _Part(behind, self._partner[behind], given)
+                    self._parts.setdefault(name, []).append(part)
+
+    def reached(self, symbol: str) -> Iterator[_Part]:
+        """Yield the bodies of a function and of what is named there."""
+        waiting, known, left = [symbol], {symbol}, MOST_TOKENS
+        for count, name in enumerate(waiting):
+            for part in self._parts.get(name, ()):
+                left -= part.end - part.begin
+                if left < 0 or count >= MOST_FUNCTIONS:
+                    return
+                yield part
+                named = {*self.tokens[part.begin : part.end]} & self._parts.keys()
+                waiting += sorted(named - known)
+                known |= named
+
+    def asks(self, part: _Part) -> Iterator[str]:
+        """Yield what a body asks of floats."""
+        at = part.begin
+        while at < part.end:
+            word, behind = self.tokens[at], self.tokens[at + 1]
+            if word == "assert" and behind == "(":
+                # What fails there is nothing that is meant to be given.
+                at = self._partner.get(at + 1, at)
+            elif behind == "(" and word == "fpclassify":
+                yield NAN
+            elif behind == "(" and (one := _ASKS.fullmatch(word)):
+                yield from self._called(one["what"].lower(), at + 1, part)
+            elif word in _EQUALS | _ORDERS:
+                yield from self._compared(at, part)
+            at += 1
+
+    def _called(self, what: str, opened: int, part: _Part) -> Iterator[str]:
+        if what != "inf":
+            yield NAN
+        close = min(self._partner.get(opened, opened), opened + LONG)
+        if what in {"inf", "finite"} and self._given(self.tokens[opened + 1 : close], part):
+            yield INFINITY
+
+    def _compared(self, at: int, part: _Part) -> Iterator[str]:
+        """Yield what one comparison asks: a float that is not itself, that is infinite."""
+        left, right = self._left(at), self._right(at)
+        whole = (
+            self.tokens[at - len(left) - 1] in _BEFORE
+            and self.tokens[at + len(right) + 1] in _BEHIND
+        )
+        same = bool(left) and left == right and _NAME.fullmatch(left[0])
+        if self.tokens[at] in _EQUALS and same and whole:
+            yield NAN
+        if any(_BITS.fullmatch(self.tokens[side]) for side in (at - 1, at + 1)):
+            yield NAN
+        signs = {"-", "+"}
+        for one, other in ((left, right), (right, left)):
+            signed = other[:1] and other[0] in signs
+            if [*other[bool(signed) :]] == ["INFINITY"]:
+                sized = bool(one) and one[0] in _SIZES
+                # An order with an infinity holds of all numbers, but of a size it asks for it.
+                known = self.tokens[at] in _EQUALS or sized
+                if known and self._given(one[2:-1] if sized else one, part):
+                    yield INFINITY
+
+    def _left(self, at: int) -> Sequence[str]:
+        """Return the operand that ends before a token: a name, what it is given, an element."""
+        begin = at
+        while at - begin < LONG and begin > 0:
+            before = self.tokens[begin - 1]
+            if before in {")", "]"} and begin - 1 in self._partner:
+                begin = self._partner[begin - 1]
+                continue
+            if _NAME.fullmatch(before) and before != "return":
+                begin -= 1
+                if self.tokens[begin - 1] in {".", "->", "::"}:
+                    begin -= 1
+                    continue
+            break
+        if begin and self.tokens[begin - 1] in {"-", "+"} and self.tokens[begin] == "INFINITY":
+            begin -= 1
+        return self.tokens[begin:at] if at - begin <= LONG else ()
+
+    def _right(self, at: int) -> Sequence[str]:
+        """Return the operand that begins behind a token."""
+        end = at + 1 + (self.tokens[at + 1] in {"-", "+"})
+        while end - at < LONG:
+            if _NAME.fullmatch(self.tokens[end]):
+                end += 1
+            if self.tokens[end] in {"(", "["} and end in self._partner:
+                end = self._partner[end] + 1
+            elif self.tokens[end] in {".", "->", "::"}:
+                end += 1
+            else:
+                break
+        return self.tokens[at + 1 : end] if end - at <= LONG else ()
+
+    def _given(self, operand: Sequence[str], part: _Part) -> bool:
+        """Tell whether an operand is an element that the function is given, or was read from one.
+
+        What is asked of a running maximum is whether there is one yet.
+        """
+        read = self._read(part)
+        if self._element(operand, part):
+            return True
+        if len(operand) != 1 or not _NAME.fullmatch(operand[0]):
+            return False
+        return operand[0] in read
+
+    def _read(self, part: _Part) -> set[str]:
+        """Return the names of what a body reads of the arrays that it is given, once and for all.
+
+        A pointer that begins at such an array is one.
+        """
+        if part.read is None:
+            read: set[str] = set()
+            for at in range(part.begin + 2, part.end):
+                if self.tokens[at] != "=":
+                    continue
+                behind = self.tokens[at + 1 : at + 1 + NEAR]
+                first = next((word for word in behind if word not in _READS), "")
+                if self.tokens[at - 2] in {"*", "__restrict__"} and first in part.given:
+                    part.given |= {self.tokens[at - 1]}
+                elif self._element(behind, part):
+                    read.add(self.tokens[at - 1])
+            part.read = read
+        return part.read
+
+    def _element(self, tokens: Sequence[str], part: _Part) -> bool:
+        """Tell whether tokens begin with an element of an array that the function is given."""
+        for at, word in enumerate(tokens[:NEAR]):
+            if word in part.given and word not in _READS:
+                return list(tokens[at + 1 : at + 2]) == ["["]
+            if word not in _READS:
+                return False
+        return False
