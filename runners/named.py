@@ -112,8 +112,12 @@ def undeclared(
 def numbers(source: str) -> frozenset[int]:
     """Return the whole numbers of a text: literals, constants, and products and shifts of two.
 
+    And what as many bits hold as something is shifted by, from eight on: two words in one.
+
     >>> sorted(numbers("const int m = 8; float s[4 * m]; if (n > 1 << 12) f(1.5f, 3);"))
     [1, 3, 4, 8, 12, 32, 4096]
+    >>> sorted(numbers("last = start << 16 | v;"))
+    [16, 65536]
     """
     if len(source) > LONGEST:
         return frozenset()
@@ -124,6 +128,8 @@ def numbers(source: str) -> frozenset[int]:
         if one is None or word.startswith("'"):
             continue
         found.add(one)
+        if text.tokens[at - 1] in {"<<", ">>"} and 8 <= one < 32:
+            found.add(1 << one)
         other = text.number(text.tokens[at + 2])
         if other is not None and text.tokens[at + 1] == "*":
             found.add(one * other)

@@ -13,19 +13,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runners import sizes
 from runners.contents import Combination
-from runners.expressions import ExpressionError
+from runners.expressions import ExpressionError, names
 from runners.families import PLAIN, captured_work
 from runners.gpu import LaunchError
 from runners.launchable import geometry
 from runners.named import numbers
 from runners.sizes import TIMES_LONGER
-from runners.spec import JobSpec, Launch, Source, Work
+from runners.spec import Argument, JobSpec, Launch, Source, Work
 
-# Cases by numbers, by what comes of two, and by a launch; elements of one.
-MOST_BESIDE, MOST_ENDS, MOST_GRIDS = 8, 1, 1
+# Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, and
+# by scalars of 64 bits; elements of one.
+MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
 MOST_ELEMENTS = 1 << 23
 # A size within this of one that is tried anyway needs none of its own.
 NEAR = 1.1
+# So many times the largest declared a number may be where a launch is known not to fail there, and
+# with fewer elements: what is wrong and not refused is no limit.
+FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 69, 1 << 20
+# The least number of bytes or elements that is taken for a buffer's size.
+LEAST_ROOM, LEAST_GATE, WIDE = 1024, 64, 1 << 32
+# What a block may have on any GPU that is sold today.
+SHARED_BYTES = 227 << 10
 LEAST, MOST, MOST_NUMBERS, MOST_SIZE = 2, 1 << 24, 24, 2**31 - 1
 # From here on a float no longer holds every whole number: an index that was one skips some.
 EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
@@ -49,6 +57,9 @@ def compared(
     found: list[dict[str, float]] = []
     for cases, most, near in (
         (_beside(job), MOST_BESIDE, 1.0),
+        (_far(job), MOST_FAR, NEAR),
+        (_buffers(job), MOST_BUFFERS, 1.0),
+        (_wide(job), MOST_WIDE, 1.0),
         (_ends(job), MOST_ENDS, NEAR),
         (_grids(job), MOST_GRIDS, NEAR),
         (_beyond_floats(job.work, codes), 1, NEAR),
@@ -57,7 +68,7 @@ def compared(
         for case in cases:
             if len(found) == limit:
                 break
-            if case not in found and not any(_near(case, other, near) for other in known):
+            if not any(_near(case, other, near) for other in (*known, *found)):
                 found.append(case)
     return [Combination(case, PLAIN, job.seed) for case in found]
 
@@ -133,15 +144,18 @@ def _numbers(source: Source, work: Work) -> frozenset[int]:
 
 
 def _turns(job: JobSpec) -> Iterator[tuple[int, str]]:
-    """Yield each number with each variable that may be as large, nearest to what is declared."""
-    names = [(name, sizes.largest(job.work, name)) for name in sizes.changing(job.work)]
+    """Yield each number with each variable that may be as large, nearest to what is declared.
+
+    Small numbers come last: they are blocks and warps, and small sizes are tried anyway.
+    """
+    known = [(name, sizes.largest(job.work, name)) for name in sizes.changing(job.work)]
     pairs = [
-        (abs(math.log(number / most)), number, name)
+        (number < LEAST_GATE, abs(math.log(number / most)), number, name)
         for number in own(job)
-        for name, most in names
+        for name, most in known
         if number <= TIMES_LONGER * most
     ]
-    return ((number, name) for _, number, name in sorted(pairs))
+    return ((number, name) for _, _, number, name in sorted(pairs))
 
 
 def _beside(job: JobSpec) -> Iterator[dict[str, float]]:
@@ -152,6 +166,72 @@ def _beside(job: JobSpec) -> Iterator[dict[str, float]]:
     for number, name in _turns(job):
         yield from _one(job.work, name, number)
         yield from _one(job.work, name, number + 1)
+
+
+def _far(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases beyond numbers that are far beyond what is declared, by whole warps.
+
+    Where a launch is known not to fail there: what is wrong and not refused is no limit.
+    """
+    launch = job.kernel.launch or job.work.launch
+    if launch is None:
+        return
+    for name in sizes.changing(job.work):
+        most = sizes.largest(job.work, name)
+        # What is full at fewer is full there, too.
+        largest = max((one for one in own(job) if one <= FARTHEST * most), default=0)
+        for case in _one(job.work, name, largest + FURTHER, FEWER_ELEMENTS):
+            if largest > TIMES_LONGER * most and not _fails(launch, case, SHARED_BYTES):
+                yield case
+
+
+def _buffers(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases in which a buffer is just as large as a number says, and just larger.
+
+    In elements or bytes, the largest numbers first: room for a table of so many bytes, whatever
+    its two sides are.
+    """
+    smallest = min(job.work.cases, key=lambda case: sizes.elements(job.work, case.values)).values
+    tables = [a for a in job.work.arguments if a.type.pointer and len(names(a.shape or "1")) > 1]
+    for number in reversed([one for one in own(job) if one >= LEAST_ROOM]):
+        for argument in tables:
+            for unit in dict.fromkeys((argument.type.size, 1)):
+                for name in sizes.sizing(job.work):
+                    most = int(TIMES_LONGER * sizes.largest(job.work, name))
+
+                    def room(
+                        size: int, of: Argument = argument, each: int = unit, name: str = name
+                    ) -> int:
+                        return _elements(of, {**smallest, name: float(size)}) * each
+
+                    if not room(1) <= number < room(most):
+                        continue
+                    low, high = 1, most
+                    while high - low > 1:
+                        middle = (low + high) // 2
+                        low, high = (middle, high) if room(middle) <= number else (low, middle)
+                    for size in (high, low):
+                        case = {**smallest, name: float(size)}
+                        if 0 < sizes.elements(job.work, case) <= MOST_ELEMENTS:
+                            yield case
+
+
+def _wide(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases in which a scalar of 64 bits needs more than 32: a seed, a first place.
+
+    Not where the original's text compares it by size: so many turns of a loop would not end.
+    """
+    smallest = min(job.work.cases, key=lambda case: sizes.elements(job.work, case.values)).values
+    for argument in job.work.arguments:
+        scalar, value = argument.type.scalar, argument.value or ""
+        if argument.type.pointer or value not in smallest or scalar is None:
+            continue
+        case = {**smallest, value: smallest[value] + WIDE + 1}
+        same = sizes.elements(job.work, case) == sizes.elements(job.work, smallest)
+        compared = rf"[<>]=?\s*{argument.name}\b|\b{argument.name}\s*[<>]"
+        wide = scalar.size == 8 and scalar.kind in "iu" and same
+        if wide and not re.search(compared, job.baseline.source):
+            yield case
 
 
 def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
@@ -183,10 +263,12 @@ def _grids(job: JobSpec) -> Iterator[dict[str, float]]:
                 yield from _one(job.work, name, size)
 
 
-def _one(work: Work, name: str, size: int) -> Iterator[dict[str, float]]:
+def _one(
+    work: Work, name: str, size: int, most_elements: int = MOST_ELEMENTS
+) -> Iterator[dict[str, float]]:
     """Yield the case with that size that has the most elements, of those that are not too large."""
     tried = [{**others, name: float(size)} for others in sizes.few_others(work, name)]
-    fit = [one for one in tried if 0 < sizes.elements(work, one) <= MOST_ELEMENTS]
+    fit = [one for one in tried if 0 < sizes.elements(work, one) <= most_elements]
     if fit:
         yield max(fit, key=lambda one: sizes.elements(work, one))
 
@@ -243,11 +325,14 @@ def _growing(value: int) -> Iterator[int]:
 
 
 def _largest_buffer(work: Work, case: Case) -> int:
+    return max((_elements(a, case) for a in work.arguments if a.type.pointer), default=0)
+
+
+def _elements(argument: Argument, case: Case) -> int:
     try:
-        found = [int(a.elements(case)) for a in work.arguments if a.type.pointer]
+        return int(argument.elements(case))
     except ValueError:
         return 0
-    return max(found, default=0)
 
 
 def _near(case: Case, other: Case, times: float) -> bool:
