@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 # What may be found.
-NAN, INFINITY = "nan", "infinity"
+NAN, INFINITY, ZERO = "nan", "infinity", "zero"
 LONGEST = 1 << 18
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of one operand, and of what stands between a name and what is read into it.
@@ -36,6 +36,8 @@ _ASKS = re.compile(
 )
 # The bits of an infinity: what is above them is NaN.
 _BITS = re.compile(r"0x(7f80_?0000|7ff0000000000000|7c00)u?l{0,2}", re.ASCII | re.IGNORECASE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_NOTHING = r"(?<![\w.])0(?:\.0*)?[fF]?(?![\w.])"
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _OPENS = {closed: opened for opened, closed in _CLOSES.items()}
 _NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch"})
@@ -67,6 +69,22 @@ def asked(source: str, symbol: str) -> tuple[str, ...]:
 def _asked(source: str, symbol: str) -> tuple[str, ...]:
     text = _Text(source)
     return tuple(sorted({what for part in text.reached(symbol) for what in text.asks(part)}))
+
+
+def zeroed(source: str, scalars: Iterable[str]) -> bool:
+    """Tell whether a text asks of one of these names, of floats, whether it is zero.
+
+    >>> zeroed("y[i] = beta == 0.f ? v : v + beta * y[i];", ["alpha", "beta"])
+    True
+    >>> zeroed("if (0 != beta) // and alpha == 0", ["alpha"])
+    False
+    """
+    if len(source) > LONGEST:
+        return False
+    plain = _COMMENT.sub(" ", source)
+    some = "|".join(re.escape(one) for one in scalars if _NAME.fullmatch(one))
+    asks = rf"\b(?:{some})\s*[!=]=\s*{_NOTHING}|{_NOTHING}\s*[!=]=\s*(?:{some})\b"
+    return bool(some) and re.search(asks, plain) is not None
 
 
 class _Part:

@@ -27,6 +27,8 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 # From a length so many times shorter it is told what a run takes there: of short runs all but
 # nothing is the kernel's.
 FARTHEST = 16
+# What a launch takes that is so many times as short is nothing but the launch.
+FURTHER = 64
 # Families of which the times of one tell those of the other.
 _KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, EQUAL: ALIKE}
 SHORTER = "the original does not do a shorter one, or one that is like it"
@@ -128,7 +130,7 @@ class Watch:
             for kind, other, seconds in self._took
             if kind == family
             and longer(case, other)
-            and (family == PLAIN or _times(case, other) <= FARTHEST)
+            and _times(case, other) <= (FURTHER if family == PLAIN else FARTHEST)
         ]
         if not known:
             return 0.0

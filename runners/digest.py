@@ -113,7 +113,8 @@ class Digest:
             raise BaselineFailure(f"the reference has no answer there: {error}") from error
         if combination.family == families.VAST:
             self._only_picks(gathered, wanted)
-        if combination.case.get(spec.MOVED) in {spec.NONE, spec.LASTING}:
+        odd = combination.case.get(spec.MOVED) in {spec.NONE, spec.LASTING}
+        if odd and combination.family not in families.NOT_FINITE:
             self._stays_finite(gathered)
         outputs = [
             self._output(argument, gathered, moved, wanted, source)

@@ -61,6 +61,9 @@ SIGNED, TIMES_SIGNED, LEAST_WIDE = "signed", 41, 4
 # Whole numbers at the ends of their range, whole arrays of them: where differences are largest, and
 # what counts in fewer bits than its sums need runs over.
 ENDS, MOST_INDEXED, FEW_ELEMENTS = "ends", 1 << 24, 4
+# Whole numbers of a declared range, some of them its ends and many multiples of a power of two:
+# what takes a value of the range for none loses it, and in a table by their last bits they meet.
+CLUSTERED, CLUSTER, MOST_CLUSTERS = "clustered", 1 << 10, 64
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -418,8 +421,8 @@ def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
     """
     if family in {DECLARED, PLAIN}:
         return arrays
-    if family == ENDS:
-        return _at_ends(work, arrays, seed)
+    if family in {ENDS, CLUSTERED}:
+        return (_at_ends if family == ENDS else _clustered)(work, arrays, seed)
     out = dict(arrays)
     least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:
@@ -466,6 +469,27 @@ def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
             data[: HOT if index else len(data)] = value
             if len(data) <= FEW_ELEMENTS:
                 data[::2], data[1::2] = low, high
+            parts.append(data)
+        count = len(arrays[argument.name]) // argument.type.size
+        out[argument.name] = interleave(parts, argument.type, count)
+    return out
+
+
+def _clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
+    """Return arrays whose whole numbers with a range are such as few are by chance."""
+    out = dict(arrays)
+    for argument, low, high in _ranges(work):
+        rng = stream(seed, CLUSTERED, argument.name)
+        step = min(CLUSTER, max(1, (high - low) // MOST_CLUSTERS))
+        first = -(-low // step)
+        met = rng.integers(first, high // step + 1, MOST_CLUSTERS, endpoint=False) * step
+        parts = []
+        for field in argument.type.fields:
+            data = values(arrays[argument.name], argument.type, field).copy()
+            what = rng.integers(0, 32, len(data))
+            some = what < 8
+            data[some] = met[rng.integers(0, len(met), int(some.sum()))].astype(data.dtype)
+            data[what == 30], data[what == 31] = low, high
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)

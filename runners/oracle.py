@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import capacities, families, inputs, sizes
+from runners import asked, capacities, families, inputs, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -79,8 +79,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         ]
     if families.ended(work):
         extra += [
-            Combination(case, families.ENDS, seed)
+            Combination(case, family, seed)
             for case in ordered
+            for family in (families.ENDS, families.CLUSTERED)
             if case is middle or (full and weight(case) <= LARGE)
         ]
         if full and weight(ordered[0]) <= LARGE:
@@ -106,8 +107,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
     if full and not families.captured_work(work):
-        asked = [dict(c.case) for c in extra]
-        far = (case for case in capacities.beyond(work) if case not in asked)
+        there = [dict(c.case) for c in extra]
+        far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
@@ -130,6 +131,9 @@ def _seldom(
     if NONE in found:
         # There an original may divide by zero, and use what comes of it as an index.
         yield Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed)
+    if full and asked.ZERO in work.asks:
+        # What is multiplied by zero, and may be NaN, is not looked at.
+        yield Combination({**middle, MOVED: float(NONE)}, "nan", seed)
     if not full:
         return
 
@@ -145,7 +149,7 @@ def _seldom(
         for case in two(LIGHT):
             for family in (families.DECLARED, "one-hot"):
                 yield Combination({**case, MOVED: float(LASTING)}, family, seed)
-    if work.asks:
+    if {asked.NAN, asked.INFINITY} & {*work.asks}:
         # NaN and infinities are its own to make something of.
         for case in two(LARGE):
             for family in sorted(families.ASKED):

@@ -283,7 +283,7 @@ def parse(data: Json) -> JobSpec:
             replace(
                 work,
                 named=_named(work, original),
-                asks=asked.asked(original.source, work.symbol),
+                asks=_asks(original, work),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
@@ -301,6 +301,13 @@ def parse(data: Json) -> JobSpec:
     except ExpressionError as error:
         raise SpecError(str(error)) from error
     return job
+
+
+def _asks(original: Source, work: Work) -> tuple[str, ...]:
+    found = asked.asked(original.source, work.symbol)
+    given = (a for a in work.arguments if not a.type.pointer and a.type.scalar is not None)
+    floats = [a.name for a in given if a.type.scalar is not None and a.type.scalar.kind == "f"]
+    return (*found, asked.ZERO) if asked.zeroed(original.source, floats) else found
 
 
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
