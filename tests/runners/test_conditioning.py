@@ -36,10 +36,12 @@ IN_LANES = """
     m = part[0];
 """
 IN_PAIRS = """
-    float part[8192] = {0};
-    for (int c = 0; c < cols; ++c) part[c] = in[c];
-    for (int w = 4096; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
-    m = part[0];
+    for (int from = 0; from < cols; from += 8192) {
+        float part[8192] = {0};
+        for (int c = from; c < cols && c < from + 8192; ++c) part[c - from] = in[c];
+        for (int w = 4096; w; w /= 2) for (int l = 0; l < w; ++l) part[l] += part[l + w];
+        m += part[0];
+    }
 """
 WORK = {
     "arguments": [
