@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import struct
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import arena
+from runners.allocations import Holdings
 from runners.arena import Layout
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
@@ -418,6 +420,39 @@ class Bench:
         for call in calls:
             call()
         return self._brought(places, zeros, seconds, hosted=launchable.hosted)
+
+    def holdings(
+        self,
+        launchable: Launchable,
+        combination: Combination,
+        calls: int,
+        seconds: float,
+        patience: float,
+    ) -> list[Holdings] | None:
+        """Call it on one combination over and over; return what it holds behind each call.
+
+        At one address, and each call is done before the next: nothing is then new to it. There are
+        fewer when `seconds` are over; none where it is not seen. One call has its `patience`.
+        Raises the errors of `runners.gpu`.
+        """
+        if launchable.holds() is None:
+            return None
+        scene = self.scene(combination, VERIFY_GUARD)
+        base = self._place(scene.layout.stride)
+        self._last = None
+        zeros = self.zeros(len(scene.layout.segments))
+        launchable.begins()
+        bound = launchable.bind(combination.case, scene.layout.addresses(base))
+        deadline = time.monotonic() + seconds
+        found: list[Holdings] = []
+        while len(found) < calls and time.monotonic() < deadline:
+            self.restore(scene, base, 1, zeros, NAN_POISON)
+            bound()
+            self.gpu.synchronize(patience)
+            held = launchable.holds()
+            if held is not None:
+                found.append(held)
+        return found
 
     def _brought(
         self, places: Sequence[tuple[Scene, int, int]], zeros: int, seconds: float, *, hosted: bool

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from runners import allocations
+from runners.allocations import KINDS, Holdings
 from runners.answers import module_command
 from runners.bench import Damage, Run
 from runners.contents import Combination
@@ -41,6 +42,8 @@ from runners.stage import RANKED, SAMPLED, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
 
 MOST_PAIRS = 25
+# Bytes of the device that a pair may hold when the next one comes into its process.
+MOST_HELD = 1 << 30
 MOST_US = 1e9
 MOST_MARKS = 100_000
 MOST_OUTPUTS = 16  # whose launches are looked at more closely
@@ -85,6 +88,10 @@ class EntryProcess:
         pair = {key: request[key] for key in ("job", "candidate", "baseline")}
         self.ask({"op": "load", **pair}, 60.0)
         return RemoteSession(self, job)
+
+    def retire(self) -> None:
+        """Have the next pair loaded in another child: what this one holds nobody gives back."""
+        self._pairs = MOST_PAIRS
 
     def _start(self, needed: frozenset[Path]) -> None:
         self.close()
@@ -319,6 +326,29 @@ class RemoteSession:
                 self._run(one, combination)
                 for one, combination in zip(said["runs"], combinations, strict=True)
             ]
+
+    def holdings(
+        self,
+        combination: Combination,
+        calls: int,
+        seconds: float,
+        patience: float,
+        *,
+        original: bool = False,
+    ) -> list[Holdings] | None:
+        """Call candidate or original over and over; what it holds is what the child says."""
+        asked = {"calls": calls, "seconds": seconds, "patience": patience, "original": original}
+        said = self._ask("holdings", combination, asked, seconds + patience)
+        with _understood():
+            held = said["held"]
+            if held is None:
+                return None
+            rows = [[int(number) for number in row] for row in held[:calls]]
+            if any(len(row) != len(KINDS) or min(row) < 0 for row in rows):
+                raise ValueError("things that are none")
+            if rows and rows[-1][0] > MOST_HELD and not original:
+                self._process.retire()
+            return [Holdings(*row) for row in rows]
 
     def _run(self, said: Json, combination: Combination) -> Run:
         """Read one run; whatever it lacks is for the caller to understand."""

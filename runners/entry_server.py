@@ -14,7 +14,7 @@ import ctypes
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TextIO
 
@@ -105,6 +105,11 @@ class _Server:
                 seconds=float(request["seconds"]),
             )
             return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
+        if operation == "holdings":
+            terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
+            original = bool(request["original"])
+            held = self._session.holdings(combination, *terms, original=original)
+            return {"held": None if held is None else [astuple(one) for one in held]}
         if operation == "burn":
             return self._burn(request)
         if operation == "quench":

@@ -19,6 +19,7 @@ from runners import (
     counted,
     cubin,
     exhibit,
+    leaks,
     overflow,
     static_gate,
     thresholds,
@@ -226,6 +227,8 @@ class Judge:
         verify.remembered(session, answers, job, report, seconds)
         if _follows(request, job) and not self._hasty.get((job.key, job.checks), False):
             verify.in_a_row(session, answers, job, wanted, report, ROWS_SECONDS)
+        if job.work.kind == "entry" and job.kernel != job.baseline:
+            leaks.check(session, answers, job, report)
         if job.work.kind == "entry" and _keeps_more(request):
             verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
         if thorough:

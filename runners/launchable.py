@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from runners import cubin, shaking
-from runners.allocations import Allocations
+from runners.allocations import Allocations, Holdings
 from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
@@ -56,6 +56,10 @@ class Launchable(Protocol):
 
     def device_bytes(self) -> int | None:
         """Return the device memory it has taken beside its arguments; None if not known."""
+        ...
+
+    def holds(self) -> Holdings | None:
+        """Return what it has taken and not given back; None if not known."""
         ...
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
@@ -139,6 +143,9 @@ class KernelLaunchable:
         """Return what code, variables and thread-local memory take."""
         return self._bytes
 
+    def holds(self) -> None:
+        """Nothing: what device code allocates is not seen."""
+
     def shake(self, seed: int) -> None:
         """Set the seed of the delays that are compiled in (`runners.shaking`); zero for none."""
         self._gpu.set_global(self._module, shaking.SEED, np.array([seed], np.uint32))
@@ -207,6 +214,10 @@ class EntryLaunchable:
         if self._allocations is None:
             return None
         return self._bytes + self._allocations.most(self._owner)
+
+    def holds(self) -> Holdings | None:
+        """Return what it has taken through the runtime and not given back; None if not counted."""
+        return None if self._allocations is None else self._allocations.holds(self._owner)
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a call with its arguments converted."""

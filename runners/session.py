@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from runners import beyond, timing
-from runners.allocations import Allocations
+from runners.allocations import Allocations, Holdings
 from runners.bench import Bench, Run
 from runners.burning import BurnStage
 from runners.compare import Answer
@@ -61,6 +61,18 @@ class Session(Protocol):
         self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
     ) -> list[Run]:
         """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
+        ...
+
+    def holdings(
+        self,
+        combination: Combination,
+        calls: int,
+        seconds: float,
+        patience: float,
+        *,
+        original: bool = False,
+    ) -> list[Holdings] | None:
+        """Call the candidate or the original over and over (`runners.bench.Bench.holdings`)."""
         ...
 
     def time(
@@ -198,6 +210,19 @@ class LocalSession:
         """Run the candidate on one combination behind the other."""
         mine = self._pair[0]
         return self._bench.row(mine, combinations, nan=nan, seconds=seconds, apart=apart)
+
+    def holdings(
+        self,
+        combination: Combination,
+        calls: int,
+        seconds: float,
+        patience: float,
+        *,
+        original: bool = False,
+    ) -> list[Holdings] | None:
+        """Call the candidate or the original over and over; return what it holds behind each."""
+        one = self._pair[int(original)]
+        return self._bench.holdings(one, combination, calls, seconds, patience)
 
     def _original_waits(self, combination: Combination, seconds: float) -> bool:
         """Tell whether the original gives the same, to the bit, when its inputs come late."""

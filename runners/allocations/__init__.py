@@ -10,11 +10,30 @@ from __future__ import annotations
 import contextlib
 import ctypes
 from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from runners import native
 
 SOURCES = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What somebody holds of the runtime's things: bytes of memory, and how many of the others.
+
+    Graphs are those that can be launched, too.
+    """
+
+    device: int = 0
+    pinned: int = 0
+    streams: int = 0
+    events: int = 0
+    graphs: int = 0
+
+
+# In the library's order.
+KINDS = tuple(field.name for field in fields(Holdings))
 
 
 def library(cache: Path) -> Path:
@@ -28,7 +47,7 @@ def library(cache: Path) -> Path:
 
 
 class Allocations:
-    """The count of this process; to be made before code that is counted is loaded.
+    """The counts of this process; to be made before code that is counted is loaded.
 
     Raises `OSError` when the library does not load.
     """
@@ -39,6 +58,8 @@ class Allocations:
         self._library.optiml_allocates.restype = None
         self._library.optiml_allocated.argtypes = [ctypes.c_int64]
         self._library.optiml_allocated.restype = ctypes.c_uint64
+        self._library.optiml_holds.argtypes = [ctypes.c_int64, ctypes.c_int64]
+        self._library.optiml_holds.restype = ctypes.c_uint64
         self._library.optiml_strays.argtypes = []
         self._library.optiml_strays.restype = ctypes.c_uint64
         self._library.optiml_hold.argtypes = [ctypes.c_int64, ctypes.c_int64]
@@ -55,8 +76,13 @@ class Allocations:
         self._library.optiml_allocates(owner)
 
     def most(self, owner: int) -> int:
-        """Return the most bytes somebody held at once."""
+        """Return the most bytes of device memory somebody held at once."""
         return int(self._library.optiml_allocated(owner))
+
+    def holds(self, owner: int) -> Holdings:
+        """Return what somebody holds now."""
+        held = (int(self._library.optiml_holds(owner, kind)) for kind in range(len(KINDS)))
+        return Holdings(*held)
 
     def strays(self) -> int:
         """Return how much was queued on other streams than the null stream since the last look."""

@@ -214,3 +214,18 @@ def test_memory_that_an_entry_function_allocates_is_counted(
     more = measured["peak_memory_bytes"] - measured["baseline_memory_bytes"]
     assert (1 << 24) <= more < (1 << 24) + (1 << 20)
     assert measured["baseline_memory_bytes"] >= 3 * (1 << 24)
+
+
+@pytest.mark.parametrize(
+    "allocates", ["cudaMalloc(&t, n * sizeof(float))", "cudaMallocAsync(&t, n * sizeof(float), 0)"]
+)
+def test_an_entry_function_that_keeps_more_at_each_call_is_refused(
+    served: Served, building: Building, allocates: str
+) -> None:
+    """Each result is right; the temporary of each call is never freed."""
+    family = dataclasses.replace(CHAIN, source=ALLOCATING)
+    text = ALLOCATING.replace("cudaFree(t);", "")
+    text = text.replace("cudaMalloc(&t, n * sizeof(float))", allocates)
+    verdict = _verdict(served, building, family, f"leaks {len(allocates)}", text)
+    assert verdict["status"] == "wrong result", verdict["log"]
+    assert "more of device memory after each call" in verdict["log"]

@@ -69,6 +69,9 @@ class Line:
     def device_bytes(self) -> int:
         return 0
 
+    def holds(self) -> None:
+        pass
+
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         size = int(case["n"]) * 4
         scalars = [spec.scalar_values(a, case)[0] for a in self.work.arguments[-2:]]

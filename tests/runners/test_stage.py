@@ -35,6 +35,9 @@ class Numpy:
     def device_bytes(self) -> int:
         return 0
 
+    def holds(self) -> None:
+        pass
+
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         size = int(case["n"]) * 4
 
