@@ -11,6 +11,12 @@ by a quarter of the warps: which, depends on warp, block, place and a seed that 
 No delay can make a correct kernel wrong, so a wrong result under delays is the candidate's fault,
 and the only thing that counts; a race that harms nothing stays accepted.
 
+Delays that short are made up for where the others have a loop, delayed as well, before they need
+what should have been done first. So at some places of a block half of its warps sleep for 20 to
+160 µs: at each of a kernel's first places and first stores to shared memory in one block of 8, at
+others in one of 32, spread evenly, so that among a hundred blocks are some for each place. A thread
+has four such sleeps at most, and of a large grid only some 256 blocks have any.
+
 Which lane of a warp wins where several store to one place is undefined, too, but in practice always
 the same. So a store is done in two turns, of lanes that the seed chooses and of the others.
 
@@ -40,6 +46,7 @@ _TOUCHES = re.compile(
 _STORE = re.compile(
     r"^\s*(?:@(?P<guard>!?%p\w+)\s+)?(?P<store>st\.(?!param|local|async|bulk)[^;]*;)\s*$"
 )
+_SHARED_STORE = re.compile(r"^\s*(?:@!?%p\w+\s+)?st\.(?:\w+\.)*shared\b")
 _CLOCK = re.compile(
     r"^\s*mov\.[ub](?P<bits>32|64)\s+(?P<to>%\w+),\s*"
     r"%(?:clock|clock64|clock_hi|globaltimer|globaltimer_lo|globaltimer_hi|gridid);"
@@ -50,6 +57,7 @@ _SHUFFLE = re.compile(
 _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
 ZERO = "optiml_shaking_zero"
 LATE = "optiml_shaking_late"
+FAR = "optiml_shaking_far"
 _MOST_PLACES = 4000
 _MIXED = """mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
 shr.u32 %optiml_b, %optiml_a, 15;
@@ -57,12 +65,35 @@ xor.b32 %optiml_a, %optiml_a, %optiml_b;
 mul.lo.u32 %optiml_a, %optiml_a, 0x846CA68B;
 shr.u32 %optiml_b, %optiml_a, 16;
 xor.b32 %optiml_a, %optiml_a, %optiml_b;"""
+# A block's number.
+_BLOCK = """mov.u32 %optiml_l, %ctaid.z;
+mov.u32 %optiml_b, %nctaid.y;
+mov.u32 %optiml_c, %ctaid.y;
+mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
+mov.u32 %optiml_b, %nctaid.x;
+mov.u32 %optiml_c, %ctaid.x;
+mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;"""
+# Zero in the first thread of the first block.
+_FIRST = """mov.u32 %optiml_a, %tid.x;
+mov.u32 %optiml_b, %tid.y;
+mov.u32 %optiml_c, %tid.z;
+or.b32 %optiml_a, %optiml_a, %optiml_b;
+or.b32 %optiml_a, %optiml_a, %optiml_c;
+or.b32 %optiml_a, %optiml_a, %optiml_l;"""
 # Under seeds with this bit first blocks begin late; the next two say how many are looked at. Code
 # whose seed cannot be set is built twice, with odd seeds that nearly always differ in it.
 LATE_BIT = 5
 # A program may launch a kernel ten thousand times, and a thread may count as often. How often one
 # slept is kept for a kernel as a whole, so functions that are called have their stores in order.
 _MOST_LATE, _MOST_BEHIND = 256, 32
+# Long sleeps: in the first launches of a kernel and one of 64 behind them, in so many blocks. The
+# places that a block has are those whose share of the numbers below `_NUMBERS` has its number;
+# `_NO_PLACE` is no share's. The last two bits of a thread's number count its long sleeps down.
+_FAR_LAUNCHES, _FAR_BLOCKS, _FAR_NS = 256, 256, 20000
+_EARLY = 8
+_NUMBERS, _NO_PLACE = 1 << 31, 0xFFFFFFFF
+_OFTEN, _SELDOM = _NUMBERS >> 3, _NUMBERS >> 5
+_GOLDEN = 0x9E3779B1
 
 
 def shaken(ptx: str, seed: int = 0) -> str | None:
@@ -78,11 +109,15 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     original = ptx.splitlines()
     moved = {one.store: one for one in swaps(original)}
     late: dict[int, tuple[Swap, re.Match[str]]] = {}
+    entries = 0
+    shares = _Shares()
     for number, line in enumerate(original):
         if not declared and line.startswith(".address_size"):
             value = f" = {seed}" if seed else ""
             lines += [line, f".visible .global .align 4 .u32 {SEED}{value};"]
-            lines += [f".visible .global .align 4 .u32 {name};" for name in (ZERO, LATE)]
+            most = sum(".entry" in text for text in original)
+            names = (ZERO, LATE, f"{FAR}[{max(most, 1)}]")
+            lines += [f".visible .global .align 4 .u32 {name};" for name in names]
             declared = True
             continue
         begins = _BODY.match(line)
@@ -95,7 +130,10 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
                 lines.append(".reg .b32 %optiml_m;")
                 lines.append(f"ld.volatile.global.u32 %optiml_m, [{ZERO}];")
             if entry:
-                lines += [".reg .b32 %optiml_t;", "mov.b32 %optiml_t, 0;", _begins_late()]
+                lines += [".reg .b32 %optiml_t, %optiml_f;", "mov.b32 %optiml_t, 0;"]
+                lines += [_begins_late(), _numbered(entries)]
+                entries += 1
+                shares = _Shares()
             heading = False
             continue
         shuffle = _SHUFFLE.match(line)
@@ -106,11 +144,11 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
         if number in late:
             places += 2
             swap, stored = late[number]
-            lines += [_delay(places - 1), _behind(swap, stored, line, places)]
+            lines += [_delay(places - 1, shares.next(line)), _behind(swap, stored, line, places)]
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
-            lines.append(_delay(places))
+            lines.append(_delay(places, shares.next(line) if entry else None))
             store = _STORE.match(line)
             if entry and store is not None and number in moved:
                 late[moved[number].atomic] = moved[number], store
@@ -124,6 +162,26 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines.append(_later(clock["to"], int(clock["bits"])))
     return "\n".join(lines) + "\n" if places else None
+
+
+class _Shares:
+    """Deals a kernel's places out, in the order of its text."""
+
+    def __init__(self) -> None:
+        self._places = self._stores = 0
+
+    def next(self, line: str) -> tuple[int, int]:
+        """Return the first number of a place's share and how many there are: multiples of 4.
+
+        Shares lie over one another: the more places a kernel has, the more a block has.
+        """
+        self._places += 1
+        stores = _SHARED_STORE.match(line) is not None
+        self._stores += stores
+        early = self._places <= _EARLY or (stores and self._stores <= _EARLY)
+        size = _OFTEN if early else _SELDOM
+        at = (self._places * _GOLDEN & 0xFFFFFFFF) * (_NUMBERS - size) >> 32
+        return at & ~3, size
 
 
 def _shuffled(line: str, found: re.Match[str]) -> list[str]:
@@ -222,12 +280,12 @@ xor.b32 %optiml_a, %optiml_a, %optiml_s;
 {_MIXED}"""
 
 
-def _delay(place: int) -> str:
-    """Return a sleep of 0.5 to 1.5 µs that a quarter of the warps take."""
+def _delay(place: int, share: tuple[int, int] | None) -> str:
+    """Return a sleep of 0.5 to 1.5 µs that a quarter of the warps take, and maybe a long one."""
     return f"""{{
 .reg .pred %optiml_p, %optiml_q;
 .reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s;
-{_drawn(place)}
+{_drawn(place)}{_long(place, *share) if share else ""}
 and.b32 %optiml_b, %optiml_a, 3;
 setp.eq.u32 %optiml_p, %optiml_b, 0;
 setp.ne.and.u32 %optiml_q, %optiml_s, 0, %optiml_p;
@@ -238,6 +296,29 @@ add.u32 %optiml_b, %optiml_b, 500;
 nanosleep.u32 %optiml_b;
 $optiml_{place}:
 }}"""
+
+
+def _long(place: int, first: int, size: int) -> str:
+    """Return a sleep of 20, 40, 80 or 160 µs of half of the warps, in blocks that have the place.
+
+    All of a block count it, and sleep equally long: together they keep it no longer than one does.
+    Only those that read the number of launches before it is counted up may have other places.
+    """
+    return f"""
+sub.u32 %optiml_c, %optiml_f, {first};
+setp.ge.u32 %optiml_p, %optiml_c, {size};
+@%optiml_p bra $optiml_near_{place};
+mul.lo.u32 %optiml_b, %optiml_a, %optiml_f;
+setp.lt.s32 %optiml_q, %optiml_b, 0;
+bfe.u32 %optiml_b, %optiml_f, 8, 2;
+mov.u32 %optiml_c, {_FAR_NS};
+shl.b32 %optiml_c, %optiml_c, %optiml_b;
+@%optiml_q nanosleep.u32 %optiml_c;
+and.b32 %optiml_b, %optiml_f, 3;
+setp.eq.u32 %optiml_p, %optiml_b, 0;
+sub.u32 %optiml_f, %optiml_f, 1;
+@%optiml_p mov.b32 %optiml_f, {_NO_PLACE:#x};
+$optiml_near_{place}:"""
 
 
 def _behind(swap: Swap, found: re.Match[str], atomic: str, place: int) -> str:
@@ -301,13 +382,7 @@ def _begins_late() -> str:
 .reg .pred %optiml_p, %optiml_q;
 .reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_l, %optiml_s;
 ld.global.u32 %optiml_s, [{SEED}];
-mov.u32 %optiml_l, %ctaid.z;
-mov.u32 %optiml_b, %nctaid.y;
-mov.u32 %optiml_c, %ctaid.y;
-mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
-mov.u32 %optiml_b, %nctaid.x;
-mov.u32 %optiml_c, %ctaid.x;
-mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
+{_BLOCK}
 mad.lo.u32 %optiml_a, %optiml_l, 0x9E3779B1, %optiml_s;
 {_MIXED}
 and.b32 %optiml_a, %optiml_a, 1;
@@ -322,12 +397,7 @@ and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};
 setp.ne.and.u32 %optiml_p, %optiml_b, 0, %optiml_p;
 ld.volatile.global.u32 %optiml_b, [{LATE}];
 setp.lt.and.u32 %optiml_p, %optiml_b, {_MOST_LATE}, %optiml_p;
-mov.u32 %optiml_a, %tid.x;
-mov.u32 %optiml_b, %tid.y;
-mov.u32 %optiml_c, %tid.z;
-or.b32 %optiml_a, %optiml_a, %optiml_b;
-or.b32 %optiml_a, %optiml_a, %optiml_c;
-or.b32 %optiml_a, %optiml_a, %optiml_l;
+{_FIRST}
 setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
 @%optiml_q red.global.add.u32 [{LATE}], 1;
 mov.u32 %optiml_b, 250000;
@@ -337,4 +407,43 @@ bfe.u32 %optiml_a, %optiml_s, {LATE_BIT + 3}, 1;
 setp.ne.and.u32 %optiml_p, %optiml_a, 0, %optiml_p;
 @%optiml_p nanosleep.u32 %optiml_b;
 @%optiml_p nanosleep.u32 %optiml_b;
+}}"""
+
+
+def _numbered(entry: int) -> str:
+    """Give a thread the number that says at which places its block sleeps long, in %optiml_f.
+
+    Numbers of blocks that follow each other lie far apart, so that few leave no large gap; so do
+    those of one block in launches that follow each other. These are counted for each kernel.
+    """
+    return f"""{{
+.reg .pred %optiml_p, %optiml_q;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_l, %optiml_s;
+ld.global.u32 %optiml_s, [{SEED}];
+{_BLOCK}
+mov.b32 %optiml_a, %optiml_s;
+{_MIXED}
+mad.lo.u32 %optiml_f, %optiml_l, {_GOLDEN:#x}, %optiml_a;
+{_FIRST}
+setp.ne.u32 %optiml_p, %optiml_s, 0;
+setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
+ld.volatile.global.u32 %optiml_c, [{FAR}+{4 * entry}];
+@%optiml_q red.global.add.u32 [{FAR}+{4 * entry}], 1;
+mad.lo.u32 %optiml_f, %optiml_c, 0x91E10DA5, %optiml_f;
+and.b32 %optiml_b, %optiml_c, 63;
+setp.eq.and.u32 %optiml_q, %optiml_b, 0, %optiml_p;
+setp.lt.and.u32 %optiml_p, %optiml_c, {_FAR_LAUNCHES}, %optiml_p;
+or.pred %optiml_p, %optiml_p, %optiml_q;
+mov.b32 %optiml_a, %optiml_f;
+{_MIXED}
+mov.u32 %optiml_b, %nctaid.x;
+mov.u32 %optiml_c, %nctaid.y;
+mul.lo.u32 %optiml_b, %optiml_b, %optiml_c;
+mov.u32 %optiml_c, %nctaid.z;
+mul.lo.u32 %optiml_b, %optiml_b, %optiml_c;
+mul.hi.u32 %optiml_b, %optiml_a, %optiml_b;
+setp.lt.and.u32 %optiml_p, %optiml_b, {_FAR_BLOCKS}, %optiml_p;
+shr.u32 %optiml_f, %optiml_f, 1;
+or.b32 %optiml_f, %optiml_f, 3;
+@!%optiml_p mov.b32 %optiml_f, {_NO_PLACE:#x};
 }}"""
