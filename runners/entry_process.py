@@ -80,7 +80,7 @@ class EntryProcess:
         needed = _needed(job, request)
         # What a stranger's code leaves in its process, a thread or a hook, is the next one's trap.
         most = 1 if self._sandbox.trust == "stranger" else MOST_PAIRS
-        if self._pairs >= most or not needed <= self._shown:
+        if self._pairs >= most or not needed <= self._shown or self._forged():
             self.close()
         if self._child is None or self._child.wait(0.0) is not None:
             self._start(needed)
@@ -132,7 +132,8 @@ class EntryProcess:
             code = -signal.SIGKILL if code is None else code
             why = f"signal {-code}" if code < 0 else f"exit status {code}"
             raise LaunchError(f"the entry function's process ended with {why}")
-        response = _parse(line)
+        with _understood(self):
+            response = _parse(line)
         if "fault" in response:
             # A fault would end the whole run. The oracle has met the same job, data and device in
             # a process of its own before: what only this process complains of is its candidate's.
@@ -142,6 +143,12 @@ class EntryProcess:
         if "error" in response:
             raise _remote(response, self)
         return response
+
+    def _forged(self) -> bool:
+        """Tell whether something was said that nothing was asked for."""
+        child = self._child
+        waits = child is not None and select.select([child.stdout.fileno()], [], [], 0.0)[0]
+        return bool(self._buffer or waits)
 
     def _line(self, descriptor: int, deadline: float) -> bytes:
         """Read one line, however long it takes it to arrive in pieces."""
@@ -209,19 +216,23 @@ def _no_number(text: str) -> float:
 def _parse(line: bytes) -> Json:
     try:
         found = json.loads(line, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        found = None
+    except RecursionError as error:
+        raise ValueError("brackets without end") from error
     if not isinstance(found, dict):
-        raise LaunchError(_NONSENSE)
+        raise TypeError("no answer")
     return found
 
 
 @contextlib.contextmanager
-def _understood() -> Iterator[None]:
-    """Whatever an answer lacks or has of another type is the candidate's crash, not ours."""
+def _understood(process: EntryProcess) -> Iterator[None]:
+    """Take whatever an answer lacks or has of another type for the candidate's crash, not ours.
+
+    Who writes where answers are read may have written more: the next pair gets another child.
+    """
     try:
         yield
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        process.close()
         raise LaunchError(_NONSENSE) from error
 
 
@@ -284,7 +295,7 @@ class RemoteBurning:
         asked = {"which": which, "seconds": seconds, "second_of_pair": second_of_pair}
         begun = time.monotonic()
         said = self._ask("burn", asked, 5 * seconds + 4 * self._seconds + 12.0)
-        with _understood():
+        with _understood(self._process):
             marks = [(float(at), int(count)) for at, count in said["marks"][:MOST_MARKS]]
             rising = all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(marks))
             if not rising or not begun <= marks[0][0] <= marks[-1][0] <= time.monotonic():
@@ -294,7 +305,7 @@ class RemoteBurning:
     def quench(self) -> Findings:
         """Give device memory back; return what the checks in the child saw."""
         said = self._ask("quench", {}, self._seconds + 12.0)
-        with _understood():
+        with _understood(self._process):
             return _findings(self._process, said)
 
     def _ask(self, operation: str, asked: Json, seconds: float) -> Json:
@@ -311,7 +322,7 @@ class RemoteSession:
         """Run the candidate once; outputs come back through files."""
         asked = {"nan": nan, "beside": beside, "seconds": seconds}
         said = self._ask("run", combination, asked, seconds)
-        with _understood():
+        with _understood(self._process):
             return self._run(said, combination)
 
     def row(
@@ -321,7 +332,7 @@ class RemoteSession:
         asked = {"nan": nan, "apart": apart, "seconds": seconds}
         row = [_item(combination) for combination in combinations]
         said = self._ask("row", combinations[0], {**asked, "row": row}, 2 * seconds)
-        with _understood():
+        with _understood(self._process):
             return [
                 self._run(one, combination)
                 for one, combination in zip(said["runs"], combinations, strict=True)
@@ -339,7 +350,7 @@ class RemoteSession:
         """Call candidate or original over and over; what it holds is what the child says."""
         asked = {"calls": calls, "seconds": seconds, "patience": patience, "original": original}
         said = self._ask("holdings", combination, asked, seconds + patience)
-        with _understood():
+        with _understood(self._process):
             held = said["held"]
             if held is None:
                 return None
@@ -371,7 +382,7 @@ class RemoteSession:
             "seconds": seconds,
         }
         said = self._ask("time", combination, asked, seconds + 12.0 + 8 * rule.seconds)
-        with _understood():
+        with _understood(self._process):
             found = _findings(self._process, said)
             heat = said["temperature_c"]
             return Timed(
@@ -414,7 +425,7 @@ class RemoteSession:
         """Return how many inputs in the child were spoilt; they are uploaded anew when needed."""
         asked = {"op": "renew", "combination": None if only is None else _item(only)}
         said = self._process.ask(asked, 30.0)
-        with _understood():
+        with _understood(self._process):
             return int(said["renewed"])
 
     def close(self) -> None:

@@ -358,6 +358,9 @@ class Wire:
         self.server._session = session
         self.says, self.retired = says, False
 
+    def close(self) -> None:
+        """There is no process to be ended."""
+
     def ask(self, request: Json, _seconds: float) -> Json:
         said = json.loads(json.dumps(self.server.answer(json.loads(json.dumps(request)))))
         return dict(said) if self.says is ... else {"held": self.says}

@@ -222,6 +222,9 @@ class Wire:
         self.server._session, self.server._folder = session, folder
         self.left_out = 0
 
+    def close(self) -> None:
+        """There is no process to be ended."""
+
     def ask(self, request: Json, _seconds: float) -> Json:
         said = json.loads(json.dumps(self.server.answer(json.loads(json.dumps(request)))))
         return {"runs": said["runs"][self.left_out :]}
