@@ -103,6 +103,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     if not families.captured_work(work):
         extra += _seldom(work, seed, (middle, *ordered), full=full)
     scattered = [case.values for case in sizes.scattered(work, seed, SCATTERED if full else 0)]
+    scattered += [case.values for case in (sizes.near_pairs(work, seed) if full else ())]
     # Behind all: what these sizes have to do with each other is the original's to know.
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)

@@ -6,6 +6,7 @@ and those that are for tools to look at, where nothing is compared.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -23,6 +24,8 @@ SMALL, ROOM = 16, 64
 AWKWARD, MOST_STEPS = 107, 500
 # What is long is more than is resident at once; beyond this it is a flat case, without rows.
 LEAST_LONG, FLAT = 300, 20000
+# Cases in which two variables are nearly the same, of each kind.
+MOST_NEAR = 6
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
 # What holds no more of a row: a place of 8 bits, a block's threads, shared memory that is not
@@ -198,6 +201,29 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
         if len(found) == count:
             break
     return found
+
+
+def near_pairs(work: Work, seed: int) -> list[CaseSpec]:
+    """Return cases in which two variables are nearly the same: a range of one to three, a full one.
+
+    Both are values that are passed and size nothing, as bounds are, or the second one is a size.
+    Apart by chance they are far apart.
+    """
+    least = min(work.cases, key=lambda case: elements(work, case.values))
+    names = [name for name in _movable(work, least) if least.values[name] > SMALL // 4]
+    bounds = [name for name in names if _sizes_nothing(work, least, name)]
+    rng = stream(seed, "near")
+    found: list[CaseSpec] = []
+    for first, second in itertools.permutations(bounds, 2):
+        for apart in range(1, 4) if len(found) < MOST_NEAR else ():
+            most = int(least.values[second]) - apart
+            low = float(int(rng.integers(0, max(1, most // 2))) * 2 + 1)
+            found.append(CaseSpec({**least.values, first: low, second: low + apart}, timed=False))
+    for name, size in itertools.product(bounds, names):
+        if size not in bounds and len(found) < 2 * MOST_NEAR:
+            found.append(CaseSpec({**least.values, name: least.values[size]}, timed=False))
+    known = [dict(case.values) for case in work.cases]
+    return [case for case in found if dict(case.values) not in known]
 
 
 def _drawn(most: int, rng: np.random.Generator) -> float:

@@ -29,7 +29,7 @@ MOST_ELEMENTS = 1 << 23
 NEAR = 1.1
 # So many times the largest declared a number may be where a launch is known not to fail there, and
 # with fewer elements: what is wrong and not refused is no limit.
-FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 69, 1 << 20
+FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 1029, 1 << 20
 # The least number of bytes or elements that is taken for a buffer's size.
 LEAST_ROOM, LEAST_GATE, WIDE = 1024, 64, 1 << 32
 # What a block may have on any GPU that is sold today.
@@ -70,7 +70,12 @@ def compared(
                 break
             if not any(_near(case, other, near) for other in (*known, *found)):
                 found.append(case)
-    return [Combination(case, PLAIN, job.seed) for case in found]
+    # Far out what is random has no stretches, and what holds a stretch's beginning is not full.
+    far = list(_far(job))
+    return [
+        *(Combination(case, PLAIN, job.seed) for case in found),
+        *(Combination(case, "mixed", job.seed) for case in found if case in far),
+    ]
 
 
 def limits(job: JobSpec, shared_bytes: int) -> list[str]:

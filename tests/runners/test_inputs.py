@@ -504,3 +504,15 @@ def test_results_near_zero_are_as_exact_as_floats_where_they_are_stored_as_halve
     assert near_zero(1.0, 2.0**-11, size) == of_float
     assert near_zero(1.0, 2.0**-53, size) < of_float
     assert near_zero(1e-9, 2.0**-24, size) == 1e-9
+
+
+def test_two_bounds_are_tried_near_each_other_and_at_a_size() -> None:
+    """A range within one vector; by chance two bounds are far apart. Sizes alone have no range."""
+    bounds = [{"name": k, "type": "int", "value": k} for k in ("low", "high")]
+    work = _work(_pointer(shape="rows*cols"), *bounds, rows=4000, cols=701, low=30, high=650)
+    found = [dict(case.values) for case in sizes.near_pairs(work, 1)]
+    apart = [case["high"] - case["low"] for case in found]
+    assert {1, 2, 3, -1, -2, -3} <= {*apart}
+    assert {"rows": 4000.0, "cols": 701.0, "low": 30.0, "high": 701.0} in found
+    assert all(1 <= case["low"] <= 701 or case["low"] == 4000 for case in found)
+    assert sizes.near_pairs(_work(_pointer(shape="rows*cols"), rows=40, cols=70), 1) == []
