@@ -132,12 +132,15 @@ def _groups(
     by_class: dict[str, list[Candidate]] = defaultdict(list)
     for one in bad:
         by_class[one.what].append(one)
-    used: dict[str, int] = defaultdict(int)
+    begun: set[str] = set()
     representatives = []
-    for what in sorted(by_class):
-        # Cheap before dear, and of those the base that has had fewest turns.
-        first = min(by_class[what], key=lambda c: (costs[c.label] > 6 * CHEAP, used[c.base.name]))
-        used[first.base.name] += 1
+    # Those of which there are few first: answers of their originals are there for the others then,
+    # and to wait for those is most of what a refusal takes.
+    for what in sorted(by_class, key=lambda what: (len(by_class[what]), what)):
+        first = min(
+            by_class[what], key=lambda c: (costs[c.label] > 6 * CHEAP, c.base.name not in begun)
+        )
+        begun.add(first.base.name)
         representatives.append(first)
     return [
         (representatives, 1.0),
