@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runners import spec, thresholds
+
 Json = dict[str, Any]
 
 HERE = Path(__file__).parent
@@ -22,6 +24,8 @@ _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
 _ROLES = ("output", "inout")
+# Bytes that a block may have on the GPU that recorded verdicts are from.
+SHARED = 227 << 10
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,11 @@ class Base:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One text to be judged. `expect` is accept, refuse, or gain: not to be found faster."""
+    """One text to be judged. `expect` is accept, refuse, gain or limit.
+
+    `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
+    within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails.
+    """
 
     base: Base
     name: str
@@ -87,6 +95,8 @@ class Candidate:
         if self.expect == "gain":
             # A hit costs nothing: where it counted, it would show as a factor.
             return not accepted or speedup is None or speedup < 1.25
+        if self.expect == "limit":
+            return not accepted or bool(thresholds.limits(spec.parse(self.job("confirm")), SHARED))
         return accepted == (self.expect == "accept")
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from optimizer.boundary import violations
+from runners import sizes, spec, thresholds
 from runners.exhibit import passes
-from tests.redteam.table import Candidate, load
+from tests.redteam.table import SHARED, Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -48,6 +51,20 @@ def test_what_was_judged_wrongly_is_known_by_name() -> None:
     """All else was refused or accepted as it should be; `mended` has not been run on a GPU since."""
     mended = set(json.loads(RECORDS.read_text())["mended"])
     assert {label for label, record in _records().items() if not record["right"]} == mended
+
+
+@pytest.mark.parametrize(
+    "candidate", [c for c in CANDIDATES if c.expect == "limit"], ids=lambda c: str(c.label)
+)
+def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -> None:
+    """Nearer ones are tried, and refused; what is said names the size from which on it fails."""
+    found = thresholds.limits(spec.parse(candidate.job("confirm")), SHARED)
+    times = [re.search(r"on, (\S+) times the largest declared", words) for words in found]
+    assert found
+    assert all(one is not None and float(one[1]) > sizes.TIMES_LONGER for one in times)
+    assert candidate.right(accepted=True, speedup=2.0)
+    silent = replace(candidate, launch=None)
+    assert not silent.right(accepted=True, speedup=2.0)
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: str(c.label))
