@@ -12,23 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from runners.text import LONGEST, NAME, PADDING, Text, plain_name
+
 # What may be found.
 NAN, INFINITY, ZERO = "nan", "infinity", "zero"
-LONGEST = 1 << 18
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
-# Tokens of one operand, and of what stands between a name and what is read into it.
-LONG, NEAR = 24, 8
-
-# What is cut short by the end of the text goes on to there: no word is looked at twice.
-_TOKEN = re.compile(
-    r"""\s+ | //(?:\\\n|[^\n])* | /\*(?:.*?\*/|.*)
-    | (?P<word>R"(?P<mark>[^()\s\\"]{0,16})\((?:.*?\)(?P=mark)"|.*)
-    | \#\s*define\b | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
-    | \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*
-    | \\\n | \#[^\n]* | <<<|>>>|==|!=|<=|>=|&&|\|\||<<|>>|->|::|\S)""",
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# Tokens of what stands between a name and what is read into it, and of one operand.
+NEAR = 8
+LONG = PADDING - NEAR
 # isnan, __isnanf, __hisnan2, __builtin_isfinite, IS_NAN; a half and a float have the same names.
 _ASKS = re.compile(
     r"_{0,2}(?:builtin_)?h?is_?(?P<what>nan|inf|finite|normal|unordered)(?:_sign|[fl2])?",
@@ -38,12 +29,12 @@ _ASKS = re.compile(
 _BITS = re.compile(r"0x(7f80_?0000|7ff0000000000000|7c00)u?l{0,2}", re.ASCII | re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NOTHING = r"(?<![\w.])0(?:\.0*)?[fF]?(?![\w.])"
-_CLOSES = {"(": ")", "[": "]", "{": "}"}
-_OPENS = {closed: opened for opened, closed in _CLOSES.items()}
-_NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch"})
 _EQUALS, _ORDERS = frozenset({"==", "!="}), frozenset({"<", "<=", ">", ">="})
 # Before and behind these a comparison's operand is whole.
-_BEFORE = frozenset({"(", "&&", "||", "!", "return", "=", "?", ":", ",", ";", "{", "}", "=="})
+_BEFORE = frozenset(
+    {"(", "&&", "||", "!", "return", "=", "?", ":", ",", ";", "{", "}", "=="}
+    | {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="}
+)
 _BEHIND = frozenset({")", "&&", "||", "?", ":", ",", ";", "}"})
 _SIZES = frozenset({"fabs", "fabsf", "abs", "__habs", "__habs2"})
 # What stands before an element that is read and changes nothing of what it is.
@@ -61,7 +52,7 @@ def asked(source: str, symbol: str) -> tuple[str, ...]:
     >>> asked("void f(float* x) { float m = -INFINITY; m = fmaxf(m, x[0]); }  // isnan", "f")
     ()
     """
-    plain = symbol.partition("<")[0].rpartition("::")[2].strip()
+    plain = plain_name(symbol)
     return _asked(source, plain) if plain and len(source) <= LONGEST else ()
 
 
@@ -82,7 +73,7 @@ def zeroed(source: str, scalars: Iterable[str]) -> bool:
     if len(source) > LONGEST:
         return False
     plain = _COMMENT.sub(" ", source)
-    some = "|".join(re.escape(one) for one in scalars if _NAME.fullmatch(one))
+    some = "|".join(re.escape(one) for one in scalars if NAME.fullmatch(one))
     asks = rf"\b(?:{some})\s*[!=]=\s*{_NOTHING}|{_NOTHING}\s*[!=]=\s*(?:{some})\b"
     return bool(some) and re.search(asks, plain) is not None
 
@@ -95,72 +86,35 @@ class _Part:
         self.read: set[str] | None = None
 
 
-class _Text:
-    """A source as tokens, without its comments, and what is defined in it."""
+class _Text(Text):
+    """A source with its macros, and what is defined in it."""
 
     def __init__(self, source: str) -> None:
+        super().__init__(source, macros=True)
+        # Whatever a literal says, it is no float.
+        self.tokens = ['""' if word[:1] in {'"', "'"} else word for word in self.tokens]
         self._parts: dict[str, list[_Part]] = {}
-        self.tokens = self._split(source)
-        self._count = len(self.tokens)
-        self.tokens += [""] * (LONG + NEAR)
-        self._partner = self._pairs()
-        self._define()
+        for name, part in (*self._macros(), *self._classes(), *self._functions()):
+            self._parts.setdefault(name, []).append(part)
 
-    def _split(self, source: str) -> list[str]:
-        """Return the tokens; those of a macro stand behind all others."""
-        plain: list[str] = []
-        macros: list[list[str]] = []
-        into = plain
-        for one in _TOKEN.finditer(source):
-            word = one["word"]
-            if word is None:
-                into = plain if "\n" in one[0] else into
-            elif word.startswith("#"):
-                into = plain
-                if word.endswith("define"):
-                    macros.append([])
-                    into = macros[-1]
-            elif word != "\\\n":
-                into.append('""' if word[0] in "\"'" or one["mark"] is not None else word)
-        for macro in macros:
-            if macro and _NAME.fullmatch(macro[0]):
-                part = _Part(len(plain) + 1, len(plain) + len(macro))
-                self._parts.setdefault(macro[0], []).append(part)
-            plain += macro
-        return plain
+    def _macros(self) -> Iterator[tuple[str, _Part]]:
+        for name, begin, end in self.macros:
+            yield name, _Part(begin, end)
 
-    def _pairs(self) -> dict[int, int]:
-        """Return where each bracket has its other one."""
-        partner: dict[int, int] = {}
-        stack: list[int] = []
-        for at, word in enumerate(self.tokens):
-            if word in _CLOSES:
-                stack.append(at)
-            elif word in _OPENS and stack and self.tokens[stack[-1]] == _OPENS[word]:
-                opened = stack.pop()
-                partner[opened], partner[at] = at, opened
-        return partner
-
-    def _define(self) -> None:
-        for at in range(self._count):
-            name = self.tokens[at - 1] if at else ""
-            if self.tokens[at] in {"struct", "class"} and _NAME.fullmatch(self.tokens[at + 1]):
+    def _classes(self) -> Iterator[tuple[str, _Part]]:
+        for at in range(self.count):
+            name = self.tokens[at + 1]
+            if self.tokens[at] in {"struct", "class"} and NAME.fullmatch(name):
                 ahead = range(at + 2, at + NEAR)
                 body = next((p for p in ahead if self.tokens[p] in {"{", ";", "(", ")"}), at)
-                if self.tokens[body] == "{" and body in self._partner:
-                    part = _Part(body, self._partner[body])
-                    self._parts.setdefault(self.tokens[at + 1], []).append(part)
-            if self.tokens[at] != "(" or at not in self._partner or not _NAME.fullmatch(name):
-                continue
-            close = self._partner[at]
-            behind = close + 1
-            while self.tokens[behind] in {"const", "noexcept"} and behind < close + 3:
-                behind += 1
-            if self.tokens[behind] == "{" and behind in self._partner:
-                given = filter(_NAME.fullmatch, self.tokens[at : min(close, at + 400)])
-                if name not in _NO_FUNCTIONS and close - at < 400:
-                    part = _Part(behind, self._partner[behind], given)
-                    self._parts.setdefault(name, []).append(part)
+                if self.tokens[body] == "{" and body in self.closed:
+                    yield name, _Part(body, self.closed[body])
+
+    def _functions(self) -> Iterator[tuple[str, _Part]]:
+        for one in self.definitions():
+            if one.begin in self.closed:
+                given = filter(NAME.fullmatch, self.tokens[one.opened : one.closed])
+                yield one.name, _Part(one.begin, one.end, given)
 
     def reached(self, symbol: str) -> Iterator[_Part]:
         """Yield the bodies of a function and of what is named there."""
@@ -182,7 +136,7 @@ class _Text:
             word, behind = self.tokens[at], self.tokens[at + 1]
             if word == "assert" and behind == "(":
                 # What fails there is nothing that is meant to be given.
-                at = self._partner.get(at + 1, at)
+                at = self.closed.get(at + 1, at)
             elif behind == "(" and word == "fpclassify":
                 yield NAN
             elif behind == "(" and (one := _ASKS.fullmatch(word)):
@@ -194,7 +148,7 @@ class _Text:
     def _called(self, what: str, opened: int, part: _Part) -> Iterator[str]:
         if what != "inf":
             yield NAN
-        close = min(self._partner.get(opened, opened), opened + LONG)
+        close = min(self.closed.get(opened, opened), opened + LONG)
         if what in {"inf", "finite"} and self._given(self.tokens[opened + 1 : close], part):
             yield INFINITY
 
@@ -205,7 +159,7 @@ class _Text:
             self.tokens[at - len(left) - 1] in _BEFORE
             and self.tokens[at + len(right) + 1] in _BEHIND
         )
-        same = bool(left) and left == right and _NAME.fullmatch(left[0])
+        same = bool(left) and left == right and NAME.fullmatch(left[0])
         if self.tokens[at] in _EQUALS and same and whole:
             yield NAN
         if any(_BITS.fullmatch(self.tokens[side]) for side in (at - 1, at + 1)):
@@ -225,10 +179,10 @@ class _Text:
         begin = at
         while at - begin < LONG and begin > 0:
             before = self.tokens[begin - 1]
-            if before in {")", "]"} and begin - 1 in self._partner:
-                begin = self._partner[begin - 1]
+            if before in {")", "]"} and begin - 1 in self.opened:
+                begin = self.opened[begin - 1]
                 continue
-            if _NAME.fullmatch(before) and before != "return":
+            if NAME.fullmatch(before) and before != "return":
                 begin -= 1
                 if self.tokens[begin - 1] in {".", "->", "::"}:
                     begin -= 1
@@ -242,10 +196,10 @@ class _Text:
         """Return the operand that begins behind a token."""
         end = at + 1 + (self.tokens[at + 1] in {"-", "+"})
         while end - at < LONG:
-            if _NAME.fullmatch(self.tokens[end]):
+            if NAME.fullmatch(self.tokens[end]):
                 end += 1
-            if self.tokens[end] in {"(", "["} and end in self._partner:
-                end = self._partner[end] + 1
+            if self.tokens[end] in {"(", "["} and end in self.closed:
+                end = self.closed[end] + 1
             elif self.tokens[end] in {".", "->", "::"}:
                 end += 1
             else:
@@ -260,7 +214,7 @@ class _Text:
         read = self._read(part)
         if self._element(operand, part):
             return True
-        if len(operand) != 1 or not _NAME.fullmatch(operand[0]):
+        if len(operand) != 1 or not NAME.fullmatch(operand[0]):
             return False
         return operand[0] in read
 

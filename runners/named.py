@@ -9,35 +9,19 @@ raises, takes a bounded time, and finds nothing rather than too much.
 
 from __future__ import annotations
 
-import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-LONGEST = 1 << 18
+from runners.text import CLOSES, GOES_ON, LONGEST, NAME, ValuedText, plain_name
+
 # Tokens looked at, pairs of function and name, and values found of an argument: no more than these.
 STEPS, MOST_NAMES, MOST_VALUES = 200_000, 24, 12
 # Residues of a small number are all tried, of a large one the last: products are largest there.
 FEW_RESIDUES, LARGE_MODULUS = 4, 1 << 16
-LARGEST, PADDING = 1 << 32, 32
+LARGEST = 1 << 32
 
-_TOKEN = re.compile(
-    r"""\s+ | //(?:\\\n|[^\n])* | (?P<comment>/\*) | R"(?P<mark>[^()\s\\"]{0,16})\(
-    | (?P<directive>\#(?:\\\n|[^\n])*)
-    | (?P<word>"(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? | [A-Za-z_]\w*
-    | \.?\d(?:[eEpP][+-]|'(?=\w)|[\w.])*
-    | <<<|>>>|==|!=|<=|>=|&&|\|\||<<|>>|->|::|[-+*/%&|^]=|\+\+|--|\S)""",
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
-_DEFINED = re.compile(
-    r"#\s*define\s+(\w+)[ \t]+\(?\s*(-?\s*[\w']+)\s*\)?\s*(?://.*|/\*.*)?", re.ASCII
-)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)[uUlL]{0,3}", re.ASCII)
-_CLOSES = {"(": ")", "[": "]", "{": "}"}
-_NO_FUNCTIONS = frozenset({"if", "for", "while", "switch", "return", "sizeof", "catch"})
-_GOES_ON = frozenset({"+", "-", "*", "/", "%", "<<", ">>", "[", "(", ".", "->", "::"})
 # What a text does with values that it does not mean to be given.
 _FAILS = frozenset(
     {"exit", "_Exit", "abort", "assert", "throw", "trap", "__trap", "__builtin_trap", "__assume"}
@@ -140,8 +124,7 @@ def numbers(source: str) -> frozenset[int]:
 
 @lru_cache(maxsize=64)
 def _values(source: str, symbol: str, position: int, declared: frozenset[int]) -> tuple[int, ...]:
-    plain = symbol.partition("<")[0].rpartition("::")[2].strip()
-    return tuple(_text(source).seen(plain, position).untried(declared))
+    return tuple(_text(source).seen(plain_name(symbol), position).untried(declared))
 
 
 @lru_cache(maxsize=3)
@@ -158,148 +141,16 @@ class _Function:
     end: int
 
 
-class _Text:
-    """A source as tokens, with its brackets, whole-number constants and function definitions."""
+class _Text(ValuedText):
+    """A source with its function definitions, of whose arguments one after the other is asked."""
 
     def __init__(self, source: str) -> None:
-        self.constants: dict[str, int] = {}
-        self.tokens = list(self._split(source))
-        self.count = len(self.tokens)
-        self.tokens += [""] * PADDING
-        self.partner = self._pairs()
-        self._constants()
+        super().__init__(source)
         self.functions: dict[str, list[_Function]] = {}
-        for name, one in self._definitions():
-            self.functions.setdefault(name, []).append(one)
+        for one in self.definitions():
+            found = _Function(self.parameters(one), one.begin, one.end)
+            self.functions.setdefault(one.name, []).append(found)
         self._left = 0
-
-    def _split(self, source: str) -> Iterator[str]:
-        at = 0
-        while at < len(source):
-            one = _TOKEN.match(source, at)
-            if one is None:  # pragma: no cover - whatever is no space is a word
-                return
-            at = one.end()
-            if one["comment"]:
-                at = _behind(source, "*/", at)
-            elif one["mark"] is not None:
-                at = _behind(source, f'){one["mark"]}"', at)
-                yield '""'
-            elif one["directive"]:
-                self._define(one["directive"])
-            elif one["word"]:
-                yield one["word"]
-
-    def _define(self, directive: str) -> None:
-        one = _DEFINED.fullmatch(directive[:200].strip())
-        value = None if one is None else _integer(one[2].replace(" ", ""))
-        if one is not None and value is not None:
-            self.constants[one[1]] = value
-
-    def _pairs(self) -> dict[int, int]:
-        partner: dict[int, int] = {}
-        stack: list[int] = []
-        for at, word in enumerate(self.tokens):
-            if word in _CLOSES:
-                stack.append(at)
-            elif word in {")", "]", "}"} and stack and _CLOSES[self.tokens[stack[-1]]] == word:
-                partner[stack.pop()] = at
-        return partner
-
-    def _close(self, at: int) -> int:
-        """Return where a bracket is closed; the end where it is not."""
-        return self.partner.get(at, self.count)
-
-    def _constants(self) -> None:
-        for at, word in enumerate(self.tokens[: self.count]):
-            if word in {"const", "constexpr"}:
-                for place in range(at + 2, min(at + 9, self.count)):
-                    if self.tokens[place] in {";", "(", "{", ")"}:
-                        break
-                    found = self._operand(place + 1) if self.tokens[place] == "=" else None
-                    if found is not None and self.tokens[found[1]] in {";", ","}:
-                        self.constants[self.tokens[place - 1]] = found[0]
-            elif word == "enum":
-                self._enumerated(at)
-
-    def _enumerated(self, at: int) -> None:
-        start = next((p for p in range(at, at + 7) if self.tokens[p : p + 1] == ["{"]), None)
-        if start is None:
-            return
-        value, place = 0, start + 1
-        while place < self._close(start) and _NAME.fullmatch(self.tokens[place]):
-            name = self.tokens[place]
-            place += 1
-            if self.tokens[place] == "=":
-                given = self._operand(place + 1)
-                if given is None:
-                    return
-                value, place = given
-            self.constants[name] = value
-            value += 1
-            if self.tokens[place] != ",":
-                return
-            place += 1
-
-    def _definitions(self) -> Iterator[tuple[str, _Function]]:
-        for at, word in enumerate(self.tokens[: self.count]):
-            if word != "(" or not at:
-                continue
-            name, close = self.tokens[at - 1], self._close(at)
-            behind = close + 1
-            while self.tokens[min(behind, self.count)] in {"const", "noexcept"}:
-                behind += 1
-            ends = self.tokens[min(behind, self.count)] == "{" and _NAME.fullmatch(name)
-            if ends and name not in _NO_FUNCTIONS and close - at < 400:
-                names = tuple(_last_name(one) for one in self._parts(at, angles=True))
-                yield name, _Function(names, behind, self._close(behind))
-
-    def _parts(self, at: int, *, angles: bool = False) -> list[list[str]]:
-        """Split what a bracket holds at its commas."""
-        parts: list[list[str]] = [[]]
-        depth, place, close = 0, at + 1, self._close(at)
-        while place < close:
-            word = self.tokens[place]
-            if angles:
-                depth = max(0, depth + (word == "<") - (word == ">") - 2 * (word == ">>"))
-            if word == "," and not depth:
-                parts.append([])
-            else:
-                behind = self._close(place) if word in _CLOSES else place
-                parts[-1] += self.tokens[place : behind + 1]
-                place = behind
-            place += 1
-        return parts
-
-    def _operand(self, at: int) -> tuple[int, int] | None:
-        """Return the constant that begins at a token, and where it ends; None if there is none."""
-        for _ in range(3):
-            if self.tokens[at] != "(":
-                break
-            close = self._close(at)
-            if close == at + 2 and self.tokens[close + 1 : close + 2] in ([")"], [";"], [":"]):
-                value = self.number(self.tokens[at + 1])
-                return None if value is None else (value, close + 1)
-            if close - at > 6 or close >= self.count:
-                return None
-            at = close + 1
-        negative = self.tokens[at] == "-"
-        at += negative
-        for _ in range(4):
-            if self.tokens[at + 1] != "::":
-                break
-            at += 2
-        value = self.number(self.tokens[at])
-        if value is None or self.tokens[at + 1] in _GOES_ON:
-            return None
-        return (-value if negative else value), at + 1
-
-    def number(self, word: str) -> int | None:
-        """Return the whole number that a token stands for."""
-        value = _integer(word)
-        return self.constants.get(word) if value is None else value
-
-    # What follows is asked of one argument at a time.
 
     def seen(self, symbol: str, position: int) -> _Seen:
         """Return how an argument of a function is told apart, there and where it is passed on."""
@@ -341,7 +192,7 @@ class _Text:
                     further.append((one, self.tokens[at - 2]))
             elif word in self.functions:
                 further += self._passed(at, name)
-        return [(where, word) for where, word in further if _NAME.fullmatch(word)]
+        return [(where, word) for where, word in further if NAME.fullmatch(word)]
 
     def _use(self, at: int, name: str, seen: _Seen) -> None:
         before, behind = self.tokens[at - 1], self.tokens[at + 1]
@@ -351,7 +202,7 @@ class _Text:
             if self.tokens[at + 1] == "==":
                 self._chosen(compared, name, seen)
         elif behind in {"%", "&"}:
-            found = self._operand(at + 2)
+            found = self.operand(at + 2)
             if found is not None and found[0] > (behind == "%"):
                 (seen.moduli if behind == "%" else seen.masks).append(found[0])
         elif behind in {"<", "<=", ">", ">="}:
@@ -362,21 +213,21 @@ class _Text:
         alone = before == "(" and behind == ")" and self.tokens[at - 2] == "if"
         joined = before in {"(", *logical} and behind in {")", *logical}
         seen.truth |= alone or (joined and bool({before, behind} & logical))
-        seen.truth |= before == "!" or (behind == "?" and before not in _GOES_ON - {"(", "["})
+        seen.truth |= before == "!" or (behind == "?" and before not in GOES_ON - {"(", "["})
 
     def _compared(self, at: int) -> tuple[int, int] | None:
         """Return the constant that a token is equal to or not, and where the comparison ends."""
         if self.tokens[at + 1] in {"==", "!="}:
-            return self._operand(at + 2)
-        if self.tokens[at - 1] in {"==", "!="} and self.tokens[at - 3] not in _GOES_ON - {"("}:
+            return self.operand(at + 2)
+        if self.tokens[at - 1] in {"==", "!="} and self.tokens[at - 3] not in GOES_ON - {"("}:
             value = self.number(self.tokens[at - 2])
-            if value is not None and self.tokens[at + 1] not in _GOES_ON:
+            if value is not None and self.tokens[at + 1] not in GOES_ON:
                 return value, at + 1
         return None
 
     def _edge(self, at: int) -> tuple[int, int, int] | None:
         """Return the numbers on both sides of a comparison by size, and where that ends."""
-        found = self._operand(at + 2)
+        found = self.operand(at + 2)
         if found is None or self.tokens[at + 1] not in {"<", "<=", ">", ">="}:
             return None
         first = found[0] + (self.tokens[at + 1] in {"<=", ">"})
@@ -400,7 +251,7 @@ class _Text:
             while self.tokens[at] == "(" and at < start + 3:
                 at += 1
             again = self.tokens[at] == name and self.tokens[at + 1] == "=="
-            found = self._operand(at + 2) if again else None
+            found = self.operand(at + 2) if again else None
         seen.chains.append(frozenset(chain))
 
     def _otherwise(self, at: int) -> int | None:
@@ -414,7 +265,7 @@ class _Text:
             if word == ":" and not open_:
                 return at + 1
             open_ += (word == "?") - (word == ":")
-            at = self._close(at) + 1 if word in _CLOSES else at + 1
+            at = self.close(at) + 1 if word in CLOSES else at + 1
         return None
 
     def _alternatives(self, at: int, name: str, seen: _Seen) -> None:
@@ -424,7 +275,7 @@ class _Text:
             opened = at + 1 + (self.tokens[at + 1] == "constexpr")
             if self.tokens[opened] != "(":
                 return
-            close = self._close(opened)
+            close = self.close(opened)
             equal, unequal, edges = self._conditions(opened, close, name)
             if unequal and not chain:
                 if not self._given_up(close + 1):
@@ -478,13 +329,13 @@ class _Text:
                 at += 1 + (self.tokens[at + 1] == "constexpr")
                 if self.tokens[at] == "(":
                     stack.append(word)
-                    at = self._close(at) + 1
+                    at = self.close(at) + 1
                     continue
             if word == "do":
                 stack.append(word)
                 at += 1
                 continue
-            at = self._close(at) + 1 if word == "{" else self._semicolon(at)
+            at = self.close(at) + 1 if word == "{" else self._semicolon(at)
             while stack:
                 top = stack.pop()
                 if top == "if" and self.tokens[min(at, self.count)] == "else":
@@ -500,7 +351,7 @@ class _Text:
     def _semicolon(self, at: int) -> int:
         while at < self.count and self.tokens[at] not in {";", "}"}:
             self._spend()
-            at = self._close(at) + 1 if self.tokens[at] in _CLOSES else at + 1
+            at = self.close(at) + 1 if self.tokens[at] in CLOSES else at + 1
         return at + (self.tokens[min(at, self.count)] == ";")
 
     def _leaves(self, end: int) -> bool:
@@ -525,24 +376,24 @@ class _Text:
         return not _FAILS.isdisjoint(self.tokens[at:end])
 
     def _switch(self, at: int, name: str, seen: _Seen) -> None:
-        close = self._close(at + 1)
+        close = self.close(at + 1)
         if close >= self.count or self.tokens[close - 1] != name or close - at > 6:
             return
         if self.tokens[close + 1] != "{":
             return
-        place, end = close + 2, self._close(close + 1)
+        place, end = close + 2, self.close(close + 1)
         chain: set[int] = set()
         rest = False
         while place < end:
             self._spend()
             word = self.tokens[place]
             if word == "case":
-                found = self._operand(place + 1)
+                found = self.operand(place + 1)
                 if found is not None and self.tokens[found[1]] == ":":
                     chain.add(found[0])
             elif word == "default" and self.tokens[place + 1] == ":":
                 rest = not self._given_up(place + 2)
-            place = self._close(place) + 1 if word in _CLOSES else place + 1
+            place = self.close(place) + 1 if word in CLOSES else place + 1
         seen.equal += sorted(chain)
         if rest and chain:
             seen.chains.append(frozenset(chain))
@@ -558,45 +409,12 @@ class _Text:
                 if not behind:
                     return
                 opened = behind[0] + 1
-        if self.tokens[opened] != "(" or self._close(opened) - opened > 400:
+        if self.tokens[opened] != "(" or self.close(opened) - opened > 400:
             return
-        self._spend(self._close(opened) - opened)
-        for position, part in enumerate(self._parts(opened)):
+        self._spend(self.close(opened) - opened)
+        for position, part in enumerate(self.parts(opened)):
             if part[-1:] == [name] and (len(part) == 1 or (part[0] == "(" and len(part) < 7)):
                 for one in self.functions[self.tokens[at]]:
                     self._spend()
                     if position < len(one.names):
                         yield one, one.names[position]
-
-
-def _behind(source: str, what: str, at: int) -> int:
-    found = source.find(what, at)
-    return len(source) if found < 0 else found + len(what)
-
-
-def _integer(word: str) -> int | None:
-    """Return a whole number or a letter that a token stands for.
-
-    >>> _integer("0x1Full"), _integer("1'000"), _integer("'n'"), _integer("-3"), _integer("1.5f")
-    (31, 1000, 110, -3, None)
-    """
-    if len(word) == 3 and word[0] == word[2] == "'":
-        return ord(word[1])
-    sign = -1 if word.startswith("-") else 1
-    one = _INTEGER.fullmatch(word.lstrip("-").replace("'", "")) if len(word) < 24 else None
-    if one is None:
-        return None
-    digits = one[1]
-    octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
-    try:
-        return sign * (int(digits, 8) if octal else int(digits, 0))
-    except ValueError:
-        return None
-
-
-def _last_name(parameter: Sequence[str]) -> str:
-    """Return a parameter's name; nothing where it has none."""
-    known = list(parameter)
-    for mark in ("=", "["):
-        known = known[: known.index(mark)] if mark in known else known
-    return known[-1] if len(known) > 1 and _NAME.fullmatch(known[-1]) else ""

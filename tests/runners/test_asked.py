@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runners.asked import INFINITY, LONGEST, NAN, asked
+from runners.asked import INFINITY, NAN, asked
+from runners.text import LONGEST
 
 CASES = Path(__file__).parents[1] / "redteam" / "cases"
 

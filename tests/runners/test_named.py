@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from runners import families, named, oracle, spec
 from runners.spec import Work
+from runners.text import LONGEST
 from tests.redteam import table
 
 CASES = Path(table.HERE) / "cases"
@@ -138,12 +139,12 @@ def test_no_text_breaks_it(pieces: list[str], between: str) -> None:
 )  # fmt: skip
 def test_its_time_is_bounded(piece: str) -> None:
     """Whatever is repeated as often as a text may have it."""
-    text = "void f(int k) { " + piece * (named.LONGEST // len(piece) - 20)
-    assert len(text) <= named.LONGEST
+    text = "void f(int k) { " + piece * (LONGEST // len(piece) - 20)
+    assert len(text) <= LONGEST
     begun = time.process_time()
     named.undeclared(text, "f", {0: frozenset({0})})
     assert time.process_time() - begun < 3
-    assert named.undeclared(text + " " * named.LONGEST, "f", {0: frozenset({0})}) == {}
+    assert named.undeclared(text + " " * LONGEST, "f", {0: frozenset({0})}) == {}
 
 
 def _flagged(source: str, shape: str = "n", kind: str = "int", **more: Any) -> Work:
