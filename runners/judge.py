@@ -19,6 +19,7 @@ from runners import (
     counted,
     cubin,
     exhibit,
+    launch_limits,
     leaks,
     overflow,
     static_gate,
@@ -422,7 +423,7 @@ class Judge:
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped][:8]
         if job.checks == "confirm":
             shared = int(self._gpu.facts.get("shared_optin_bytes") or 0)
-            notes = thresholds.limits(job, shared) + notes if shared else notes
+            notes = launch_limits.limits(job, shared) + notes if shared else notes
         every: list[Timed] = []
         for case in timed_cases:
             combination = Combination(case.values, DECLARED, job.seed)

@@ -93,6 +93,7 @@ def undeclared(
     return {at: values for at, values in found.items() if values}
 
 
+@lru_cache(maxsize=8)
 def numbers(source: str) -> frozenset[int]:
     """Return the whole numbers of a text: literals, constants, and products and shifts of two.
 

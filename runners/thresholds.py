@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runners import sizes
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import PLAIN, captured_work
 from runners.gpu import LaunchError
+from runners.launch_limits import SHARED_BYTES, fails
 from runners.launchable import geometry
 from runners.named import numbers
 from runners.sizes import TIMES_LONGER
@@ -32,9 +33,7 @@ NEAR = 1.1
 FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 1029, 1 << 20
 # The least number of bytes or elements that is taken for a buffer's size.
 LEAST_ROOM, LEAST_GATE, WIDE = 1024, 64, 1 << 32
-# What a block may have on any GPU that is sold today.
-SHARED_BYTES = 227 << 10
-LEAST, MOST, MOST_NUMBERS, MOST_SIZE = 2, 1 << 24, 24, 2**31 - 1
+LEAST, MOST, MOST_NUMBERS = 2, 1 << 24, 24
 # From here on a float no longer holds every whole number: an index that was one skips some.
 EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
 _COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.[us](?:32|64)\b")
@@ -48,8 +47,7 @@ def compared(
     """Return combinations beside a candidate's own numbers that `wanted` has nothing near.
 
     `codes` is the candidate's PTX and its original's: where the first alone makes floats of whole
-    numbers, one case has more elements than those can count. Cases come before others that are
-    further from what is declared.
+    numbers, one case has more elements than those can count.
     """
     if captured_work(job.work) or job.kernel == job.baseline:
         return []
@@ -76,58 +74,6 @@ def compared(
         *(Combination(case, PLAIN, job.seed) for case in found),
         *(Combination(case, "mixed", job.seed) for case in found if case in far),
     ]
-
-
-def limits(job: JobSpec, shared_bytes: int) -> list[str]:
-    """Say from which size on a candidate's launch fails where its original's does not.
-
-    `shared_bytes` is what a block may have on this GPU. The other variables are small, or as the
-    smallest case has them. What fails within `TIMES_LONGER` of the declared is found by running it.
-    """
-    mine, theirs = job.kernel.launch, job.work.launch
-    if mine is None or theirs is None or mine == theirs or captured_work(job.work):
-        return []
-    found = []
-    for name in sizes.changing(job.work):
-        largest = int(sizes.largest(job.work, name))
-        for others in sizes.few_others(job.work, name):
-
-            def why(launch: Launch, size: int, others: Case = others, name: str = name) -> str:
-                return _fails(launch, {**others, name: float(size)}, shared_bytes)
-
-            low, high = largest, _first_beyond(largest, lambda size: bool(why(mine, size)))
-            if high is None or why(mine, low) or why(theirs, high):
-                continue
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if why(mine, middle) else (middle, high)
-            times = f"{high / largest:.3g} times the largest declared"
-            found.append(
-                f"its launch fails from {name}={high:,} on, {times}, where the original's does not:"
-                f" {why(mine, high)}"
-            )
-            break
-    return found
-
-
-def _first_beyond(value: int, fails: Callable[[int], bool]) -> int | None:
-    """Return a size that fails, by powers of two of a value; None where none below 2^31 does."""
-    while value < MOST_SIZE:
-        value *= 2
-        if fails(min(value, MOST_SIZE)):
-            return min(value, MOST_SIZE)
-    return None
-
-
-def _fails(launch: Launch, case: Case, shared_bytes: int) -> str:
-    """Say why a launch fails by its geometry; nothing where it does not, or cannot be known."""
-    try:
-        shared = geometry(launch, case)[2]
-    except LaunchError as error:
-        return str(error)
-    except (ExpressionError, ValueError):
-        return ""
-    return f"{shared:,} bytes of shared memory a block" if shared > shared_bytes else ""
 
 
 def own(job: JobSpec) -> list[int]:
@@ -186,39 +132,41 @@ def _far(job: JobSpec) -> Iterator[dict[str, float]]:
         # What is full at fewer is full there, too.
         largest = max((one for one in own(job) if one <= FARTHEST * most), default=0)
         for case in _one(job.work, name, largest + FURTHER, FEWER_ELEMENTS):
-            if largest > TIMES_LONGER * most and not _fails(launch, case, SHARED_BYTES):
+            if largest > TIMES_LONGER * most and not fails(launch, case, SHARED_BYTES):
                 yield case
 
 
 def _buffers(job: JobSpec) -> Iterator[dict[str, float]]:
-    """Yield cases in which a buffer is just as large as a number says, and just larger.
+    """Yield cases in which a buffer is just larger than a number says, and just as large.
 
     In elements or bytes, the largest numbers first: room for a table of so many bytes, whatever
     its two sides are.
     """
-    smallest = min(job.work.cases, key=lambda case: sizes.elements(job.work, case.values)).values
     tables = [a for a in job.work.arguments if a.type.pointer and len(names(a.shape or "1")) > 1]
     for number in reversed([one for one in own(job) if one >= LEAST_ROOM]):
         for argument in tables:
             for unit in dict.fromkeys((argument.type.size, 1)):
-                for name in sizes.sizing(job.work):
-                    most = int(TIMES_LONGER * sizes.largest(job.work, name))
+                yield from _full(job.work, argument, unit, number)
 
-                    def room(
-                        size: int, of: Argument = argument, each: int = unit, name: str = name
-                    ) -> int:
-                        return _elements(of, {**smallest, name: float(size)}) * each
 
-                    if not room(1) <= number < room(most):
-                        continue
-                    low, high = 1, most
-                    while high - low > 1:
-                        middle = (low + high) // 2
-                        low, high = (middle, high) if room(middle) <= number else (low, middle)
-                    for size in (high, low):
-                        case = {**smallest, name: float(size)}
-                        if 0 < sizes.elements(job.work, case) <= MOST_ELEMENTS:
-                            yield case
+def _full(work: Work, argument: Argument, unit: int, number: int) -> Iterator[dict[str, float]]:
+    """Yield small cases in which a buffer's elements, of so many bytes, are about a number."""
+    smallest = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    for name in sizes.sizing(work):
+        low, high = 1, int(TIMES_LONGER * sizes.largest(work, name))
+
+        def room(size: int, name: str = name) -> int:
+            return _elements(argument, {**smallest, name: float(size)}) * unit
+
+        if not room(low) <= number < room(high):
+            continue
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if room(middle) <= number else (low, middle)
+        for size in (high, low):
+            case = {**smallest, name: float(size)}
+            if 0 < sizes.elements(work, case) <= MOST_ELEMENTS:
+                yield case
 
 
 def _wide(job: JobSpec) -> Iterator[dict[str, float]]:
@@ -233,7 +181,8 @@ def _wide(job: JobSpec) -> Iterator[dict[str, float]]:
             continue
         case = {**smallest, value: smallest[value] + WIDE + 1}
         same = sizes.elements(job.work, case) == sizes.elements(job.work, smallest)
-        compared = rf"[<>]=?\s*{argument.name}\b|\b{argument.name}\s*[<>]"
+        given = re.escape(argument.name)
+        compared = rf"[<>]=?\s*{given}\b|\b{given}\s*[<>]"
         wide = scalar.size == 8 and scalar.kind in "iu" and same
         if wide and not re.search(compared, job.baseline.source):
             yield case

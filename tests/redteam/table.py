@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runners import spec, thresholds
+from runners import launch_limits, spec
 
 Json = dict[str, Any]
 
@@ -24,8 +24,6 @@ _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
 _ROLES = ("output", "inout")
-# Bytes that a block may have on the GPU that recorded verdicts are from.
-SHARED = 227 << 10
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,8 @@ class Candidate:
             # A hit costs nothing: where it counted, it would show as a factor.
             return not accepted or speedup is None or speedup < 1.25
         if self.expect == "limit":
-            return not accepted or bool(thresholds.limits(spec.parse(self.job("confirm")), SHARED))
+            job = spec.parse(self.job("confirm"))
+            return not accepted or bool(launch_limits.limits(job, launch_limits.SHARED_BYTES))
         return accepted == (self.expect == "accept")
 
 

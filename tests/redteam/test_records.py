@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from optimizer.boundary import violations
-from runners import sizes, spec, thresholds
+from runners import launch_limits, sizes, spec
 from runners.exhibit import passes
-from tests.redteam.table import SHARED, Candidate, load
+from tests.redteam.table import Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -58,7 +58,7 @@ def test_what_was_judged_wrongly_is_known_by_name() -> None:
 )
 def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -> None:
     """Nearer ones are tried, and refused; what is said names the size from which on it fails."""
-    found = thresholds.limits(spec.parse(candidate.job("confirm")), SHARED)
+    found = launch_limits.limits(spec.parse(candidate.job("confirm")), launch_limits.SHARED_BYTES)
     times = [re.search(r"on, (\S+) times the largest declared", words) for words in found]
     assert found
     assert all(one is not None and float(one[1]) > sizes.TIMES_LONGER for one in times)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import oracle, spec, thresholds, verify
+from runners import launch_limits, oracle, spec, thresholds, verify
 from runners.answers import Answers
 from runners.contents import Combination
 from runners.families import ENDS, PLAIN
@@ -98,7 +98,7 @@ def test_numbers_of_the_original_and_far_ones_are_no_thresholds() -> None:
 
 
 def _limits(label: str, shared: int = 232448) -> list[str]:
-    return thresholds.limits(spec.parse(CANDIDATES[label].job("confirm")), shared)
+    return launch_limits.limits(spec.parse(CANDIDATES[label].job("confirm")), shared)
 
 
 def test_from_where_on_a_launch_fails_is_said() -> None:
