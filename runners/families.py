@@ -489,7 +489,8 @@ def _clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
             what = rng.integers(0, 32, len(data))
             some = what < 8
             data[some] = met[rng.integers(0, len(met), int(some.sum()))].astype(data.dtype)
-            data[what == 30], data[what == 31] = low, high
+            for value, drawn in ((low, 30), (high, 31)):
+                data[np.flatnonzero(what == drawn)[:HOT]] = value
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)

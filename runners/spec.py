@@ -304,9 +304,10 @@ def parse(data: Json) -> JobSpec:
 
 
 def _asks(original: Source, work: Work) -> tuple[str, ...]:
+    """Return what an original's text asks of floats: of elements, and if a scalar is zero."""
     found = asked.asked(original.source, work.symbol)
-    given = (a for a in work.arguments if not a.type.pointer and a.type.scalar is not None)
-    floats = [a.name for a in given if a.type.scalar is not None and a.type.scalar.kind == "f"]
+    scalars = ((a.name, a.type.scalar) for a in work.arguments if not a.type.pointer)
+    floats = [name for name, scalar in scalars if scalar is not None and scalar.kind == "f"]
     return (*found, asked.ZERO) if asked.zeroed(original.source, floats) else found
 
 
