@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ CANDIDATES = load()
 FEWEST_BAD, FEWEST_GOOD, FEWEST_BASES = 60, 25, 12
 
 
+@cache
 def _records() -> dict[str, dict[str, Any]]:
     data = json.loads(RECORDS.read_text())
     return {record["label"]: record for record in data["outcomes"]}
