@@ -17,7 +17,8 @@ from runners.spec import JobSpec, Launch
 
 # What a block may have on any GPU that is sold today.
 SHARED_BYTES = 227 << 10
-MOST_SIZE = 2**31 - 1
+# Sizes, and how many times the declared one, that somebody may come to.
+MOST_SIZE, MOST_TIMES = 2**31 - 1, 10_000
 
 Case = Mapping[str, float]
 
@@ -45,7 +46,11 @@ def limits(job: JobSpec, shared_bytes: int) -> list[str]:
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (low, middle) if why(mine, middle) else (middle, high)
-            times = f"{high / largest:.3g} times the largest declared"
+            if high > MOST_TIMES * largest:
+                break
+            factor = high / largest
+            shown = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+            times = f"{shown} times the largest declared"
             found.append(
                 f"its launch fails from {name}={high:,} on, {times}, where the original's does not:"
                 f" {why(mine, high)}"

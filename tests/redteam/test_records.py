@@ -63,7 +63,9 @@ def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -
     found = launch_limits.limits(spec.parse(candidate.job("confirm")), launch_limits.SHARED_BYTES)
     times = [re.search(r"on, (\S+) times the largest declared", words) for words in found]
     assert found
-    assert all(one is not None and float(one[1]) > sizes.TIMES_LONGER for one in times)
+    assert all(
+        one is not None and float(one[1].replace(",", "")) > sizes.TIMES_LONGER for one in times
+    )
     assert candidate.right(accepted=True, speedup=2.0)
     silent = replace(candidate, launch=None)
     assert not silent.right(accepted=True, speedup=2.0)

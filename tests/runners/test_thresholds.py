@@ -110,6 +110,8 @@ def test_from_where_on_a_launch_fails_is_said() -> None:
     (found,) = _limits("spike/row_held", 99 << 10)
     assert f"ins={(99 << 10) + 1:,} on" in found
     assert _limits("permute3/tiles_of_planes") == []
+    # Nobody comes to two thousand million blocks.
+    assert _limits("gemv/warp_rows") == []
 
 
 class _All:
