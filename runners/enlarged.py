@@ -16,6 +16,7 @@ from runners.expressions import ExpressionError
 from runners.gpu import LaunchError
 from runners.inputs import rotatable
 from runners.launchable import geometry
+from runners.sizes import least_above
 from runners.spec import Argument, CaseSpec, Launch, Work, scalar_values
 
 LIMIT = 2**31
@@ -120,10 +121,7 @@ def _least(
     low, high = int(base[name]), 2**31 - 1
     if enough(low) or not enough(high):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return (-(-high // step) | 1) * step
+    return (-(-least_above(low, high, enough) // step) | 1) * step
 
 
 def _valid(work: Work, launches: Sequence[Launch], changed: Mapping[str, float]) -> bool:

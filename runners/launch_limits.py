@@ -6,7 +6,7 @@ what is declared that is no fault, but whoever takes the candidate has to know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from runners import sizes
 from runners.expressions import ExpressionError
@@ -36,36 +36,40 @@ def limits(job: JobSpec, shared_bytes: int) -> list[str]:
     for name in sizes.changing(job.work):
         largest = int(sizes.largest(job.work, name))
         for others in sizes.few_others(job.work, name):
-
-            def why(launch: Launch, size: int, others: Case = others, name: str = name) -> str:
-                return fails(launch, {**others, name: float(size)}, shared_bytes)
-
-            low, high = largest, _first_beyond(largest, lambda size: bool(why(mine, size)))
-            if high is None or why(mine, low) or why(theirs, high):
-                continue
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if why(mine, middle) else (middle, high)
-            if high > MOST_TIMES * largest:
-                break
-            factor = high / largest
-            shown = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
-            times = f"{shown} times the largest declared"
-            found.append(
-                f"its launch fails from {name}={high:,} on, {times}, where the original's does not:"
-                f" {why(mine, high)}"
+            size, why = _first_failure(
+                (mine, theirs), {**others, name: float(largest)}, name, shared_bytes
             )
-            break
+            if why and size <= MOST_TIMES * largest:
+                times = size / largest
+                shown = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
+                found.append(
+                    f"its launch fails from {name}={size:,} on, {shown} times the largest declared,"
+                    f" where the original's does not: {why}"
+                )
+            if why:
+                break
     return found
 
 
-def _first_beyond(value: int, fails: Callable[[int], bool]) -> int | None:
-    """Return a size that fails, by powers of two of a value; None where none below 2^31 does."""
-    while value < MOST_SIZE:
-        value *= 2
-        if fails(min(value, MOST_SIZE)):
-            return min(value, MOST_SIZE)
-    return None
+def _first_failure(
+    pair: tuple[Launch, Launch], case: Case, name: str, shared_bytes: int
+) -> tuple[int, str]:
+    """Return the size of a variable from which on the first of two launches fails alone, and why.
+
+    Nothing as the reason where it fails at once, or nowhere, or the other one does so as well.
+    """
+
+    def why(launch: Launch, size: int) -> str:
+        return fails(launch, {**case, name: float(size)}, shared_bytes)
+
+    mine, theirs = pair
+    low = high = int(case[name])
+    while high < MOST_SIZE and not why(mine, high):
+        low, high = high, min(2 * high, MOST_SIZE)
+    if high == low or not why(mine, high) or why(theirs, high):
+        return high, ""
+    size = sizes.least_above(low, high, lambda size: bool(why(mine, size)))
+    return size, why(mine, size)
 
 
 def fails(launch: Launch, case: Case, shared_bytes: int) -> str:

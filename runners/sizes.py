@@ -6,6 +6,7 @@ and those that are for tools to look at, where nothing is compared.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 
@@ -267,14 +268,24 @@ def _as_long(
     work: Work, values: dict[str, float], name: str, most_elements: int
 ) -> dict[str, float] | None:
     """Return a case with one variable as large as so many elements allow; None where it is flat."""
-    low, high = int(values[name]), most_elements
-    while high - low > 1:
-        middle = (low + high) // 2
-        if 0 < elements(work, {**values, name: float(middle)}) <= most_elements:
-            low = middle
-        else:
-            high = middle
+
+    def exceeds(size: int) -> bool:
+        return not 0 < elements(work, {**values, name: float(size)}) <= most_elements
+
+    low = least_above(int(values[name]), most_elements, exceeds) - 1
     return {**values, name: float(low)} if LEAST_LONG <= low <= FLAT else None
+
+
+def least_above(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Return the least number above `low` for which something holds, as it does for `high`.
+
+    What holds for a number holds for all above it. `high` itself is not asked about.
+
+    >>> least_above(3, 1000, lambda n: n * n > 50)
+    8
+    """
+    between = range(low + 1, max(low + 1, high))
+    return low + 1 + bisect.bisect_left(between, x=True, key=holds)
 
 
 def _between(least: int, most: int, count: int) -> Iterator[float]:

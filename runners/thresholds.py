@@ -160,10 +160,8 @@ def _full(work: Work, argument: Argument, unit: int, number: int) -> Iterator[di
 
         if not room(low) <= number < room(high):
             continue
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if room(middle) <= number else (low, middle)
-        for size in (high, low):
+        beyond = sizes.least_above(low, high, lambda size: room(size) > number)
+        for size in (beyond, beyond - 1):
             case = {**smallest, name: float(size)}
             if 0 < sizes.elements(work, case) <= MOST_ELEMENTS:
                 yield case
@@ -242,10 +240,7 @@ def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | No
     low, high = most, TIMES_LONGER * most
     if exceeds(low) or not exceeds(high):
         return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if exceeds(middle) else (middle, high)
-    return high
+    return sizes.least_above(low, high, exceeds)
 
 
 def _beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:
