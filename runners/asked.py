@@ -27,8 +27,7 @@ _ASKS = re.compile(
 )
 # The bits of an infinity: what is above them is NaN.
 _BITS = re.compile(r"0x(7f80_?0000|7ff0000000000000|7c00)u?l{0,2}", re.ASCII | re.IGNORECASE)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_NOTHING = r"(?<![\w.])0(?:\.0*)?[fF]?(?![\w.])"
+_NOTHING = re.compile(r"0(?:\.0*)?[fF]?|\.0+[fF]?", re.ASCII)
 _EQUALS, _ORDERS = frozenset({"==", "!="}), frozenset({"<", "<=", ">", ">="})
 # Before and behind these a comparison's operand is whole.
 _BEFORE = frozenset(
@@ -70,12 +69,17 @@ def zeroed(source: str, scalars: Iterable[str]) -> bool:
     >>> zeroed("if (0 != beta) // and alpha == 0", ["alpha"])
     False
     """
-    if len(source) > LONGEST:
-        return False
-    plain = _COMMENT.sub(" ", source)
-    some = "|".join(re.escape(one) for one in scalars if NAME.fullmatch(one))
-    asks = rf"\b(?:{some})\s*[!=]=\s*{_NOTHING}|{_NOTHING}\s*[!=]=\s*(?:{some})\b"
-    return bool(some) and re.search(asks, plain) is not None
+    return len(source) <= LONGEST and _zeroed(source, frozenset(scalars))
+
+
+@lru_cache(maxsize=64)
+def _zeroed(source: str, scalars: frozenset[str]) -> bool:
+    tokens = Text(source, macros=True).tokens
+    for at in range(1, len(tokens) - 1):
+        sides = {tokens[at - 1], tokens[at + 1]}
+        if tokens[at] in _EQUALS and sides & scalars and any(map(_NOTHING.fullmatch, sides)):
+            return True
+    return False
 
 
 class _Part:

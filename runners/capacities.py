@@ -24,11 +24,9 @@ MOST_SECONDS = 0.3
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
 TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
-# From a length so many times shorter it is told what a run takes there: of short runs all but
-# nothing is the kernel's.
-FARTHEST = 16
-# What a launch takes that is so many times as short is nothing but the launch.
-FURTHER = 64
+# From a length at most so many times shorter it is told what a run takes, by family: of shorter
+# runs all but nothing is the launch's.
+FARTHEST = {PLAIN: 64, ALIKE: 16}
 # Families of which the times of one tell those of the other.
 _KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, EQUAL: ALIKE}
 SHORTER = "the original does not do a shorter one, or one that is like it"
@@ -128,9 +126,7 @@ class Watch:
         known = [
             (other, seconds)
             for kind, other, seconds in self._took
-            if kind == family
-            and longer(case, other)
-            and _times(case, other) <= (FURTHER if family == PLAIN else FARTHEST)
+            if kind == family and longer(case, other) and _times(case, other) <= FARTHEST[family]
         ]
         if not known:
             return 0.0

@@ -132,11 +132,11 @@ def _seldom(
     if NONE in found:
         # There an original may divide by zero, and use what comes of it as an index.
         yield Combination({**middle, MOVED: float(NONE)}, families.DECLARED, seed)
-    if full and asked.ZERO in work.asks:
-        # What is multiplied by zero, and may be NaN, is not looked at.
-        yield Combination({**middle, MOVED: float(NONE)}, "nan", seed)
     if not full:
         return
+    if asked.ZERO in work.asks:
+        # What is multiplied by zero, and may be NaN, is not looked at.
+        yield Combination({**middle, MOVED: float(NONE)}, "nan", seed)
 
     def two(most: int) -> Iterator[Mapping[str, float]]:
         """Yield the middle case, and the largest of so many elements."""
