@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from runners.judge import Judge
 from runners.promote import promoted
-from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.host_gpu import COMPILER
 from tests.runners.test_judge import _verdict
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
@@ -57,14 +54,6 @@ WORK = {
 
 def text(mean: str, epsilon: str = "1e-5f") -> str:
     return NORMALIZE.replace("MEAN", mean).replace("EPSILON", epsilon)
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
-    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,6 @@ def _job(text: str, base: str = SCALE, **more: Any) -> Json:
         "seed": 5,
         **more,
     }
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
-    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    yield made
-    made.close()
 
 
 def _verdict(judge: Judge, text: str, base: str = SCALE, **more: Any) -> Json:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,7 +10,7 @@ from runners.cuda_types import Storage, parse
 from runners.expectation import agree
 from runners.judge import Judge
 from runners.partners import compare_entries, in_order, together
-from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.host_gpu import COMPILER
 from tests.runners.test_judge import _verdict
 
 INT, FLOAT = parse("int*"), parse("float*")
@@ -116,14 +113,6 @@ extern "C" __global__ void scale(const float* x, float* y, int n) {
 COMPENSATED = SCALE.replace("float s = 0.f;", "float s = 0.f, c = 0.f;").replace(
     "s += x[k] * x[k];", "{ float v = x[k] * x[k] - c, t = s + v; c = (t - s) - v; s = t; }"
 )
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
-    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    yield made
-    made.close()
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,11 @@ from runners import asked, capacities, families, inputs, oracle, spec
 from runners.contents import Combination
 from runners.judge import Judge
 from runners.spec import ALL, LASTING, MOVED, NONE, SOME, CaseSpec, Json, Work
-from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _one, _pointer, _work
 from tests.runners.test_judge import _verdict
 
 host = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
-    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    yield made
-    made.close()
 
 
 def _more(work: Work, checks: str = "confirm", seed: int = 1) -> list[Combination]:

@@ -136,7 +136,7 @@ def test_the_sanitizer_looks_where_buffers_are_full_and_indices_at_their_ends() 
 def test_no_text_is_too_odd(text: str) -> None:
     job = _with(text)
     assert len(thresholds.compared(job, ())) <= 21
-    assert numbers(text) == numbers(text)
+    assert {77, 88} <= numbers(f"77 + 88;\n{text}")
 
 
 @pytest.mark.parametrize("text", ["1*" * 60_000, "(" * 100_000, "9" * 200_000, "1<<" * 40_000])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from runners.cuda_types import Storage, parse
 from runners.fault import Fault
 from runners.judge import Judge
 from runners.spec import Json
-from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
+from tests.runners.host_gpu import COMPILER
 from tests.runners.test_judge import _verdict
 
 BINS = """
@@ -38,14 +38,6 @@ def _work(**more: Any) -> Json:
         {"name": "n", "type": "int", "value": "n"},
     ]
     return {"arguments": arguments, "cases": [{"values": {"n": 6000}}]}
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Iterator[Judge]:
-    made = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None)
-    made._oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
-    yield made
-    made.close()
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
