@@ -203,7 +203,7 @@ def row(one: Mutant, outcome: Outcome | None) -> Json:
 
 def table(rows: Sequence[Json]) -> str:
     """Return by operator what became of its mutants, as Markdown, and the diffs of survivors."""
-    heads = ("operator", "judged", "killed", "at screening", "survived", "same code", "no verdict")
+    heads = ("operator", "judged", "killed", "at screening", "survived", "same code", "not judged")
     lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     names = [name for name in faults.OPERATORS if any(r["operator"] == name for r in rows)]
     for name in (*names, "all"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -225,3 +226,21 @@ def test_a_mutant_with_its_parents_machine_code_is_not_judged(
     team._one(one.candidate, outcome, built, {}, (Served(), Served()))
     assert judged == ([one.label] if asked else [])
     assert outcome.status == ("" if asked else mutation.SAME)
+
+
+def test_verdicts_are_written_as_they_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def judged(mutants: Sequence[Mutant], *_rest: object) -> Iterator[Outcome]:
+        for number, one in enumerate(mutants[:5]):
+            yield Outcome(one.label, "refuse", "", accepted=number == 2, status="correct")
+            assert len(json.loads((tmp_path / "mutation.json").read_text())["mutants"]) > number
+
+    monkeypatch.setattr(mutation, "parents", lambda: SOWN[:4])
+    monkeypatch.setattr(mutation, "device", lambda: {"gpu": "a GPU", "sm": 90})
+    monkeypatch.setattr(mutation, "_judged", judged)
+    assert mutation.main([str(tmp_path), "--count=6", "--seed=3"]) == 3
+    rows = json.loads((tmp_path / "mutation.json").read_text())["mutants"]
+    assert [one["accepted"] for one in rows] == [False, False, True, False, False]
+    assert rows[2]["diff"] in (tmp_path / "mutation.md").read_text()
+    assert "1 were not judged" in capsys.readouterr().out
