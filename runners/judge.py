@@ -18,6 +18,7 @@ from typing import Any
 from runners import (
     counted,
     cubin,
+    distant,
     exhibit,
     launch_limits,
     leaks,
@@ -112,7 +113,7 @@ class Judge:
         answers = self._answers(request, job, [*declared, *extra], max(300.0, seconds))
         spent["oracle"] = time.monotonic() - begun
         begin()
-        lost = False
+        deadline, lost = time.monotonic() + seconds, False
         shaken: Future[Json | None] | None = None
         wholes: Future[list[Json]] | None = None
         thorough = job.checks == "confirm"  # pays for one more compilation, and the sanitizers
@@ -147,10 +148,8 @@ class Judge:
                     self._shaken_whole(wholes.result(), request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
                 start = time.monotonic()
-                read = partial(self._read, request=request, key=job.key)
-                lost = overflow.check(
-                    session, job, read, self._gpu, answers, verdict["measurement"], report
-                )
+                terms = (known, verdict["measurement"], report, deadline)
+                lost = self._beyond(session, request, job, *terms)
                 spent["beyond"] = time.monotonic() - start
             verdict["status"] = "correct"
         except Wrong as wrong:
@@ -268,6 +267,29 @@ class Judge:
         if job.work.kind == "kernel":
             self._counted(request, job, measured, report)
         self._watched(session, request, job, answers, report)
+
+    def _beyond(
+        self,
+        session: Session,
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        measured: Json,
+        report: Report,
+        deadline: float,
+    ) -> bool:
+        """Run it where sizes or indices are far beyond the declared; raise `Wrong`.
+
+        Return whether the original took the device down.
+        """
+        answers, wanted = known
+        if job.work.kind == "entry":
+            load = partial(self._session, job, request)
+            room = (deadline, self._gpu.free_bytes())
+            measured["notes"] += distant.check(load, answers, job, wanted, room, report)
+            return False
+        read = partial(self._read, request=request, key=job.key)
+        return overflow.check(session, job, read, self._gpu, answers, measured, report)
 
     def _watched(
         self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report

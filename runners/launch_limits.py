@@ -40,15 +40,22 @@ def limits(job: JobSpec, shared_bytes: int) -> list[str]:
                 (mine, theirs), {**others, name: float(largest)}, name, shared_bytes
             )
             if why and size <= MOST_TIMES * largest:
-                times = size / largest
-                shown = f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
                 found.append(
-                    f"its launch fails from {name}={size:,} on, {shown} times the largest declared,"
-                    f" where the original's does not: {why}"
+                    f"its launch fails from {name}={size:,} on, {times_words(size / largest)} times"
+                    f" the largest declared, where the original's does not: {why}"
                 )
             if why:
                 break
     return found
+
+
+def times_words(times: float) -> str:
+    """Write a factor as people read it.
+
+    >>> times_words(37.748), times_words(1234.5)
+    ('37.7', '1,234')
+    """
+    return f"{times:,.0f}" if times >= 100 else f"{times:.3g}"
 
 
 def _first_failure(

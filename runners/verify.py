@@ -422,6 +422,20 @@ def _judge(
         report.scaled[key] = max(report.scaled.get(key, 0.0), outcome.scaled)
 
 
+def judged(
+    report: Report,
+    job: JobSpec,
+    answers: Answers,
+    combination: Combination,
+    run: Run,
+    under: str,
+) -> None:
+    """Compare one run with its answers, what is in doubt at once; raise `Wrong`."""
+    _judge(report, job, answers, combination, run, under)
+    report.runs += 1
+    _dispel(report, answers)
+
+
 def _excused(report: Report, answers: Answers, doubt: Doubt) -> bool:
     """Tell whether what differs is, or may turn out to be, what rounding decides.
 
