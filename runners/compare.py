@@ -179,6 +179,7 @@ class Answer:
     an infinity or a denormal among the inputs: NaN and infinity are no fault there (a compensated
     sum takes infinities from infinities, a reciprocal overflows), another number is. `joined` names
     the outputs, this one among them, whose elements belong together where their order is free.
+    `infinite`: what is wanted to be NaN is infinite in the original, and may be either.
     """
 
     name: str
@@ -191,6 +192,7 @@ class Answer:
     spreads: bool = False
     odd: npt.NDArray[np.bool_] | None = None
     joined: tuple[str, ...] = ()
+    infinite: bool = False
     _scales: dict[tuple[int, int], float] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
@@ -320,8 +322,7 @@ def _compare_field(
         end = start + CHUNK
         mask = None if kept is None else kept[start:end]
         odd = None if answer.odd is None else answer.odd[start:end]
-        how = (answer.lenient, answer.spreads, scale)
-        return _stretch(g[start:end], w[start:end], one, budget, (mask, odd), how)
+        return _stretch(g[start:end], w[start:end], one, budget, (mask, odd), (answer, scale))
 
     starts = range(0, len(g), CHUNK)
     tallies = list(map(stretch, starts) if len(starts) < 3 else _POOL.map(stretch, starts))
@@ -382,9 +383,9 @@ def _stretch(
     one: Field,
     budget: Budget | None,
     marks: tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None],
-    terms: tuple[bool, bool, float],
+    terms: tuple[Answer, float],
 ) -> _Tally:
-    lenient, spreads, scale = terms
+    answer, scale = terms
     mask, undefined = marks
     if budget is None or one.scalar.kind != "f":
         differ = g != w if mask is None else (g != w) & mask
@@ -401,11 +402,11 @@ def _stretch(
             both = np.isnan(got) & np.isnan(want)
             gap[both] = 0.0
             gap[odd & ~both] = np.inf
-            if lenient:
+            if answer.lenient:
                 gap[~np.isfinite(want)] = 0.0
             if undefined is not None:
                 gap[undefined & ~np.isfinite(got)] = 0.0
-            if spreads:
+            if answer.spreads:
                 gap[np.isnan(want) & np.isfinite(got)] = np.inf
         if mask is not None:
             gap[~mask] = 0.0
@@ -418,8 +419,9 @@ def _stretch(
     if bad.any():
         at = int(np.argmax(bad))
         tally.first, tally.error, tally.bound = at, float(gap[at]), float(bound[at])
+        wanted = "an infinity" if answer.infinite and np.isnan(want[at]) else f"{want[at]:.9g}"
         tally.why = (
-            f"got {got[at]:.9g}, want {want[at]:.9g}, error {gap[at]:.3g} > {bound[at]:.3g}"
+            f"got {got[at]:.9g}, want {wanted}, error {gap[at]:.3g} > {bound[at]:.3g}"
             f" ({int(bad.sum())} of {len(bad)} elements here)"
         )
     elif len(ratio):

@@ -296,6 +296,7 @@ class Digest:
             and combination.family != families.DECLARED
             and bool(np.isinf(truth).any())
         )
+        keeps = combination.family == families.INFINITIES and not unordered
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:
@@ -317,7 +318,6 @@ class Digest:
                 check_reference(where, budget, want, (data[0], one, mask, lenient))
             budgets.append(budget)
             part = data[0] if budget is None else part
-            keeps = combination.family == families.INFINITIES and not unordered
             parts.append(_infinite_kept(part, data[0], one) if keeps else part)
         size = len(same[0]) // kind.size
         word = f"{combination.key}|{name}"
@@ -333,6 +333,7 @@ class Digest:
             "untouched": untouched is not None,
             "unordered": unordered,
             "lenient": lenient,
+            "infinite": keeps,
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem)),
             "spreads": self._spreads(argument, combination, same[0], unordered=unordered),
         }

@@ -224,6 +224,7 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             bool(output["spreads"]),
             odd,
             tuple(output.get("joined") or ()),
+            bool(output.get("infinite")),
         )
     return found
 

@@ -103,6 +103,17 @@ def test_where_a_nan_spreads_to_no_number_may_be() -> None:
     assert not compare(_bytes([1.0, 0.0, 2.0]), answer).passed
 
 
+def test_what_the_original_really_gave_is_said() -> None:
+    """Where it is infinite and a right one may make it NaN, NaN is compared with."""
+    want = np.array([1.0, np.nan, 2.0])
+    answer = replace(_answer(want, np.zeros(3), lenient=True), spreads=True)
+    assert ", want nan," in compare(_bytes([1.0, 5.0, 2.0]), answer).why
+    kept = replace(answer, infinite=True)
+    assert compare(_bytes([1.0, np.inf, 2.0]), kept).passed
+    assert ": got 5, want an infinity," in compare(_bytes([1.0, 5.0, 2.0]), kept).why
+    assert ": got 7, want 1," in compare(_bytes([7.0, 5.0, 2.0]), kept).why
+
+
 def test_nan_is_no_wildcard() -> None:
     """NaN passes only where the oracle has NaN, and a finite value does not pass there."""
     want = np.array([1.0, np.nan, 2.0])

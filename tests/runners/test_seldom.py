@@ -77,19 +77,20 @@ FINITE = "if (!std::isfinite(v)) continue;"
 
 @host
 @pytest.mark.parametrize(
-    ("candidate", "family"),
+    ("candidate", "family", "wanted"),
     [
-        (_nanmean("if (isnan(v)) continue;", "s / fmaxf(many, 1.f)"), families.ALL_NAN),
-        (_nanmean(FINITE), families.INFINITIES),
+        (_nanmean("if (isnan(v)) continue;", "s / fmaxf(many, 1.f)"), families.ALL_NAN, "nan"),
+        (_nanmean(FINITE), families.INFINITIES, "an infinity"),
     ],
 )
 def test_what_an_original_asks_about_is_its_contract(
-    judge: Judge, candidate: str, family: str
+    judge: Judge, candidate: str, family: str, wanted: str
 ) -> None:
     """A row of nothing but NaN is none, and an infinity is a number to what skips NaN alone."""
     verdict = _verdict(judge, candidate, ASKS, workload=NANMEAN_WORK, effort="confirm")
     assert verdict["status"] == "wrong result", verdict["log"]
     assert family in verdict["log"]
+    assert f", want {wanted}," in verdict["log"]
 
 
 @host
