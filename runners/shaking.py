@@ -54,6 +54,11 @@ _CLOCK = re.compile(
 _SHUFFLE = re.compile(
     r"^\s*shfl\.sync\.(?P<mode>\w+)\.b32\s+(?P<to>%\w+)(?:\|%\w+)?,\s*[^,;]+(?P<rest>,[^;]+);"
 )
+# What a lane may ask of its warp only if the mask, the last operand, has its bit.
+_ASKED = re.compile(
+    r"^\s*(?:@(?P<guard>!?%p\w+)\s+)?(?P<name>(?:vote|match|redux)\.[.\w]*\bsync\b[.\w]*)"
+    r"\s+(?P<to>%\w+)(?:\|(?P<also>%\w+))?,[^;]*,\s*(?P<mask>[^,;\s]+)\s*;"
+)
 _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
 ZERO = "optiml_shaking_zero"
 LATE = "optiml_shaking_late"
@@ -136,10 +141,10 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
                 shares = _Shares()
             heading = False
             continue
-        shuffle = _SHUFFLE.match(line)
-        if declared and shuffle is not None:
+        told = _told(line) if declared else None
+        if told is not None:
             places += 1
-            lines += _shuffled(line, shuffle)
+            lines += told
             continue
         if number in late:
             places += 2
@@ -184,9 +189,19 @@ class _Shares:
         return at & ~3, size
 
 
+def _told(line: str) -> list[str] | None:
+    """Return what stands for a line in which a lane asks others of its warp; None for others."""
+    for pattern, altered in ((_SHUFFLE, _shuffled), (_ASKED, _answered)):
+        found = pattern.match(line)
+        if found is not None:
+            return altered(line, found)
+    return None
+
+
 def _shuffled(line: str, found: re.Match[str]) -> list[str]:
-    """Put a NaN where a shuffle reads from a lane that is not there."""
+    """Put a NaN where a shuffle reads from a lane that is not there, or has no bit in the mask."""
     to, mode, rest = found["to"], found["mode"], found["rest"]
+    mask = rest.rpartition(",")[2].strip()
     return [
         "{",
         ".reg .b32 %optiml_n, %optiml_x;",
@@ -195,8 +210,36 @@ def _shuffled(line: str, found: re.Match[str]) -> list[str]:
         f"shfl.sync.{mode}.b32 %optiml_n, %optiml_m{rest};",
         line,
         "setp.ne.u32 %optiml_p, %optiml_n, 1;",
+        "mov.u32 %optiml_x, %lanemask_eq;",
+        f"and.b32 %optiml_x, %optiml_x, {mask};",
+        "setp.eq.or.u32 %optiml_p, %optiml_x, 0, %optiml_p;",
         "mov.b32 %optiml_x, 0x7FFFBAAD;",
         f"@%optiml_p mov.b32 {to}, %optiml_x;",
+        "}",
+    ]
+
+
+def _answered(line: str, found: re.Match[str]) -> list[str]:
+    """Have a lane that the mask does not name get another answer than its warp gives."""
+    to, also, guard = found["to"], found["also"], found["guard"] or ""
+    wrong = [f"@%optiml_p xor.b32 {to}, {to}, 0x7FFFBAAD;"]
+    if found["name"].endswith(".pred"):
+        wrong = [f"@%optiml_p not.pred {to}, {to};"]
+    if also:
+        wrong.append(f"@%optiml_p not.pred {also}, {also};")
+    given = f"not.pred %optiml_q, {guard[1:]};" if guard.startswith("!") else ""
+    given = given or f"mov.pred %optiml_q, {guard or 1};"
+    # What the answer is put into may hold the mask, or whether there is to be one.
+    return [
+        "{",
+        ".reg .b32 %optiml_a;",
+        ".reg .pred %optiml_p, %optiml_q;",
+        given,
+        "mov.u32 %optiml_a, %lanemask_eq;",
+        f"and.b32 %optiml_a, %optiml_a, {found['mask']};",
+        "setp.eq.and.u32 %optiml_p, %optiml_a, 0, %optiml_q;",
+        line,
+        *wrong,
         "}",
     ]
 

@@ -109,6 +109,33 @@ def test_what_comes_from_a_lane_that_is_not_there_is_no_number() -> None:
     assert lines[lines.index("{") + 1] == ".reg .b32 %optiml_m;"
 
 
+ASKS = """\tvote.sync.ballot.b32 \t%r4, %p1, %r3;
+\tvote.sync.any.pred \t%p1, %p1, 65535;
+\tmatch.any.sync.b32 \t%r4, %r2, %r3;
+\tmatch.all.sync.b64 \t%r4|%p1, %rd1, %r3;
+\t@!%p1 redux.sync.add.s32 %r4, %r2, %r3;
+"""
+
+
+def test_a_lane_that_the_mask_does_not_name_is_answered_wrongly() -> None:
+    """What it gets is undefined: on one kind of GPU it may be what the kernel needs."""
+    text = shaken(PTX.replace("\tret;", f"{ASKS}\tret;"))
+    assert text is not None
+    parts = [part.splitlines() for part in text.split("{\n") if ".sync" in part]
+    found = {line: part for part in parts for line in part if line + "\n" in ASKS}
+    assert list(found) == ASKS.splitlines()
+    ballot, vote, some, whole, sums = found.values()
+    for part, mask in ((ballot, "%r3"), (vote, "65535"), (some, "%r3"), (sums, "%r3")):
+        assert f"and.b32 %optiml_a, %optiml_a, {mask};" in part
+        assert "setp.eq.and.u32 %optiml_p, %optiml_a, 0, %optiml_q;" in part
+    for part in (ballot, some, whole, sums):
+        assert "@%optiml_p xor.b32 %r4, %r4, 0x7FFFBAAD;" in part
+    assert "@%optiml_p not.pred %p1, %p1;" in vote
+    assert "@%optiml_p not.pred %p1, %p1;" in whole
+    assert "mov.pred %optiml_q, 1;" in ballot
+    assert "not.pred %optiml_q, %p1;" in sums
+
+
 def test_clocks_are_moved_ahead_by_the_seed() -> None:
     """A kernel that is right for a while only is found out at once."""
     clocks = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n\tmov.u64 %rd2, %gridid;\n"
@@ -123,7 +150,7 @@ def test_ptxas_accepts_the_delays(tmp_path: Path) -> None:
     """The altered text is PTX."""
     source, target = tmp_path / "scale.ptx", tmp_path / "scale.cubin"
     timer = "\tmov.u64 %rd1, %globaltimer;\n\tmov.u32 \t%r1, %clock;\n"
-    source.write_text(str(shaken(PTX.replace("\tret;", timer + SHUFFLE[:-5] + "\n\tret;"))))
+    source.write_text(str(shaken(PTX.replace("\tret;", timer + ASKS + SHUFFLE[:-5] + "\n\tret;"))))
     command = ["nvcc", "-cubin", "-arch=sm_90", "-o", str(target), str(source)]
     subprocess.run(command, check=True, capture_output=True)
     assert SEED.encode() in target.read_bytes()
