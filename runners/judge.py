@@ -243,7 +243,9 @@ class Judge:
         report: Report,
     ) -> None:
         """Have compute-sanitizer look at small cases; raise `Wrong` for what it finds."""
-        chosen = verify.small(job, answers, wanted)
+        # Behind what all candidates are asked stands what this one's own numbers make worth asking.
+        beside = wanted[sum(map(len, self._oracle.wanted(job))) :]
+        chosen = verify.small(job, answers, wanted, beside)
         for found, blamed in self._sanitizer.against(request, job, chosen, SANITIZER_SECONDS):
             if found.errors is None:
                 continue  # it does not run here, or not in time

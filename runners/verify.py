@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from runners import thresholds, ties
+from runners import ties
 from runners.answers import Answers
 from runners.bench import LATE_US, Run, poison_of
 from runners.compare import Answer, Comparison, compare
@@ -220,15 +220,19 @@ def shaken(
 
 
 def small(
-    job: JobSpec, answers: Answers, wanted: Sequence[Combination], most: int = 3
+    job: JobSpec,
+    answers: Answers,
+    wanted: Sequence[Combination],
+    beside: Sequence[Combination] = (),
+    most: int = 3,
 ) -> list[Combination]:
     """Choose combinations that a tool a thousand times slower can look at, the declared first.
 
     The last of them is the one with most sizes that are multiples of 32. Behind them come sizes
     that nobody compares: all of them whole words, and each alone. An access past the end that is
     made where nothing is left over is made there only. Then contents at the ends of their ranges,
-    where what is read by an index is nearest to the end of its buffer, and sizes beside a
-    candidate's own numbers, where its buffers are full.
+    where what is read by an index is nearest to the end of its buffer, and those of `beside`: sizes
+    near a candidate's own numbers, where its buffers are full.
     """
 
     def weight(combination: Combination) -> int:
@@ -256,8 +260,8 @@ def small(
             chosen.append(made)
     light = [c for c in wanted if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
     chosen += [c for c in light if c.family == ENDS][:WATCHED_ENDS]
-    beside = [c for c in thresholds.compared(job, ()) if weight(c) <= WATCHED_ELEMENTS]
-    return chosen + [c for c in beside[:WATCHED_BESIDE] if answers.of(c) is not None]
+    full = [c for c in beside if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
+    return chosen + full[:WATCHED_BESIDE]
 
 
 def remembered(

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import bench, cubin, energy, spec, verify
+from runners import bench, cubin, energy, spec, thresholds, verify
 from runners.answers import MOST_KEPT, Answers
 from runners.bench import Bench
 from runners.burning import BurnStage
 from runners.contents import Combination
+from runners.families import PLAIN
 from runners.fault import Fault
 from runners.judge import Judge, compulsory_us
 from runners.spec import Json, Launch
@@ -586,3 +587,27 @@ def test_a_gate_of_the_candidates_own_is_tried_in_a_confirmation(judge: Judge) -
     verdict = _verdict(judge, gated, effort="confirm")
     assert verdict["status"] == "wrong result"
     assert "n=2222" in verdict["log"]
+
+
+def test_the_sanitizer_is_shown_a_candidates_own_sizes(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were worked out for its runs: that is done once."""
+    seen: list[list[Combination]] = []
+    worked_out: list[int] = []
+    compared = thresholds.compared
+
+    def against(_request: Json, _job: object, chosen: list[Combination], _most: float) -> list[Any]:
+        seen.append(chosen)
+        return []
+
+    def counted(*arguments: Any) -> list[Combination]:
+        worked_out.append(len(arguments))
+        return compared(*arguments)
+
+    monkeypatch.setattr(judge._sanitizer, "against", against)
+    monkeypatch.setattr(thresholds, "compared", counted)
+    text = SCALE + "\n__device__ int gate() { return 2222; }\n"
+    assert _verdict(judge, text, effort="confirm")["status"] == "correct"
+    assert len(worked_out) == len(seen) == 1
+    assert [c.case["n"] for c in seen[0] if c.family == PLAIN] == [2222, 2223]
