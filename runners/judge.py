@@ -9,7 +9,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,8 @@ from runners import (
 )
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
-from runners.contents import Combination, pool
+from runners.contents import Combination
+from runners.delayed import Begun, BuildWhole, Delays
 from runners.energy import Meter
 from runners.entry_process import EntryProcess
 from runners.families import DECLARED, VAST
@@ -42,7 +42,7 @@ from runners.retained import MOST_BYTES
 from runners.rows import other_scalars
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
-from runners.session import Benches, Session, Shaken, Timed, WholeShaken
+from runners.session import Benches, Session, Timed
 from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
 from runners.verify import Report, Wrong
@@ -51,8 +51,6 @@ from runners.verify import Report, Wrong
 L2_TO_DRAM = 6.0
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 MOST_PTX = 4
-# Builds of an entry function with delays, and runs of each before the next is loaded.
-WHOLE_BUILDS, WHOLE_RUNS = 2, 10
 
 
 class Judge:
@@ -68,23 +66,25 @@ class Judge:
         shake: Build = lambda _text, _job: None,
         meter: Meter | None = None,
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
-        shake_whole: Callable[[str, Json, int], Json | None] = lambda _text, _job, _seed: None,
+        shake_whole: BuildWhole = lambda _text, _job, _seed: None,
     ) -> None:
-        self._shake_whole = shake_whole
         self._meter = meter
         self._device_code = device_code
         self._theirs: dict[str, frozenset[str]] = {}
         self._ptx: dict[tuple[str, str], str] = {}
-        self._shake = shake
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._benches = Benches(gpu)
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number, sandbox)
         self._sanitizer = Sanitizer(scratch, number, sandbox)
-        self._fragile: dict[str, bool] = {}
+        self._delays = Delays(shake, shake_whole, self._entries, self._keep)
         self._hasty: dict[tuple[str, str], bool] = {}
         self._cycles: dict[tuple[str, str], float | None] = {}
         self._last: object = None
+
+    def _keep(self, loaded: object) -> None:
+        """Keep what was loaded, and what was before it, until the next pair is there."""
+        self._last = (loaded, self._last)
 
     def close(self) -> None:
         """End the child process, if there is one."""
@@ -114,13 +114,8 @@ class Judge:
         spent["oracle"] = time.monotonic() - begun
         begin()
         deadline, lost = time.monotonic() + seconds, False
-        shaken: Future[Json | None] | None = None
-        wholes: Future[list[Json]] | None = None
         thorough = job.checks == "confirm"  # pays for one more compilation, and the sanitizers
-        if thorough and job.work.kind == "kernel":
-            shaken = pool().submit(self._shake, job.kernel.source, request["job"])
-        elif thorough:
-            wholes = pool().submit(self._wholes, job.kernel.source, request["job"], job.seed)
+        delayed = self._delays.begin(request, job) if thorough else Begun()
         try:
             session = self._session(job, request)
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
@@ -135,17 +130,12 @@ class Judge:
                 verdict["measurement"] = self._time(session, job, answers, report, seconds)
             spent["time"] = time.monotonic() - start
             start = time.monotonic()
-            altered = shaken.result() if shaken is not None else None
-            one = None if altered is None else self._delayed(session, altered)
-            if one is not None:
-                theirs = partial(self._delayed_original, session, job, request)
-                self._shaken(one, theirs, job, known, report)
+            self._delays.kernel(delayed, session, request, job, known, report)
             spent["shaken"] = time.monotonic() - start
             if thorough:
                 start = time.monotonic()
                 self._finalist(session, request, job, known, verdict["measurement"], report)
-                if wholes is not None:
-                    self._shaken_whole(wholes.result(), request, job, known, report)
+                self._delays.whole(delayed, request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
                 start = time.monotonic()
                 terms = (known, verdict["measurement"], report, deadline)
@@ -357,76 +347,6 @@ class Judge:
                     "rejected",
                     f"{case.name}: {gain:.3g} times as fast, and no counter fell alike",
                 )
-
-    def _shaken(
-        self,
-        one: Shaken,
-        theirs: Callable[[], Shaken | None],
-        job: JobSpec,
-        known: tuple[Answers, Sequence[Combination]],
-        report: Report,
-    ) -> None:
-        """Run the candidate under delays; what the original does not survive is not asked of it."""
-        answers, wanted = known
-        try:
-            verify.shaken(one, answers, job, wanted, report)
-        except Wrong:
-            if job.key not in self._fragile:
-                original = theirs()
-                fragile = False
-                if original is not None:
-                    try:
-                        verify.shaken(original, answers, job, wanted, Report())
-                    except Wrong:
-                        fragile = True
-                self._fragile[job.key] = fragile
-            if not self._fragile[job.key]:
-                raise
-            report.forget("delayed warps")
-
-    def _wholes(self, text: str, job: Json, seed: int) -> list[Json]:
-        """Build an entry function under delays, once for each seed; they cannot be set later."""
-        seeds = [(seed * 2654435761 + number * 97) % 2**32 | 1 for number in range(WHOLE_BUILDS)]
-        built = [self._shake_whole(text, job, one) for one in seeds]
-        return [one for one in built if one is not None]
-
-    def _shaken_whole(
-        self,
-        built: Sequence[Json],
-        request: Json,
-        job: JobSpec,
-        known: tuple[Answers, Sequence[Combination]],
-        report: Report,
-    ) -> None:
-        """Run an entry function under delays. The pair that was loaded before is then no more."""
-
-        def loaded(artifacts: Sequence[Json]) -> Shaken | None:
-            def load(artifact: Json) -> Session:
-                return self._entries.session(job, {**request, "candidate": artifact})
-
-            return WholeShaken(load, artifacts, WHOLE_RUNS) if artifacts else None
-
-        def theirs() -> Shaken | None:
-            return loaded(self._wholes(job.baseline.source, request["job"], job.seed))
-
-        one = loaded(built)
-        if one is not None:
-            self._shaken(one, theirs, job, known, report)
-
-    def _delayed_original(self, session: Session, job: JobSpec, request: Json) -> Shaken | None:
-        altered = self._shake(job.baseline.source, request["job"])
-        return None if altered is None else self._delayed(session, altered, original=True)
-
-    def _delayed(
-        self, session: Session, artifact: Json, *, original: bool = False
-    ) -> Shaken | None:
-        """Load the candidate or original with delays in it; None where that cannot be done."""
-        try:
-            loaded = session.shaken(artifact, original=original)
-        except LaunchError:
-            return None
-        self._last = (session, loaded, self._last)
-        return loaded
 
     def _session(self, job: JobSpec, request: Json) -> Session:
         if job.work.kind == "entry":

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from typing import Any, cast
 
 import pytest
 
+from runners import spec, verify
 from runners.bench import Damage, Run
 from runners.contents import Combination
+from runners.delayed import WHOLE_BUILDS, Begun, Delays
+from runners.entry_process import EntryProcess
 from runners.gpu import HungError, LaunchError
-from runners.session import Session, WholeShaken
+from runners.session import Session, Shaken, WholeShaken
+from runners.spec import Json
+from runners.verify import Report, Wrong
+from tests.runners.test_judge import SCALE, _job
 
 ANY = Combination({"n": 4.0}, "declared", 1)
 
@@ -44,3 +51,83 @@ def test_what_keeps_it_from_ending_is_no_fault_of_the_candidates() -> None:
     shaken = WholeShaken(lambda _: cast("Session", Loaded("hangs")), [{"path": "hangs"}], 3)
     with pytest.raises(LaunchError, match="with delays: still running"):
         shaken.run(ANY, nan=False, seed=1, seconds=1.0)
+
+
+class Entries:
+    """Loads nothing, and says which builds it was given."""
+
+    def __init__(self) -> None:
+        self.loaded: list[str] = []
+
+    def session(self, _job: object, request: Json) -> Session:
+        self.loaded.append(request["candidate"]["path"])
+        return cast("Session", Loaded("1"))
+
+
+BASE = f"{SCALE}// the original"
+
+
+def _delays(wrong: set[str], monkeypatch: pytest.MonkeyPatch) -> tuple[Delays, Entries, list[str]]:
+    """Return what runs entry functions under delays; those texts are wrong there."""
+    entries, built = Entries(), list[str]()
+
+    def shake(text: str, _job: Json, seed: int) -> Json | None:
+        built.append(f"{'mine' if text == SCALE else 'theirs'} {seed}")
+        return {"path": text}
+
+    def shaken(one: Shaken, *_more: object) -> None:
+        one.run(ANY, nan=False, seed=1, seconds=1.0)
+        if entries.loaded[-1] in wrong:
+            raise Wrong("wrong result", "a barrier is missing, delayed warps")
+
+    monkeypatch.setattr(verify, "shaken", shaken)
+    kept = cast("Any", None)
+    return (
+        Delays(lambda _text, _job: None, shake, cast("EntryProcess", entries), kept),
+        entries,
+        built,
+    )
+
+
+def _judged(delays: Delays) -> Report:
+    described = _job(SCALE, BASE, effort="confirm", workload={"kind": "entry", "launch": None})
+    job, report, known = spec.parse(described), Report(), cast("Any", (None, ()))
+    begun = delays.begin({"job": described}, job)
+    delays.kernel(begun, cast("Session", None), {}, job, known, report)
+    delays.whole(begun, {"job": described}, job, known, report)
+    return report
+
+
+def test_what_is_wrong_under_delays_is_refused_where_its_original_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Under several seeds, each a build of its own; the original is asked about once."""
+    delays, entries, built = _delays({SCALE}, monkeypatch)
+    for _ in range(2):
+        with pytest.raises(Wrong, match="delayed warps"):
+            _judged(delays)
+    assert entries.loaded == [SCALE, BASE, SCALE]
+    assert [one.split()[0] for one in built] == [
+        *["mine"] * WHOLE_BUILDS,
+        *["theirs"] * WHOLE_BUILDS,
+        *["mine"] * WHOLE_BUILDS,
+    ]
+    assert len({one.split()[1] for one in built}) == WHOLE_BUILDS
+
+
+def test_what_the_original_does_not_survive_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    delays, entries, _ = _delays({SCALE, BASE}, monkeypatch)
+    _judged(delays)
+    assert entries.loaded == [SCALE, BASE]
+
+
+def test_without_a_build_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At a screening none is begun; what cannot be compiled with delays is not refused."""
+    delays, entries, _ = _delays({SCALE}, monkeypatch)
+    none = cast("Any", None)
+    delays.whole(Begun(), {}, none, none, Report())
+    delays.kernel(Begun(), none, {}, none, none, Report())
+    empty: Future[list[Json]] = Future()
+    empty.set_result([])
+    delays.whole(Begun(whole=empty), {}, none, none, Report())
+    assert entries.loaded == []
