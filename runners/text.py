@@ -32,8 +32,8 @@ _TOKEN = re.compile(
 )
 _DEFINE = re.compile(r"#\s*define\b", re.ASCII)
 _DIRECTIVE = re.compile(r"#(?:\\\n|[^\n])*")
-# Where macros are read, `#x` within one is no directive: the lines that it goes on to are read.
-_LINE = re.compile(r"#[^\n]*")
+# Within a macro: two names that are made one, or one that is made a literal.
+_JOINED = re.compile(r"##|#[ \t]*\w*", re.ASCII)
 _CONSTANT = re.compile(
     r"#\s*define\s+(\w+)[ \t]+\(?\s*(-?\s*[\w']+)\s*\)?\s*(?://.*|/\*.*)?", re.ASCII
 )
@@ -91,9 +91,14 @@ class Text:
                 at, word = _behind(source, f'){one["mark"]}"', at), '""'
             elif one["splice"] and macros:
                 continue  # A macro's line goes on.
+            elif one["directive"] and into is not plain:
+                made = _JOINED.match(source, begin)
+                if made is not None and made[0] != "##":
+                    word = '""'
+                at = made.end() if made is not None else at
             elif one["directive"]:
                 define = _DEFINE.match(source, begin) if macros else None
-                line = define or (_LINE if macros else _DIRECTIVE).match(source, begin)
+                line = define or _DIRECTIVE.match(source, begin)
                 into = [] if define else plain
                 bodies += [into] if define else []
                 if line is not None:

@@ -55,6 +55,22 @@ def test_a_macro_stands_behind_all_others_where_it_is_asked_for() -> None:
     assert text.macros[-1][2] == text.count
 
 
+def test_what_a_macro_makes_a_literal_is_one_and_all_behind_it_is_read() -> None:
+    """`#x` is no directive there; what goes on behind a directive belongs to nothing."""
+    source = """#define CHECK(call, at) do { if (call) { printf("%s", #call); \\
+        exit(at##1); } } while (0)
+#if WIDE && \\
+    DEEP
+int a;
+"""
+    text = Text(source, macros=True)
+    ((name, begin, end),) = text.macros
+    body = " ".join(text.tokens[begin:end])
+    assert name == "CHECK"
+    assert body.endswith('printf ( "%s" , "" ) ; exit ( at 1 ) ; } } while ( 0 )')
+    assert text.tokens[: begin - 1] == ["int", "a", ";"]
+
+
 def test_names_stand_for_whole_numbers() -> None:
     """Of macros, enumerators and constants; one that is computed is not known."""
     text = ValuedText(SOURCE + "constexpr int more = (int)TILE, none = TILE + 1;")
