@@ -1,0 +1,44 @@
+// How long the words of a text are, and how many: `words BYTES`.
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <vector>
+#define LONGEST 32
+
+// White space is all up to the blank. Words of LONGEST letters and more are counted together.
+__global__ void lengths(const unsigned char* text, int n, unsigned* many) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || text[i] <= ' ' || (i > 0 && text[i - 1] > ' ')) return;
+    int length = 1;
+    while (length < LONGEST && i + length < n && text[i + length] > ' ') ++length;
+    atomicAdd(&many[length], 1u);
+}
+
+int main(int argc, char** argv) {
+    int n = argc > 1 ? atoi(argv[1]) : 1000000;
+    std::vector<unsigned char> text(n);
+    unsigned state = 5, many[LONGEST + 1] = {};
+    for (int i = 0, left = 0; i < n; ++i) {
+        state = state * 1664525u + 1013904223u;
+        if (left-- > 0) {
+            text[i] = 'a' + (state >> 24) % 26;
+        } else {
+            text[i] = "  \n\t"[state >> 30];
+            left = (state >> 20) % 50 == 0 ? (state >> 14) % 64 : (state >> 16) % 12;
+        }
+    }
+    unsigned char* d;
+    unsigned* counts;
+    cudaMalloc(&d, n);
+    cudaMalloc(&counts, sizeof many);
+    cudaMemcpy(d, text.data(), n, cudaMemcpyHostToDevice);
+    cudaMemset(counts, 0, sizeof many);
+    lengths<<<(n + 255) / 256, 256>>>(d, n, counts);
+    cudaMemcpy(many, counts, sizeof many, cudaMemcpyDeviceToHost);
+    unsigned words = 0;
+    for (unsigned m : many) words += m;
+    printf("%u words, %u of one letter, %u long ones\n", words, many[1], many[LONGEST]);
+    cudaFree(d);
+    cudaFree(counts);
+    return 0;
+}
