@@ -46,6 +46,7 @@ MOST_SECONDS, SMALLER, PATIENCE = 2.0, (256, 64, 16), 15.0
 LEAST_POWER, MOST_POWER = 1.0, 3.0
 # What all of it may take: with less left, a right candidate might come to no verdict.
 LONGEST_CHECK = 60.0
+MOST_SAID = 160
 
 Case = Mapping[str, float]
 
@@ -237,7 +238,9 @@ def _compared(
         except DeviceError as error:
             if far.times <= TIMES_LONGER:
                 raise
-            return [f"it fails at {shown} where the original does not: {error}"]
+            # Its own process may have said so: a line of it is enough.
+            said = " ".join(str(error).split())[:MOST_SAID]
+            return [f"it fails at {shown} where the original does not: {said}"]
         left = _left(answers, combination, run) if far.times > TIMES_LONGER else ""
         if left:
             return [f"it writes nothing to {left} at {shown} where the original does"]

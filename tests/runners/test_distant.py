@@ -169,7 +169,9 @@ class Pair:
         if self.does == "hangs":
             raise HungError("not in time")
         if self.does in {"fails", "lost"}:
-            raise (LaunchError if self.does == "fails" else DeviceError)("invalid argument")
+            raise (LaunchError if self.does == "fails" else DeviceError)(
+                "invalid\n" + 99 * " argument"
+            )
         if self.does == "wraps":
             out %= 1 << 16
         if self.spoilt:
@@ -235,6 +237,8 @@ def test_what_fails_aloud_there_is_a_limit_and_said(does: str, words: str) -> No
     notes, _, report = _checked(does)
     assert len(notes) == 1
     assert notes[0].startswith(words)
+    assert "\n" not in notes[0]
+    assert len(notes[0]) < 260
     assert all(check["passed"] for check in report.as_json())
 
 
