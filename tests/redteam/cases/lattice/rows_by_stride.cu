@@ -1,5 +1,5 @@
-// One step of a fluid on a torus of cells: what comes from the neighbours in nine directions, each a plane,
-// goes a part of the way to its equilibrium.
+// One step of sound on a torus of cells: what comes from the neighbours in nine directions, each a plane, goes
+// a part of the way to its equilibrium.
 __constant__ int cx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, cy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
 __constant__ float weight[9] = {4.f / 9,  1.f / 9,  1.f / 9,  1.f / 9, 1.f / 9,
                                 1.f / 36, 1.f / 36, 1.f / 36, 1.f / 36};
@@ -8,12 +8,9 @@ __device__ void relax(float* v, float omega) {
     float rho = 0.f, ux = 0.f, uy = 0.f;
 #pragma unroll
     for (int k = 0; k < 9; ++k) rho += v[k], ux += cx[k] * v[k], uy += cy[k] * v[k];
-    float uu = 1.5f * (ux * ux + uy * uy);
 #pragma unroll
-    for (int k = 0; k < 9; ++k) {
-        float cu = 3.f * (cx[k] * ux + cy[k] * uy);
-        v[k] += omega * (weight[k] * (rho + cu + 0.5f * cu * cu - uu) - v[k]);
-    }
+    for (int k = 0; k < 9; ++k)
+        v[k] += omega * (weight[k] * (rho + 3.f * (cx[k] * ux + cy[k] * uy)) - v[k]);
 }
 
 __global__ void lattice(const float* f, float* g, int h, int w, float omega) {
