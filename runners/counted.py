@@ -36,15 +36,13 @@ def command() -> str | None:
     return shutil.which("ncu") or shutil.which("ncu", path=os.pathsep.join(_PLACES))
 
 
-def believable(gain: float, before: float | None, after: float | None) -> bool:
-    """Tell whether cycles fell as the time did; what was not counted is believed.
+def most_gain(before: float | None, after: float | None) -> float | None:
+    """Return the largest gain that is believed of such cycles; None where they were not counted.
 
-    >>> believable(110.0, 5e6, 6e4), believable(40.0, 5e6, 4e6), believable(40.0, None, 1.0)
-    (True, False, True)
+    >>> most_gain(5e6, 6e4), most_gain(5e6, 4e6), most_gain(None, 1.0)
+    (250.0, 3.75, None)
     """
-    if gain <= LARGE_GAIN or not before or not after:
-        return True
-    return before / after * ALIKE >= gain
+    return ALIKE * before / after if before and after else None
 
 
 def cycles(

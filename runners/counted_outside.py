@@ -59,12 +59,12 @@ def counted_too(
             cycles(profiler, request, which, case.name, worker)
             for which in ("baseline", "candidate")
         )
-        if not before or not after:
+        bound = counted.most_gain(before, after)
+        if bound is None:
             said = f"{case.name}: {gain:.3g} times as fast, and no counter could be read: {why}"
             return _noted(verdict, said)
-        fine = counted.believable(gain, before, after)
-        fell = counted.ALIKE * before / after
-        check = Check(LAYER, _named(case), passed=fine, error=gain, bound=fell)
+        fine = gain <= bound
+        check = Check(LAYER, _named(case), passed=fine, error=gain, bound=bound)
         verdict = replace(verdict, checks=(*verdict.checks, check))
         if not fine:
             log = f"{case.name}: {gain:.3g} times as fast, and no counter fell alike"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from runners import (
-    counted,
     cubin,
     distant,
     exhibit,
@@ -37,6 +35,7 @@ from runners.entry_process import EntryProcess
 from runners.families import DECLARED, VAST
 from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
+from runners.large_gains import LargeGains
 from runners.launchable import plain_name
 from runners.retained import MOST_BYTES
 from runners.rows import other_scalars
@@ -49,7 +48,7 @@ from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
-SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
+SANITIZER_SECONDS, ROWS_SECONDS, AGAIN_SECONDS = 60.0, 10.0, 60.0
 MOST_PTX = 4
 
 
@@ -79,7 +78,7 @@ class Judge:
         self._sanitizer = Sanitizer(scratch, number, sandbox)
         self._delays = Delays(shake, shake_whole, self._entries, self._keep)
         self._hasty: dict[tuple[str, str], bool] = {}
-        self._cycles: dict[tuple[str, str], float | None] = {}
+        self._gains = LargeGains(number, scratch)
         self._last: object = None
 
     def _keep(self, loaded: object) -> None:
@@ -257,7 +256,8 @@ class Judge:
         answers, wanted = known
         self._sanitized(request, job, answers, wanted, report)
         if job.work.kind == "kernel":
-            self._counted(request, job, measured, report)
+            again = partial(self._timed_again, session, job, (answers, report))
+            self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, answers, report)
 
     def _beyond(
@@ -318,35 +318,22 @@ class Judge:
             found |= static_gate.host(path.read_bytes())
         return found
 
-    def _counted(self, request: Json, job: JobSpec, measured: Json, report: Report) -> None:
-        """Ask the hardware's counters about a large gain; raise `Wrong` if they know nothing."""
-        timed = [case for case in job.work.cases if case.timed]
-        for case, found in zip(timed, measured["cases"], strict=True):
-            pairs = zip(found["baseline_us"], found["candidate_us"], strict=True)
-            gain = statistics.median(b / c for b, c in pairs)
-            if gain <= counted.LARGE_GAIN:
-                continue
-            combination = Combination(case.values, DECLARED, job.seed)
-
-            def cycles(which: str, case: Combination = combination) -> float | None:
-                return counted.cycles(request, which, case, self._number, self._scratch, 60.0)
-
-            key = (job.key, combination.key)  # the original's are those of all its candidates
-            if self._cycles.get(key) is None:
-                self._cycles[key] = cycles("baseline")
-            before, after = self._cycles[key], cycles("candidate")
-            fine = counted.believable(gain, before, after)
-            if before and after:
-                what = f"{case.name}: {counted.CHECKED}"
-                fell = before / after
-                report.add(
-                    "plausibility", what, passed=fine, error=gain, bound=counted.ALIKE * fell
-                )
-            if not fine:
-                raise Wrong(
-                    "rejected",
-                    f"{case.name}: {gain:.3g} times as fast, and no counter fell alike",
-                )
+    def _timed_again(
+        self,
+        session: Session,
+        job: JobSpec,
+        known: tuple[Answers, Report],
+        case: CaseSpec,
+    ) -> dict[str, list[float]]:
+        """Return µs of candidate and original on a case; raise `Wrong` for a wrong launch."""
+        answers, report = known
+        combination = Combination(case.values, DECLARED, job.seed)
+        limits = verify.limits(report, answers, combination)
+        rule = (timing.FULL, AGAIN_SECONDS)
+        with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
+            timed = self._one(session, combination, limits, rule, report, answers)
+        samples = timed.samples
+        return {"candidate_us": samples.candidate_us, "baseline_us": samples.baseline_us}
 
     def _session(self, job: JobSpec, request: Json) -> Session:
         if job.work.kind == "entry":
