@@ -102,6 +102,16 @@ class Report:
         self.checks = {key: held for key, held in self.checks.items() if key[0] != layer}
         self.nearest = None
 
+    def snapshot(self) -> Report:
+        """Return what was checked so far, to come back to."""
+        mine = (dict(self.checks), dict(self.scaled), [*self.doubts])
+        return replace(self, checks=mine[0], scaled=mine[1], doubts=mine[2])
+
+    def restore(self, before: Report) -> None:
+        """Take back what was found since a snapshot."""
+        self.checks, self.scaled = before.checks, before.scaled
+        self.nearest, self.doubts = before.nearest, before.doubts
+
     def as_json(self) -> list[Json]:
         """Return the checks as a verdict carries them."""
         return list(self.checks.values())
@@ -139,6 +149,7 @@ def verify(
             seconds=max(1.0, min(answers.patience(combination), deadline - time.monotonic())),
         )
         while True:
+            before = report.snapshot()
             try:
                 for run in _settled(made):
                     _judge(report, job, answers, combination, run)
@@ -148,6 +159,7 @@ def verify(
                 if job.checks == "confirm" or forgiven == 2 or not session.renewed(combination):
                     raise
                 session.renewed()
+                report.restore(before)
                 forgiven += 1
             else:
                 break

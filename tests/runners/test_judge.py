@@ -241,6 +241,7 @@ def test_what_an_earlier_candidate_did_to_the_inputs_is_not_held_against_the_nex
     other = SCALE.replace("3.f * x[i] + 1.f", "fmaf(3.f, x[i], 1.f)")
     verdict = _verdict(judge, other)
     assert verdict["status"] == "correct", verdict["log"]
+    assert all(check["passed"] for check in verdict["checks"])
 
 
 def test_who_writes_into_the_inputs_of_other_runs_is_refused(
