@@ -1,4 +1,4 @@
-"""Run a finalist where a buffer has more elements than an `int` can count.
+"""Run a finalist where a buffer has more elements, or parts of them, than an `int` can count.
 
 No declared case is that large, and an index that is computed in 32 bits is right on all of them. On
 a case that is (`runners.enlarged`), the original's results are sampled, and the candidate's in the
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from runners.arena import ALIGN
 from runners.compare import Answer
 from runners.cuda_types import Field, Storage, to_float, values
-from runners.enlarged import counts, grown, largest
+from runners.enlarged import counts, grown, largest, places
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.inputs import Arrays
 from runners.launchable import Launchable
@@ -87,6 +87,13 @@ class _World:
             int(count * (far / other))
             for other in self._counts.values()
             for far in range(limit, other, limit)
+        ]
+        # Where a bit of its words does, or the like.
+        marks += [
+            int(count * (far / other))
+            for other in (places(a, self._case) for a in self._pointers)
+            for far in (limit, 2 * limit)
+            if far < other
         ]
         rng = np.random.default_rng()
         marks = marks[:RANDOM] + rng.integers(0, count + 1, RANDOM).tolist()

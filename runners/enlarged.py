@@ -1,26 +1,32 @@
 """Find a case with more elements in a buffer than an `int` can count, and who has to run on it.
 
 A case is derived from the largest declared one by making one of its variables larger, as far as
-the types of arguments, the limits of a launch and the device's memory let it.
+the types of arguments, the limits of a launch and the device's memory let it. Where a buffer holds
+several of something in an element (numbers of a few bits in words, places of whole blocks), those
+are counted, too: their number is computed before it is divided.
 """
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
-from runners.expressions import ExpressionError
+from runners.expressions import LARGEST, ExpressionError, evaluate
 from runners.gpu import LaunchError
 from runners.inputs import rotatable
 from runners.launchable import geometry
 from runners.sizes import least_above
 from runners.spec import Argument, CaseSpec, Launch, Work, scalar_values
 
+Measure = Callable[[Argument, Mapping[str, float]], int]
 LIMIT = 2**31
 MORE = 0.01  # of the limit that is gone beyond it
+SEVERAL = 2  # places to an element of the largest buffer
 _COUNTED = 64  # bytes: what is multiplied by less may be the size of an element
 _PRODUCT = re.compile(
     r"^\s*(?:@!?%p\d+\s+)?(?P<what>(?:mul|mad)\.(?:wide\.[su]32|lo\.[su]64|lo\.[su]32)|shl\.b64)"
@@ -78,27 +84,72 @@ def counts(work: Work, case: Mapping[str, float]) -> dict[str, int]:
     return {a.name: a.elements(case) for a in work.arguments if a.type.pointer}
 
 
+class _Undivided(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Leave out what is divided by."""
+        self.generic_visit(node)
+        return node.left if isinstance(node.op, ast.Div | ast.FloorDiv) else node
+
+
+@lru_cache(maxsize=4096)
+def undivided(text: str) -> str:
+    """Return a size without its divisions: of what an element holds several of, how many there are.
+
+    None where nothing is divided.
+
+    >>> undivided("(n*bits+31)/32"), undivided("n*m")
+    ('n*bits+31', '0')
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError:  # a name that Python keeps for itself
+        return "0"
+    divided = any(isinstance(node, ast.Div | ast.FloorDiv) for node in ast.walk(tree))
+    return ast.unparse(_Undivided().visit(tree)).replace(" ", "") if divided else "0"
+
+
+def places(argument: Argument, case: Mapping[str, float]) -> int:
+    """Return how many parts of elements a buffer holds, as bits of words; none if none are told."""
+    try:
+        return math.floor(evaluate(undivided(argument.shape or "1"), case))
+    except ExpressionError:
+        return LARGEST
+
+
+def parted(work: Work, case: Mapping[str, float]) -> int:
+    """Return the most places of a buffer, where they are several to an element; else 0.
+
+    What only rounds a count up adds a few.
+    """
+    most = max((places(a, case) for a in work.arguments if a.type.pointer), default=0)
+    return most if most >= SEVERAL * max(counts(work, case).values(), default=1) else 0
+
+
 def case(
-    work: Work, launches: Sequence[Launch], limit: int = LIMIT, most_bytes: float = math.inf
+    work: Work,
+    launches: Sequence[Launch],
+    limit: int = LIMIT,
+    most_bytes: float = math.inf,
+    measure: Measure = Argument.elements,
 ) -> Mapping[str, float] | None:
     """Return the largest declared case with one variable so large that a buffer exceeds the limit.
 
-    The first variable that can is taken, which often counts rows, and most such buffers. Outputs
-    have to grow with it: what only lengthens a sum changes its rounding. None where arguments, the
-    launch or memory forbid it.
+    By its elements, or its `places`. The first variable that can is taken, which often counts
+    rows, and most such buffers. Outputs have to grow with it: what only lengthens a sum changes its
+    rounding. None where arguments, the launch or memory forbid it.
     """
     base = largest(work).values
     for name in (k for k in base if k in work.variables and base[k] >= 1):
         found: list[tuple[int, int, dict[str, float]]] = []
         for argument in (a for a in work.arguments if a.type.pointer):
-            value = _least(work, base, name, argument, limit)
+            value = _least(work, base, name, limit, partial(measure, argument))
             changed = {**base, name: float(value or 0)}
             if value is None or not _valid(work, launches, changed):
                 continue
             many = counts(work, changed)
             size = sum(many[a.name] * a.type.size for a in work.arguments if a.type.pointer)
             if size <= most_bytes and grown(work, changed):
-                above = sum(count > limit for count in many.values())
+                above = sum(measure(a, changed) > limit for a in work.arguments if a.type.pointer)
                 found.append((-above, size, changed))
         if found:
             return min(found, key=lambda one: one[:2])[2]
@@ -106,13 +157,17 @@ def case(
 
 
 def _least(
-    work: Work, base: Mapping[str, float], name: str, argument: Argument, limit: int
+    work: Work,
+    base: Mapping[str, float],
+    name: str,
+    limit: int,
+    measure: Callable[[Mapping[str, float]], int],
 ) -> int | None:
     """Return the least odd multiple of what a variable is a multiple of that goes far enough."""
 
     def enough(value: int) -> bool:
         try:
-            return argument.elements({**base, name: float(value)}) > limit * (1 + MORE)
+            return measure({**base, name: float(value)}) > limit * (1 + MORE)
         except ExpressionError:
             return True  # beyond all numbers
 

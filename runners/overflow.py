@@ -1,14 +1,15 @@
 """Decide which finalists are run with indices above 2^31, and what a run says of a candidate.
 
-`runners.enlarged` tells who has to and finds the case, `runners.beyond` compares original and
-candidate on it. Whether it is worth the memory and the time is decided here, and a note says what
-was not run.
+`runners.enlarged` tells who has to and finds the cases, `runners.beyond` compares original and
+candidate on them. Whether they are worth the memory and the time is decided here, and a note says
+what was not run.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from runners import beyond, enlarged
 from runners.answers import Answers
@@ -17,8 +18,10 @@ from runners.contents import Combination
 from runners.families import DECLARED
 from runners.gpu import DeviceError, Gpu
 from runners.session import LocalSession, Session
-from runners.spec import CaseSpec, JobSpec, Json
+from runners.spec import CaseSpec, JobSpec, Json, Work
 from runners.verify import Report, Wrong
+
+_Way = Callable[..., Mapping[str, float] | None]
 
 
 def check(
@@ -60,29 +63,62 @@ def compared(
     measured: Json,
     report: Report,
 ) -> Found:
-    """Compare both on a case that has such indices, where there is one."""
+    """Compare both on the cases that have such indices, where there are any.
+
+    One has more elements than fit an index. Where an element is several (`enlarged.parted`) one has
+    more of those than fit an unsigned index, too, if the first has not, or cannot be run.
+    """
     work, limit = job.work, enlarged.LIMIT
     launches = [one.launch or work.launch for one in (job.kernel, job.baseline)]
     known = [one for one in launches if one is not None]
-    if enlarged.case(work, known, limit) is None:
+    find = partial(enlarged.case, work, known)
+    ways: list[list[_Way]] = [[partial(find, limit)]]
+    if enlarged.parted(work, enlarged.largest(work).values):
+        ways.append([partial(find, far, measure=enlarged.places) for far in (2 * limit, limit)])
+    ways = [able for way in ways if (able := [one for one in way if one() is not None])]
+    if not ways:
         what = "the launch's arguments lead to none"
         report.add(beyond.LAYER, what, passed=True, error=None, bound=None)
         return Found()
     if not enlarged.tiled(work):
         return Found(unknown="contents cannot be repeated")
-    changed = enlarged.case(work, known, limit, beyond.SHARE * gpu.free_bytes())
-    if changed is None:
-        return Found(unknown="the memory does not suffice")
-    timed = [case.values for case in work.cases if case.timed]
-    took = max(
-        statistics.median(one["baseline_us"]) / 1e6 * enlarged.growth(work, changed, case)
-        for case, one in zip(timed, measured["cases"], strict=True)
-    )
-    if 3 * took > beyond.SECONDS:
-        return Found(unknown=f"it would take {3 * took:.0f} s")
+    room = beyond.SHARE * gpu.free_bytes()
     base = Combination(enlarged.largest(work).values, DECLARED, job.seed)
-    found = session.beyond(changed, answers.of(base) or {}, limit)
-    if not found.unknown:
-        name, fine = CaseSpec(changed).name, not found.wrong
-        report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
-    return found
+    unknown, reached = "", 0
+    for way in ways:
+        if reached > 2 * limit:
+            break
+        changed, why = _affordable(work, way, room, measured)
+        if changed is None:
+            unknown = unknown or why
+            continue
+        found = session.beyond(changed, answers.of(base) or {}, limit)
+        if found.unknown:
+            unknown = unknown or found.unknown
+        else:
+            name, fine = CaseSpec(changed).name, not found.wrong
+            report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
+            reached = enlarged.parted(work, changed)
+        if found.lost or found.wrong:
+            return found
+    return Found(unknown=unknown)
+
+
+def _affordable(
+    work: Work, way: Sequence[_Way], room: float, measured: Json
+) -> tuple[Mapping[str, float] | None, str]:
+    """Return the first case of some that fits the memory and the time; or None, and why."""
+    timed = [case.values for case in work.cases if case.timed]
+    why = "the memory does not suffice"
+    for find in way:
+        changed = find(most_bytes=room)
+        if changed is None:
+            continue
+        took = max(
+            statistics.median(one["baseline_us"]) / 1e6 * enlarged.growth(work, changed, case)
+            for case, one in zip(timed, measured["cases"], strict=True)
+        )
+        if 3 * took <= beyond.SECONDS:
+            return changed, ""
+        why = f"it would take {3 * took:.0f} s"
+    return None, why

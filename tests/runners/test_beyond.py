@@ -152,26 +152,107 @@ def test_contents_are_repeated_where_they_may_be(init: str, fine: bool) -> None:
     assert enlarged.tiled(_spec(**job).work) is fine
 
 
+# Numbers of `bits` bits, one behind the other, and where they begin.
+COLUMN = """
+extern "C" __global__ void column(const unsigned* words, unsigned* out, int n, int bits) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned long long at = (unsigned long long)i * bits;
+    unsigned v = words[at / 32] >> at % 32;
+    if (at % 32 + bits > 32) v |= words[at / 32 + 1] << (32 - at % 32);
+    out[i] = v & 0xffffffffu >> (32 - bits);
+}
+"""
+
+
+def _column(bits: float = 11, **more: Any) -> Json:
+    arguments = [
+        {
+            "name": "words",
+            "type": "const unsigned*",
+            "shape": "(n*bits+31)/32",
+            "init": "randint:0:4294967296",
+        },
+        {"name": "out", "type": "unsigned*", "shape": "n", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+        {"name": "bits", "type": "int", "value": "bits"},
+    ]
+    launch = {"grid": ["(n+63)/64"], "block": ["64"]}
+    job = _job(COLUMN, COLUMN)
+    for one in ("kernel", "baseline"):
+        job[one]["name"] = "column"
+    values = {"n": 400, "bits": bits}
+    terms = {"name": "column", "symbol": "column", "launch": launch, "arguments": arguments}
+    job["workload"] |= terms | {"cases": [{"values": values}]} | more
+    return job
+
+
+@pytest.mark.parametrize(
+    ("shape", "places", "several"),
+    [
+        ("n", 0, 0),
+        ("4*n", 0, 0),
+        ("(n+31)/32", 1031, 0),
+        ("(n*5+7)/8", 5007, 5007),
+        ("n*((n+63)/64)", 1063000, 1063000),
+        ("n//4*8", 8000, 8000),
+        ("n/in", 0, 0),
+    ],
+)
+def test_what_an_element_holds_several_of_is_counted(shape: str, places: int, several: int) -> None:
+    """Bits of words and pairs are computed before they are divided; rounding up adds a few."""
+    job = _job()["workload"]
+    job["arguments"][1]["shape"] = shape
+    job["arguments"][0]["shape"] = "n"
+    job["cases"] = [{"values": {"n": 1000, "in": 1, "rows": 1, "width": 1}}]
+    work = _spec(**job).work
+    case = work.cases[0].values
+    assert enlarged.places(work.arguments[1], case) == places
+    assert enlarged.parted(work, case) == several
+    far = {**case, "n": 2.0**62}
+    assert places == 0 or enlarged.places(work.arguments[1], far) >= 2**62
+
+
+def test_a_case_may_be_large_in_bits_alone() -> None:
+    """No buffer of it has so many elements, as numbers are counted in an int."""
+    work = spec.parse(_column()).work
+    assert work.launch is not None
+    assert enlarged.case(work, [work.launch]) is None
+    found = enlarged.case(work, [work.launch], 2**32, measure=enlarged.places)
+    assert found is not None
+    assert found["bits"] == 11
+    assert 2**32 * 1.01 < found["n"] * 11 < 2**32 * 1.011
+    short = enlarged.case(work, [work.launch], 2**32, 2.1e9, enlarged.places)
+    assert short is None
+    short = enlarged.case(work, [work.launch], 2**31, 2.1e9, enlarged.places)
+    assert short is not None
+    assert 2**31 * 1.01 < short["n"] * 11 < 2**31 * 1.011
+    # Of what declared cases reach there is nothing to ask.
+    job = _column(cases=[{"values": {"n": 4e8, "bits": 11}}])
+    work = spec.parse(job).work
+    assert enlarged.case(work, [Launch(("1",), ("1",))], 2**32, measure=enlarged.places) is None
+
+
 class Pair:
     """Original and candidate on a device of host memory, with a limit of 2^15."""
 
-    def __init__(self, text: str, base: str = ROWS) -> None:
+    def __init__(self, text: str, base: str = ROWS, job: Json | None = None) -> None:
         self.gpu = HostGpu()
-        self.job = spec.parse(_job(text, base))
+        self.job = spec.parse(job or _job(text, base))
         self.bench = Bench(self.gpu, self.job.work)
         launch = self.job.work.launch
         self.pair = tuple(
             KernelLaunchable(self.gpu, artifact(one), self.job.work, launch) for one in (text, base)
         )
 
-    def found(self, limit: int = 2**15) -> beyond.Found:
+    def found(self, limit: int = 2**15, case: Any = None) -> beyond.Found:
         """Compare them, with an answer whose budgets are empty."""
         work = self.job.work
         assert work.launch is not None
-        changed = enlarged.case(work, [work.launch], limit)
+        changed = case or enlarged.case(work, [work.launch], limit)
         assert changed is not None
-        kind = work.arguments[1].type
-        answers = {"y": Answer("y", kind, np.zeros(0, np.uint8), (None,))}
+        out = work.arguments[1]
+        answers = {out.name: Answer(out.name, out.type, np.zeros(0, np.uint8), (None,))}
         contents = self.bench.contents.of
 
         def made(case: Any) -> Any:
@@ -203,6 +284,31 @@ def test_an_index_that_overflows_is_found(name: str) -> None:
     assert words in found.wrong
     assert bool(found.wrong) == bool(words)
     assert set(pair.gpu.memory) == before
+
+
+# Where a number begins, of which there are more than 2^16.
+PLACES = {
+    "unsigned at = i * bits;": "",
+    "unsigned at = (unsigned short)(i * bits);": "an index overflows: out[",
+    "int at = (short)(i * bits);": "an index overflows: out[",
+    "int at = i * bits; if (at > 65536 && at < 65800) at -= 65536;": "an index overflows: out[59",
+}
+
+
+@host
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_in_bits_that_overflows_is_found(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A window lies behind where it does, not at the ends of the output alone."""
+    monkeypatch.setattr(beyond, "WINDOW", 64)
+    left = "unsigned long long at = (unsigned long long)i * bits;"
+    assert left in COLUMN
+    pair = Pair(COLUMN.replace(left, place), COLUMN, _column())
+    found = pair.found(2**15, {"n": 400000.0, "bits": 11.0})
+    assert not found.unknown
+    assert PLACES[place] in found.wrong
+    assert bool(found.wrong) == bool(PLACES[place])
 
 
 UNABLE = {
@@ -303,6 +409,74 @@ def test_a_finalist_is_asked(judge: Judge, text: str) -> None:
     assert [check["passed"] for check in checks] == [text != NARROW], verdict["log"]
     assert verdict["status"] == ("correct" if text != NARROW else "wrong result")
     assert text != NARROW or "an index overflows" in verdict["log"]
+
+
+@host
+@pytest.mark.parametrize("short", [False, True])
+def test_a_finalist_is_asked_about_places_in_bits(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, *, short: bool
+) -> None:
+    """Where no buffer can have so many elements, their bits may be as many."""
+    monkeypatch.setattr(enlarged, "LIMIT", 2**23)
+    # A grid's height ends at 4 million numbers. Places have 24 bits, as those of an unsigned 32.
+    base = COLUMN.replace("blockIdx.x", "blockIdx.y")
+    narrow = "int at = i * bits;" + " at = at << 8 >> 8 & 0xffffff;" * short
+    text = base.replace("unsigned long long at = (unsigned long long)i * bits;", narrow)
+    job = _column(17, launch={"grid": ["1", "(n+63)/64"], "block": ["64"]})
+    job["kernel"]["source"], job["baseline"]["source"] = text, base
+    request = {"job": job, "candidate": artifact(text), "baseline": artifact(base)}
+    verdict, _, lost = judge.verdict(request, spec.parse(job), 60.0)
+    checks = [check for check in verdict["checks"] if check["layer"] == beyond.LAYER]
+    assert not lost
+    assert [check["passed"] for check in checks] == [not short], verdict["log"]
+    assert [check["what"] for check in checks] == ["n=996784 bits=17"]
+    assert verdict["status"] == ("wrong result" if short else "correct")
+
+
+def _counted_wide() -> Json:
+    job = _column()
+    job["workload"]["arguments"][2]["type"] = "long long"
+    return job
+
+
+@host
+@pytest.mark.parametrize(
+    ("most", "us", "asked", "says"),
+    [
+        # The elements' case, which has as many bits.
+        (1 << 40, 1.0, [2**21 * 32 / 11], ""),
+        # It does not fit, or takes too long: that of 2^22 bits, then that of 2^21.
+        (14 << 20, 1.0, [2**22 / 11], "the memory does not suffice"),
+        (3 << 20, 1.0, [2**21 / 11], "the memory does not suffice"),
+        (1 << 20, 1.0, [], "the memory does not suffice"),
+        (1 << 40, 1e3, [2**22 / 11], "it would take 46 s"),
+    ],
+)
+def test_places_in_bits_are_asked_where_elements_are_not(
+    monkeypatch: pytest.MonkeyPatch, most: int, us: float, asked: list[float], says: str
+) -> None:
+    """One case shows both where there is the room for it."""
+    monkeypatch.setattr(enlarged, "LIMIT", 2**21)
+    ran = []
+
+    class Asked:
+        def beyond(self, changed: Any, *_rest: Any) -> beyond.Found:
+            ran.append(changed["n"])
+            return beyond.Found()
+
+    class Room(HostGpu):
+        def free_bytes(self) -> int:
+            return most
+
+    known: Any = type("Known", (), {"of": lambda *_: None})()
+    measured = {"cases": [{"baseline_us": [us]}], "notes": []}
+    session: Any = Asked()
+    job, report = spec.parse(_counted_wide()), Report()
+    found = overflow.compared(session, job, Room(), known, measured, report)
+    assert not found.wrong
+    assert found.unknown == says
+    assert ran == [pytest.approx(1.01 * one, rel=2e-3) for one in asked]
+    assert len(report.as_json()) == len(asked)
 
 
 class Full(HostGpu):
