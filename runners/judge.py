@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import (
+    alignment,
     cubin,
     distant,
     exhibit,
@@ -26,6 +27,7 @@ from runners import (
     verify,
     weighing,
 )
+from runners.alignment import Alignment
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.bench import LATE_US
 from runners.contents import Combination
@@ -76,6 +78,7 @@ class Judge:
         self._oracle = Oracle(scratch, number, build)
         self._entries = EntryProcess(scratch, number, sandbox)
         self._sanitizer = Sanitizer(scratch, number, sandbox)
+        self._alignment = Alignment(scratch, number, sandbox)
         self._delays = Delays(shake, shake_whole, self._entries, self._keep)
         self._hasty: dict[tuple[str, str], bool] = {}
         self._gains = LargeGains(number, scratch)
@@ -254,11 +257,31 @@ class Judge:
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
         answers, wanted = known
-        self._sanitized(request, job, answers, wanted, report)
+        self._examined(request, job, answers, wanted, measured, report)
         if job.work.kind == "kernel":
             again = partial(self._timed_again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, answers, report)
+
+    def _examined(
+        self,
+        request: Json,
+        job: JobSpec,
+        answers: Answers,
+        wanted: Sequence[Combination],
+        measured: Json,
+        report: Report,
+    ) -> None:
+        """Have it looked at in processes of their own; note what it needs aligned, or `Wrong`."""
+        mine, theirs = (
+            self._read(one.source, request, job.key) for one in (job.kernel, job.baseline)
+        )
+        widest = alignment.wider(job.work, mine, theirs)
+        asked = alignment.chosen(job, answers, wanted) if widest else []
+        with self._alignment.begun(request, job, widest, asked) as moved:
+            self._sanitized(request, job, answers, wanted, report)
+            told = [one.result() for one in moved]
+            measured["notes"][:0] = alignment.notes(job, answers, asked, told)
 
     def _beyond(
         self,

@@ -33,7 +33,7 @@ def run(request: Json, folder: Path) -> int:
     try:
         gpu = PlainGpu()
         job = spec.parse(request["job"])
-        launchable = _loaded(gpu, job, request["candidate"], folder)
+        launchable = loaded(gpu, job, request["candidate"], folder)
         contents = Contents(job.work)
         for item in request["combinations"]:
             combination = Combination(item["case"], item["family"], int(item["seed"]))
@@ -43,10 +43,14 @@ def run(request: Json, folder: Path) -> int:
         context.pop()
 
 
-def _loaded(gpu: Any, job: JobSpec, artifact: Json, folder: Path) -> Launchable:
+def loaded(
+    gpu: Any, job: JobSpec, artifact: Json, folder: Path, *, original: bool = False
+) -> Launchable:
+    """Load a job's candidate, or its original."""
+    source = job.baseline if original else job.kernel
     if artifact["kind"] == "shared":
-        return EntryLaunchable(artifact, job.work, job.kernel, folder)
-    return KernelLaunchable(gpu, artifact, job.work, job.kernel.launch or job.work.launch)
+        return EntryLaunchable(artifact, job.work, source, folder)
+    return KernelLaunchable(gpu, artifact, job.work, source.launch or job.work.launch)
 
 
 def _once(

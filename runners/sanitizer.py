@@ -177,35 +177,37 @@ class Sanitizer:
                 line = prefix(program, tool) + module_command("runners.sanitized", str(asked))
                 begun = time.monotonic()
                 if job.work.kind == "kernel":
-                    text = _plain(line, folder / f"{tool}.txt", seconds)
+                    text = plain(line, folder / f"{tool}.txt", seconds)
                 else:
-                    text = self._inside(line, folder, artifact, job, seconds)
+                    tools_own = Path(program).resolve().parent.parent
+                    places = [tools_own, job.work.root, Path(str(artifact["path"])).parent]
+                    text = inside(self._sandbox, line, folder, places, seconds)
                 return read(tool, text, time.monotonic() - begun)
 
             with ThreadPoolExecutor(len(TOOLS)) as pool:
                 return list(pool.map(one, tools or TOOLS))
 
-    def _inside(
-        self, line: Sequence[str], folder: Path, artifact: Json, job: JobSpec, seconds: float
-    ) -> str:
-        """Run host code that is a stranger's where it can do no harm."""
-        places = [*interpreter_paths(), Path(line[0]).resolve().parent.parent, job.work.root]
-        try:
-            done = self._sandbox.run(
-                line,
-                cwd=folder,
-                readable=[*places, Path(str(artifact["path"])).parent],
-                writable=[folder],
-                limits=Limits(seconds=seconds),
-                gpu=True,
-                profile="tool",
-            )
-        except Fault as fault:
-            return fault.message
-        return (done.stdout + done.stderr).decode(errors="replace")
+
+def inside(
+    sandbox: Sandbox, line: Sequence[str], folder: Path, readable: Sequence[Path], seconds: float
+) -> str:
+    """Run host code that is a stranger's where it can do no harm; return what it printed."""
+    try:
+        done = sandbox.run(
+            line,
+            cwd=folder,
+            readable=[*interpreter_paths(), *readable],
+            writable=[folder],
+            limits=Limits(seconds=seconds),
+            gpu=True,
+            profile="tool",
+        )
+    except Fault as fault:
+        return fault.message
+    return (done.stdout + done.stderr).decode(errors="replace")
 
 
-def _plain(line: Sequence[str], log: Path, seconds: float) -> str:
+def plain(line: Sequence[str], log: Path, seconds: float) -> str:
     """Run what holds no host code of anybody's; return what it printed."""
     with log.open("wb") as out:
         process = subprocess.Popen(
