@@ -9,11 +9,11 @@ counts in few bits what meets in one place runs over where more meet there than 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from runners import sizes
+from runners import sizes, whole_numbers
 from runners.contents import Combination
-from runners.families import ALIKE, EQUAL, PLAIN
+from runners.families import ALIKE, EQUAL, MOSTLY, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
@@ -24,11 +24,15 @@ MOST_SECONDS = 0.3
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
 TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
+# What a counter of 16 bits does not hold; so little more that others are counted oftener than what
+# is left in it.
+SHORT, LITTLE_MORE = 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {PLAIN: 64, ALIKE: 16}
 # Families of which the times of one tell those of the other.
-_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, EQUAL: ALIKE}
+_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, MOSTLY: ALIKE, EQUAL: ALIKE}
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY})
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
 Case = Mapping[str, float]
@@ -59,18 +63,61 @@ def crowded(work: Work) -> list[dict[str, float]]:
     they are declared, so that there is as much to be counted; smaller where that is too much.
     Rows that are as long are in `beyond`, too: nothing is asked of them that has no room for them.
     """
-    every = sorted(work.cases, key=lambda case: sizes.elements(work, case.values))
+    return _long(work, sizes.sizing(work), lambda value: TIMES_CROWDED * value + 1)
+
+
+def mostly(work: Work) -> list[dict[str, float]]:
+    """Return cases with longer rows of whole numbers, most of which may be one value.
+
+    So long that a counter of 16 bits runs over, and no longer, where that is no more than so many
+    times the declared that it has to be right; else four times as long.
+    """
+
+    def length(value: int) -> int:
+        over = room_for(SHORT)
+        return over if over <= sizes.TIMES_LONGER * value else TIMES_CROWDED * value + 1
+
+    return _long(work, lengthening(work), length)
+
+
+def lengthening(work: Work) -> list[str]:
+    """Return the variables by which rows of random whole numbers get longer."""
+    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+
+    def rows(case: Case) -> list[list[int]]:
+        return [whole_numbers.row_lengths(one.shape or "1", case) for one in drawn(work)]
+
+    return [
+        name
+        for name in sizes.sizing(work)
+        if rows(first) != rows({**first, name: first.get(name, 0.0) + 1})
+    ]
+
+
+def room_for(number: int) -> int:
+    """Return the length of a row most of which is one value, a little oftener than a number."""
+    length = whole_numbers.OF * (number + LITTLE_MORE) // (whole_numbers.OF - 1)
+    return length | 1
+
+
+def _long(work: Work, names: list[str], length: Callable[[int], int]) -> list[dict[str, float]]:
+    """Return a case for each of some variables, with that variable of a length of its largest."""
     found: list[dict[str, float]] = []
-    for name in sizes.sizing(work):
+    for name in names:
         value = sizes.largest(work, name)
         if value <= sizes.SMALL or len(found) == MOST_CROWDED_NAMES:
             continue
-        long = float(TIMES_CROWDED * int(value) + 1)
-        others = [dict(case.values) for case in reversed(every)]
-        tried = [{**one, name: long} for one in (*others, *sizes.few_others(work, name))]
-        fit = [one for one in tried if 0 < sizes.elements(work, one) <= MOST_CROWDED]
-        found += [one for one in fit[:1] if one not in found]
+        one = longest_others(work, name, length(int(value)))
+        found += [one] if one is not None and one not in found else []
     return found
+
+
+def longest_others(work: Work, name: str, length: int) -> dict[str, float] | None:
+    """Return a case with a variable of that length, the others as large as they may be."""
+    every = sorted(work.cases, key=lambda case: sizes.elements(work, case.values))
+    others = [dict(case.values) for case in reversed(every)]
+    tried = ({**one, name: float(length)} for one in (*others, *sizes.few_others(work, name)))
+    return next((one for one in tried if 0 < sizes.elements(work, one) <= MOST_CROWDED), None)
 
 
 def longer(case: Case, than: Case) -> bool:
@@ -89,8 +136,9 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     """
     if combination.case.get(MOVED) == LASTING:
         return any(other.case.get(MOVED) == LASTING for other in dropped)
-    return combination.family in {PLAIN, ALIKE} and any(
-        _KINDS.get(other.family) == combination.family and longer(combination.case, other.case)
+    return combination.family in ASKED and any(
+        _KINDS.get(other.family) == _KINDS[combination.family]
+        and longer(combination.case, other.case)
         for other in dropped
     )
 
@@ -115,14 +163,14 @@ class Watch:
         """Say why a combination is not asked about; nothing where it is."""
         if hopeless(combination, self._failed):
             return SHORTER
-        if combination.family not in {PLAIN, ALIKE}:
+        if combination.family not in ASKED:
             return ""
         seconds = self._expected(combination)
         return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
 
     def _expected(self, combination: Combination) -> float:
         """Return what a run is likely to take, from the two longest of the lengths before."""
-        case, family = combination.case, combination.family
+        case, family = combination.case, _KINDS[combination.family]
         known = [
             (other, seconds)
             for kind, other, seconds in self._took

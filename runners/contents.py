@@ -108,7 +108,8 @@ class Contents:
             }
         if family != families.DECLARED:
             base = Combination(combination.case, families.DECLARED, combination.seed)
-            return families.apply(family, self._work, self.of(base), combination.seed)
+            arrays, case = self.of(base), combination.case
+            return families.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
 
     def _trim(self) -> None:

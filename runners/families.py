@@ -7,13 +7,13 @@ test one distribution at one size miss faults this list was made from.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured
+from runners import captured, whole_numbers
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.inputs import FREE, Arrays, interleave, shuffled, stream
 from runners.spec import Argument, Work
@@ -64,6 +64,11 @@ ENDS, MOST_INDEXED, FEW_ELEMENTS = "ends", 1 << 24, 4
 # Whole numbers of a declared range, some of them its ends and many multiples of a power of two:
 # what takes a value of the range for none loses it, and in a table by their last bits they meet.
 CLUSTERED, CLUSTER, MOST_CLUSTERS = "clustered", 1 << 10, 64
+# Places from one pair of such numbers to the next, no divisor of a row or a block.
+APART = 61
+# Whole numbers of which two are half a row each, or one is most of it: how counts are compared.
+HALVES, MOSTLY = "halves", "mostly"
+TALLIED = frozenset({HALVES, MOSTLY})
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -414,13 +419,58 @@ def _adds(argument: Argument) -> bool:
     return argument.init.partition(":")[0] in {"zeros", "ones"} or shuffled(argument)
 
 
-def apply(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
-    """Return inputs of the same shapes with the structure of a family.
+def tallied(work: Work) -> bool:
+    """Tell whether there are whole numbers drawn at random: how often which is there may count."""
+    return not captured_work(work) and any(True for _ in drawn(work))
+
+
+def drawn(work: Work) -> Iterator[Argument]:
+    """Yield arrays of whole numbers that are drawn at random, each by itself."""
+    for argument in work.arguments:
+        whole = argument.type.pointer and all(f.scalar.kind in "iu" for f in argument.type.fields)
+        free = argument.init.partition(":")[0] in {*FREE, "randint"}
+        if whole and free and argument.role != "output":
+            yield argument
+
+
+def _tallied(
+    family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]
+) -> Arrays:
+    """Return arrays of whole numbers whose counts are decided by little, row by row."""
+    out = dict(arrays)
+    for argument in drawn(work):
+        rng = stream(seed, family, argument.name)
+        lengths = whole_numbers.row_lengths(argument.shape or "1", case)
+        parts = []
+        for field in argument.type.fields:
+            data = values(arrays[argument.name], argument.type, field)
+            wide = field.scalar.size >= LEAST_WIDE and len(data) > 0
+            index = wide and int(data.max()) - int(data.min()) < MOST_INDEXED
+            parts.append(
+                whole_numbers.tallied(
+                    data,
+                    [length * field.lanes for length in lengths],
+                    rng,
+                    mostly=family == MOSTLY,
+                    most=HOT if index else None,
+                )
+            )
+        count = len(arrays[argument.name]) // argument.type.size
+        out[argument.name] = interleave(parts, argument.type, count)
+    return out
+
+
+def apply(
+    family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float] | None = None
+) -> Arrays:
+    """Return inputs of the same shapes with the structure of a family; of a case, if it matters.
 
     Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are.
     """
     if family in {DECLARED, PLAIN}:
         return arrays
+    if family in TALLIED:
+        return _tallied(family, work, arrays, seed, case or {})
     if family in {ENDS, CLUSTERED}:
         return (_at_ends if family == ENDS else _clustered)(work, arrays, seed)
     out = dict(arrays)
@@ -478,6 +528,9 @@ def _at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
 def _clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Return arrays whose whole numbers with a range are such as few are by chance."""
     out = dict(arrays)
+    wide = [r[1:] for r in _ranges(work) if r[2] - r[1] >= whole_numbers.LEAST_RANGE]
+    worst = whole_numbers.pairs(max(r[0] for r in wide), min(r[1] for r in wide)) if wide else []
+    turn = 0
     for argument, low, high in _ranges(work):
         rng = stream(seed, CLUSTERED, argument.name)
         step = min(CLUSTER, max(1, (high - low) // MOST_CLUSTERS))
@@ -491,10 +544,20 @@ def _clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
             data[some] = met[rng.integers(0, len(met), int(some.sum()))].astype(data.dtype)
             for value, drawn in ((low, 30), (high, 31)):
                 data[np.flatnonzero(what == drawn)[:HOT]] = value
+            if high - low >= whole_numbers.LEAST_RANGE:
+                _pair(data, worst, turn)
+                turn += 1
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
     return out
+
+
+def _pair(data: Values, worst: Sequence[tuple[int, int]], turn: int) -> None:
+    """Put pairs side by side, and in the next array the other way round at the same places."""
+    for number, pair in enumerate(worst):
+        at = np.arange(APART // 2 + number * APART, len(data) - 1, APART * len(worst))[: HOT // 2]
+        data[at], data[at + 1] = pair[turn % 2], pair[1 - turn % 2]
 
 
 def _starts_a_row(work: Work, argument: Argument, data: npt.NDArray[np.uint8]) -> bool:

@@ -111,6 +111,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         there = [dict(c.case) for c in extra]
         far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
+        extra += _tallied(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -155,6 +156,21 @@ def _seldom(
         for case in two(LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
+
+
+def _tallied(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is checked where whole numbers may be counted: ties, and one value nearly alone.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    if not families.tallied(work):
+        return
+    middle, *ordered = cases
+    light = [case for case in ordered if work.elements(case) <= LIGHT]
+    yield Combination(middle, families.HALVES, seed)
+    yield from (Combination(case, families.HALVES, seed) for case in light[-1:] if case != middle)
+    for long in capacities.mostly(work):
+        yield Combination(long, families.MOSTLY, seed)
 
 
 def _named(

@@ -11,10 +11,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import sizes
+from runners import capacities, sizes
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
-from runners.families import PLAIN, captured_work
+from runners.families import MOSTLY, PLAIN, captured_work, tallied
 from runners.gpu import LaunchError
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.launchable import geometry
@@ -28,6 +28,8 @@ MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4,
 MOST_ELEMENTS = 1 << 23
 # A size within this of one that is tried anyway needs none of its own.
 NEAR = 1.1
+# Cases in which one value is in a row a little oftener than a number, and the least such number.
+MOST_COUNTS, LEAST_COUNT = 2, 255
 # So many times the largest declared a number may be where a launch is known not to fail there, and
 # with fewer elements: what is wrong and not refused is no limit.
 FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 1029, 1 << 20
@@ -68,11 +70,17 @@ def compared(
                 break
             if not any(_near(case, other, near) for other in (*known, *found)):
                 found.append(case)
+    counted = [dict(one.case) for one in wanted if one.family == MOSTLY]
+    for case in _counts(job):
+        if not any(_near(case, o, NEAR) or _near(o, case, NEAR) for o in counted):
+            counted.append(case)
+    since = len([one for one in wanted if one.family == MOSTLY])
     # Far out what is random has no stretches, and what holds a stretch's beginning is not full.
     far = list(_far(job))
     return [
         *(Combination(case, PLAIN, job.seed) for case in found),
         *(Combination(case, "mixed", job.seed) for case in found if case in far),
+        *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
     ]
 
 
@@ -133,6 +141,22 @@ def _far(job: JobSpec) -> Iterator[dict[str, float]]:
         largest = max((one for one in own(job) if one <= FARTHEST * most), default=0)
         for case in _one(job.work, name, largest + FURTHER, FEWER_ELEMENTS):
             if largest > TIMES_LONGER * most and not fails(launch, case, SHARED_BYTES):
+                yield case
+
+
+def _counts(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases with rows in which one value may be a little oftener than a number.
+
+    The largest first. What counts in so many bits runs over, and another is then counted oftener.
+    """
+    if not tallied(job.work):
+        return
+    for name in capacities.lengthening(job.work):
+        most = TIMES_LONGER * sizes.largest(job.work, name)
+        for number in reversed([one for one in own(job) if one >= LEAST_COUNT]):
+            length = capacities.room_for(number)
+            case = capacities.longest_others(job.work, name, length) if length <= most else None
+            if case is not None:
                 yield case
 
 
