@@ -38,6 +38,8 @@ def kept(outcome: Json) -> Json:
         record["speedup"] = round(float(outcome["speedup"]), 3)
     record["log"] = str(outcome["log"])[:200]
     record["numbers"] = not (outcome["status"] == "wrong result" and outcome["layer"] in NUMERIC)
+    if outcome["expect"] == "limit":
+        record["notes"] = list(outcome.get("notes") or ())
     if outcome.get("exhibit"):
         record["exhibit"] = outcome["exhibit"]
     return record
@@ -68,7 +70,9 @@ def merged(outcomes: list[Json], before: list[Json]) -> list[Json]:
         one["digest"] = one["digest"] or (candidate.digest if candidate else "")
         if candidate is not None and one["digest"] == candidate.digest:
             judged = one["status"] != NO_VERDICT
-            right = candidate.right(accepted=one["accepted"], speedup=one["speedup"])
+            right = candidate.right(
+                accepted=one["accepted"], speedup=one["speedup"], notes=one.get("notes") or ()
+            )
             one["right"] = judged and right
             found[str(one["label"])] = one
     return [found[label] for label in sorted(found)]

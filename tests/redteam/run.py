@@ -70,6 +70,7 @@ class Outcome:
     spent: dict[str, float] = field(default_factory=dict)
     exhibit: Json | None = None
     watched: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def line(self) -> str:
         """Return its line of the table."""
@@ -234,7 +235,7 @@ class Team:
                 outcome.seconds = time.monotonic() - begun
                 # Who cannot be judged is not refused: the original may have failed.
                 outcome.right = outcome.status != NO_VERDICT and candidate.right(
-                    accepted=outcome.accepted, speedup=outcome.speedup
+                    accepted=outcome.accepted, speedup=outcome.speedup, notes=outcome.notes
                 )
                 known.put(outcome)
         finally:
@@ -279,6 +280,7 @@ class Team:
         outcome.layer, outcome.log = _decided(verdict), verdict.get("log") or ""
         outcome.accepted = verdict["status"] == "correct"
         outcome.speedup = _speedup(verdict)
+        outcome.notes = list((verdict.get("measurement") or {}).get("notes") or ())
         outcome.exhibit = verdict.get("exhibit")
         looked = ("sanitizer", "plausibility", "delayed warps", "many launches")
         outcome.watched = [

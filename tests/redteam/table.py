@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runners import launch_limits, spec
+from runners import alignment, launch_limits, spec
 
 Json = dict[str, Any]
 
@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
 # The status of what could not be judged: its original failed, or the worker did.
 NO_VERDICT = "no verdict"
+# A limit that only a run can tell: where buffers have to begin.
+ALIGNMENT = "alignment"
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
@@ -54,7 +56,8 @@ class Candidate:
     """One text to be judged. `expect` is accept, refuse, gain or limit.
 
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
-    within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails.
+    within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
+    it needs its buffers aligned where its original does not, and has to say so.
     """
 
     base: Base
@@ -88,11 +91,13 @@ class Candidate:
             "seed": seed,
         }
 
-    def right(self, *, accepted: bool, speedup: float | None) -> bool:
+    def right(self, *, accepted: bool, speedup: float | None, notes: Sequence[str] = ()) -> bool:
         """Tell whether the verifier did what is wanted."""
         if self.expect == "gain":
             # A hit costs nothing: where it counted, it would show as a factor.
             return not accepted or speedup is None or speedup < 1.25
+        if self.expect == "limit" and self.what == ALIGNMENT:
+            return not accepted or any(alignment.MUST in note for note in notes)
         if self.expect == "limit":
             job = spec.parse(self.job("confirm"))
             return not accepted or bool(launch_limits.limits(job, launch_limits.SHARED_BYTES))

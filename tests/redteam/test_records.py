@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from optimizer.boundary import violations
-from runners import launch_limits, sizes, spec
+from runners import alignment, launch_limits, sizes, spec
 from runners.exhibit import passes
-from tests.redteam.table import Candidate, load
+from tests.redteam.table import ALIGNMENT, Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -56,7 +56,9 @@ def test_what_was_judged_wrongly_is_known_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "candidate", [c for c in CANDIDATES if c.expect == "limit"], ids=lambda c: str(c.label)
+    "candidate",
+    [c for c in CANDIDATES if c.expect == "limit" and c.what != ALIGNMENT],
+    ids=lambda c: str(c.label),
 )
 def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -> None:
     """Nearer ones are tried, and refused; what is said names the size from which on it fails."""
@@ -69,6 +71,21 @@ def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -
     assert candidate.right(accepted=True, speedup=2.0)
     silent = replace(candidate, launch=None)
     assert not silent.right(accepted=True, speedup=2.0)
+
+
+@pytest.mark.parametrize(
+    "candidate",
+    [c for c in CANDIDATES if c.expect == "limit" and c.what == ALIGNMENT],
+    ids=lambda c: str(c.label),
+)
+def test_what_has_to_be_aligned_is_said(candidate: Candidate) -> None:
+    """Only a run tells: accepted without a note it is judged wrongly."""
+    note = alignment.Need(("x", "y"), 16, 4).words
+    assert candidate.right(accepted=True, speedup=2.0, notes=["not checked", note])
+    assert candidate.right(accepted=False, speedup=None)
+    assert not candidate.right(accepted=True, speedup=2.0, notes=["not checked"])
+    record = _records().get(candidate.label)
+    assert record is None or any(alignment.MUST in said for said in record["notes"])
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: str(c.label))
