@@ -444,15 +444,15 @@ def _tallied(
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field)
-            wide = field.scalar.size >= LEAST_WIDE and len(data) > 0
-            index = wide and int(data.max()) - int(data.min()) < MOST_INDEXED
+            # Keys of a wide range are no indices, and meet in a table all the same.
+            wide = field.scalar.size >= LEAST_WIDE
             parts.append(
                 whole_numbers.tallied(
                     data,
                     [length * field.lanes for length in lengths],
                     rng,
                     mostly=family == MOSTLY,
-                    most=HOT if index else None,
+                    most=HOT if wide else None,
                 )
             )
         count = len(arrays[argument.name]) // argument.type.size

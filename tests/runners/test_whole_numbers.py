@@ -157,14 +157,18 @@ def test_what_is_sorted_or_a_permutation_or_no_whole_number_stays() -> None:
 
 
 @pytest.mark.parametrize("length", [300_000, 74915, 1000, 12])
-def test_no_more_indices_meet_in_one_place_than_a_short_counter_misses(length: int) -> None:
+@pytest.mark.parametrize("init", ["randint:0:40", "randint:0:2000000000"])
+def test_no_more_indices_meet_in_one_place_than_a_short_counter_misses(
+    length: int, init: str
+) -> None:
+    """Nor keys of a table: threads that exchange a word until it holds take forever there."""
     rows = 1_200_000 // length
-    work = _work(_pointer("const int*", "randint:0:40", "rows*cols"), rows=rows, cols=length)
+    work = _work(_pointer("const int*", init, "rows*cols"), rows=rows, cols=length)
     case = {"rows": float(rows), "cols": float(length)}
-    drawn = np.bincount(_made(work, case, families.DECLARED).view(np.int32))
+    spread = 30_000 if "40" in init else 1
     for family in families.TALLIED:
-        most = np.bincount(_made(work, case, family).view(np.int32)) - drawn
-        assert most.max() < 1.3 * families.HOT
+        found = np.unique(_made(work, case, family).view(np.int32), return_counts=True)[1]
+        assert found.max() < 1.3 * families.HOT + spread
 
 
 def test_rows_of_several_lengths_are_where_they_are_in_an_array() -> None:
