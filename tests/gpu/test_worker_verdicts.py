@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from runners import alignment
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
@@ -229,3 +230,28 @@ def test_an_entry_function_that_keeps_more_at_each_call_is_refused(
     verdict = _verdict(served, building, family, f"leaks {len(allocates)}", text)
     assert verdict["status"] == "wrong result", verdict["log"]
     assert "more of device memory after each call" in verdict["log"]
+
+
+# Reads and writes four numbers at once wherever its buffers begin, or only where both allow it.
+QUADS = SAXPY.good["vectorized with tail"]
+QUADS_WHERE_ALIGNED = QUADS.replace(
+    "if (i + 3 < n)", "if (i + 3 < n && ((size_t)x | (size_t)y) % 16 == 0)"
+).replace("for (; i < n; ++i)", "for (int end = min(n, i + 4); i < end; ++i)")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (QUADS, ["x and y must begin at a multiple of 16 bytes; the original takes any multiple of 4"]),
+        (QUADS_WHERE_ALIGNED, []),
+        (SAXPY.good["no contraction"], []),
+    ],
+    ids=["anywhere", "where aligned", "one by one"],
+)  # fmt: skip
+def test_what_has_to_be_aligned_is_said_of_a_finalist(
+    served: Served, building: Building, text: str, said: list[str]
+) -> None:
+    """Accepted all the same; whoever passes a part of a tensor has to know."""
+    verdict = _verdict(served, building, SAXPY, f"aligned {len(text)}", text, "confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    assert [note for note in verdict["measurement"]["notes"] if alignment.MUST in note] == said
