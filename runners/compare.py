@@ -179,7 +179,9 @@ class Answer:
     an infinity or a denormal among the inputs: NaN and infinity are no fault there (a compensated
     sum takes infinities from infinities, a reciprocal overflows), another number is. `joined` names
     the outputs, this one among them, whose elements belong together where their order is free.
-    `infinite`: what is wanted to be NaN is infinite in the original, and may be either.
+    `infinite`: what is wanted to be NaN is infinite in the original, and may be either. `empty`: a
+    size is zero that nobody declared as zero; where the original gives NaN anything goes there, and
+    what was there before, too.
     """
 
     name: str
@@ -193,6 +195,7 @@ class Answer:
     odd: npt.NDArray[np.bool_] | None = None
     joined: tuple[str, ...] = ()
     infinite: bool = False
+    empty: bool = False
     _scales: dict[tuple[int, int], float] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
@@ -226,6 +229,20 @@ class _Tally:
     scaled: float = 0.0
     first: int = -1
     why: str = ""
+
+
+def nothing_asked(answer: Answer) -> bool:
+    """Tell whether an output may stay as it was: nothing is wanted but NaN of a size of nothing."""
+    for one in answer.type.fields:
+        data = values(answer.want, answer.type, one)
+        kept = np.ones(len(data), np.bool_)
+        if answer.untouched is not None:
+            kept = ~np.repeat(answer.untouched, one.lanes)
+        if answer.empty and one.scalar.kind == "f":
+            kept &= ~np.isnan(to_float(data, one.scalar))
+        if kept.any():
+            return False
+    return True
 
 
 def same_bytes(left: Storage, right: Storage) -> bool:
@@ -408,6 +425,8 @@ def _stretch(
                 gap[undefined & ~np.isfinite(got)] = 0.0
             if answer.spreads:
                 gap[np.isnan(want) & np.isfinite(got)] = np.inf
+            if answer.empty:
+                gap[np.isnan(want)] = 0.0
         if mask is not None:
             gap[~mask] = 0.0
         bound = budget.bound(want)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,9 +13,10 @@ import numpy as np
 from runners import ties
 from runners.answers import Answers
 from runners.bench import LATE_US, Run, poison_of
-from runners.compare import Answer, Comparison, compare
+from runners.compare import Answer, Comparison, compare, nothing_asked
 from runners.contents import Combination
 from runners.cuda_types import Storage, to_float, values
+from runners.expressions import ExpressionError, count
 from runners.families import DECLARED, ENDS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -131,7 +132,8 @@ def verify(
     """
     rng = stream(job.seed, "order", job.kernel.digest)
     declared = [c for c in wanted if c.family == DECLARED and _is_declared(job, c)]
-    rest = [c for c in wanted if c not in declared and answers.of(c) is not None]
+    known = _launched(job, answers)
+    rest = [c for c in wanted if c not in declared and known(c) is not None]
     repeats = _REPEATS.get(job.effort, 2)
     turns = [(c, n) for c in declared for n in range(repeats)] + [
         (c, n) for c in rest for n in range(1 if repeats == 2 else 2)
@@ -164,6 +166,34 @@ def verify(
             else:
                 break
     _dispel(report, answers)
+
+
+def _launched(
+    job: JobSpec, answers: Answers
+) -> Callable[[Combination], Mapping[str, Answer] | None]:
+    """Return what gives the answers of a combination; none where a launch may as well fail.
+
+    A kernel's launch of no blocks fails, and leaves everything as it was. That is no fault where
+    the original leaves it so, or makes NaN of nothing. Host code goes on behind such a launch.
+    """
+    launch = job.kernel.launch or job.work.launch
+
+    def known(combination: Combination) -> Mapping[str, Answer] | None:
+        found = answers.of(combination)
+        if found is None or job.work.kind != "kernel" or launch is None:
+            return found
+        if all(_blocks(entry, combination.case) for entry in launch.grid):
+            return found
+        return None if all(map(nothing_asked, found.values())) else found
+
+    return known
+
+
+def _blocks(entry: str, case: Mapping[str, float]) -> bool:
+    try:
+        return count(entry, case) != 0
+    except ExpressionError:
+        return True
 
 
 def kept_apart(session: Session, report: Report) -> None:
@@ -202,10 +232,11 @@ def shaken(
     def weight(combination: Combination) -> int:
         return job.work.elements(combination.case)
 
+    known = _launched(job, answers)
     fit = [
         c
         for c in wanted
-        if answers.of(c) is not None
+        if known(c) is not None
         and c.family in SHAKEN_FAMILIES
         and weight(c) <= SHAKEN_ELEMENTS
         and answers.seconds(c) <= SHAKEN_PATIENCE
@@ -368,7 +399,7 @@ def in_a_row(
     """
     rng = stream(job.seed, "rows")
     deadline = time.monotonic() + seconds
-    for number, row in enumerate(rows(job, wanted, answers.of, rng, MIXED_ROWS)):
+    for number, row in enumerate(rows(job, wanted, _launched(job, answers), rng, MIXED_ROWS)):
         if time.monotonic() > deadline:
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))
