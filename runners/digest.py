@@ -45,6 +45,9 @@ UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may
 # As much again within the tolerance, for results of the roundoff of a float or less.
 STRETCH, FINE = 4.0, 2.0**-24
 WAIT_SECONDS = 60.0
+# With a scalar on the other side of one results are at most so many times as large as with the
+# declared one, and as many times as it is moved by. What grows further grows with each step.
+MOST_GROWN = 4.0
 # Beyond these another order of products and sums may overflow.
 RANGE = {"half": 2.0**15, "bfloat16": 2.0**112, "float": 2.0**112, "double": 2.0**1000}
 
@@ -68,6 +71,8 @@ class Digest:
         self._turn = threading.Lock()  # a reference need not be fit for threads
         # Outputs in which the twin computes the same thing, seen on what is declared.
         self._faithful: set[str] = set()
+        # The largest results by case, of inputs on which scalars are moved, with none moved.
+        self._largest: dict[str, dict[str, float]] = {}
         self._declared: threading.Event | None = None
 
     def expect_declared(self) -> None:
@@ -102,20 +107,25 @@ class Digest:
 
     def _described(self, gathered: Gathered) -> Json:
         combination = gathered.combination
+        moved_by = combination.case.get(spec.MOVED, 0.0)
+        crosses = moved_by >= spec.ACROSS
         self._keeps_in_range(gathered)
         try:
             wanted, source = self._truth(combination, gathered.runs[0], gathered.wide)
             moved = [(run, self._truth(other, run, wide)[0]) for other, run, wide in gathered.moved]
         except SpecError as error:
-            if combination.family not in families.ASKED:
+            if combination.family not in families.ASKED and not crosses:
                 raise
-            # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises.
+            # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises. Nor for
+            # a part of more than one.
             raise BaselineFailure(f"the reference has no answer there: {error}") from error
         if combination.family == families.VAST:
             self._only_picks(gathered, wanted)
-        odd = combination.case.get(spec.MOVED) in {spec.NONE, spec.LASTING}
+        odd = crosses or moved_by in {spec.NONE, spec.LASTING}
         if odd and combination.family not in families.NOT_FINITE:
             self._stays_finite(gathered)
+        if crosses or self._crossed(combination):
+            self._grows_little(gathered)
         outputs = [
             self._output(argument, gathered, moved, wanted, source)
             for argument in self.work.arguments
@@ -163,8 +173,43 @@ class Digest:
         for argument, _, _, found in self._floats(gathered):
             if not np.isfinite(found).all():
                 what = gathered.combination.case[spec.MOVED]
-                scalar = "of zero" if what == spec.NONE else "near one"
+                near = "near one" if what == spec.LASTING else "on the other side of one"
+                scalar = "of zero" if what == spec.NONE else near
                 raise BaselineFailure(f"{argument.name} is not finite with a scalar {scalar}")
+
+    def _crossed(self, combination: Combination) -> bool:
+        """Tell whether it is asked with scalars on the other side of one, too."""
+        if combination.family != spec.ACROSS_FAMILY or spec.MOVED in combination.case:
+            return False
+        declared = any(dict(c.values) == dict(combination.case) for c in self.work.cases)
+        return declared and bool(spec.each_across(self.work, combination.case))
+
+    def _grows_little(self, gathered: Gathered) -> None:
+        """Raise where a scalar on the other side of one is multiplied by at each of many steps.
+
+        What grows with each step is one order's rounding, and another one's overflow. The largest
+        results on the same inputs are kept to tell that by.
+        """
+        case = gathered.combination.case
+        plain = {name: value for name, value in case.items() if name != spec.MOVED}
+        key = replace(gathered.combination, case=plain).key
+        largest = {
+            argument.name: float(np.abs(found[np.isfinite(found)]).max(initial=0.0))
+            for argument, _, _, found in self._floats(gathered)
+        }
+        if len(plain) == len(case):
+            self._largest[key] = largest
+            return
+        if key not in self._largest:
+            raise BaselineFailure("how large results are with the declared scalars is not known")
+        most = MOST_GROWN * spec.factor(self.work, case)
+        for name, size in largest.items():
+            known = self._largest[key].get(name, 0.0)
+            if size > most * known:
+                raise BaselineFailure(
+                    f"{name} is {size:.3g} with a scalar on the other side of one, with the"
+                    f" declared {known:.3g}: it grows with each step"
+                )
 
     def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
         """Raise where vast inputs are computed with: other ways to the same result overflow."""
@@ -334,9 +379,20 @@ class Digest:
             "unordered": unordered,
             "lenient": lenient,
             "infinite": keeps,
+            "empty": self._of_nothing(combination),
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem)),
             "spreads": self._spreads(argument, combination, same[0], unordered=unordered),
         }
+
+    def _of_nothing(self, combination: Combination) -> bool:
+        """Tell whether a variable is zero that nobody declared as zero: a size of nothing.
+
+        The mean of nothing is NaN, and promised to nobody; its sum is zero, and a number.
+        """
+        return any(
+            value == 0 and all(case.values.get(name) != 0 for case in self.work.cases)
+            for name, value in combination.case.items()
+        )
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
         """Mark in a file what depends on an infinity or denormal; return of how many scalars."""

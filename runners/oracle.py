@@ -28,7 +28,19 @@ from runners.fault import Fault
 from runners.gathered import Gathered
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.original import LARGE, Original
-from runners.spec import ALL, LASTING, MOVED, NONE, SOME, BaselineFailure, Json, Work, moves
+from runners.spec import (
+    ACROSS_FAMILY,
+    ALL,
+    LASTING,
+    MOVED,
+    NONE,
+    SOME,
+    BaselineFailure,
+    Json,
+    Work,
+    each_across,
+    moves,
+)
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
@@ -41,6 +53,8 @@ SCATTERED = 12
 # Of them, those in which values of flags are tried that nobody declared; and when screening, how
 # many such values.
 FLAGGED, FEW_NAMED = 4, 3
+# Scalar arguments that are tried on the other side of one.
+MOST_ACROSS = 4
 
 
 def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
@@ -151,6 +165,9 @@ def _seldom(
         for case in two(LIGHT):
             for family in (families.DECLARED, "one-hot"):
                 yield Combination({**case, MOVED: float(LASTING)}, family, seed)
+    # The larger of a number and its part is the number only for a part below one.
+    for case in each_across(work, middle)[:MOST_ACROSS]:
+        yield Combination(case, ACROSS_FAMILY, seed)
     if {asked.NAN, asked.INFINITY} & {*work.asks}:
         # NaN and infinities are its own to make something of.
         for case in two(LARGE):
@@ -241,6 +258,7 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             odd,
             tuple(output.get("joined") or ()),
             bool(output.get("infinite")),
+            bool(output.get("empty")),
         )
     return found
 

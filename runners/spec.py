@@ -7,6 +7,7 @@ so it keeps the few fields it needs, under the names they have on the wire.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import zlib
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from runners import asked, cuda_types, named
+from runners import asked, crossing, cuda_types, named
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -32,6 +33,11 @@ SOME, ALL, NONE, LASTING = 1, 2, 3, 4
 TIMES_LASTING = 16
 # From here on it says which one is moved, alone and by this part of it.
 ALONE, APART = 1 << 24, 1 / 16
+# And from here on, which one is on the other side of one: below that a number is no factor that
+# anybody would make as large, but a rounding's or a step's.
+ACROSS, LEAST_FACTOR = 1 << 26, 1 / 16
+# The inputs there: such as nobody declared, for which the tolerance is no cap.
+ACROSS_FAMILY = "mixed"
 
 
 class SpecError(Fault):
@@ -133,6 +139,10 @@ class Work:
     named: tuple[tuple[str, tuple[int, ...]], ...] = ()
     # What the original's text asks of floats (`runners.asked`).
     asks: tuple[str, ...] = ()
+    # Scalars that may be beyond one, and within, for all that the original's text says
+    # (`runners.crossing`).
+    beyond: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -277,6 +287,7 @@ def parse(data: Json) -> JobSpec:
         effort = str(data.get("effort", "screen"))
         energy = effort if effort in {"weigh", "energy"} else ""
         original, work = _source(data["baseline"]), _work(data["workload"])
+        beyond, within = _crossing(original, work)
         job = JobSpec(
             _source(data["kernel"]),
             original,
@@ -284,6 +295,8 @@ def parse(data: Json) -> JobSpec:
                 work,
                 named=_named(work, original),
                 asks=_asks(original, work),
+                beyond=beyond,
+                within=within,
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
@@ -311,21 +324,32 @@ def _asks(original: Source, work: Work) -> tuple[str, ...]:
     return (*found, asked.ZERO) if asked.zeroed(original.source, floats) else found
 
 
+def _crossing(original: Source, work: Work) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return which floats that are passed by value may be beyond one, and which within."""
+    floats = {
+        argument.name: position
+        for position, argument in enumerate(work.arguments)
+        if not argument.type.pointer and all(f.scalar.kind == "f" for f in argument.type.fields)
+    }
+    return crossing.crossing(original.source, work.symbol, floats)
+
+
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
     """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
 
     Where the case says so floats are others than declared: by a quarter less or a little
     more, and with `ALL` those that are zero, too; with `NONE` they are zero, and a half where they
     were zero; with `LASTING` those between zero and one are nearer to one, or to zero where they
-    are small; from `ALONE` on those of one argument are a little less. Whole numbers are sizes and
-    counts, which a workload declares as variables if they vary: code made for the one that is
-    declared is right.
+    are small; from `ALONE` on those of one argument are a little less, and from `ACROSS` on they
+    are on the other side of one. Whole numbers are sizes and counts, which a workload declares as
+    variables if they vary: code made for the one that is declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
     numbers = tuple(evaluate(part, case) for part in parts)
     many = int(case.get(MOVED, 0))
-    if not many or argument.type.pointer or (many >= ALONE and many != alone(argument)):
+    other = many >= ALONE and many not in {alone(argument), across(argument)}
+    if not many or argument.type.pointer or other:
         return numbers
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
     kinds += kinds[-1:] * len(numbers)
@@ -355,7 +379,64 @@ def each_alone(work: Work, case: Mapping[str, float]) -> tuple[dict[str, float],
     return tuple(found)
 
 
+def across(argument: Argument) -> int:
+    """Return what a case holds where one scalar argument is on the other side of one."""
+    return ACROSS + zlib.crc32(argument.name.encode()) % ALONE
+
+
+def each_across(work: Work, case: Mapping[str, float]) -> tuple[dict[str, float], ...]:
+    """Return a case once for each scalar argument that may be on the other side of one.
+
+    Of all floats that are passed by value the lower one of two stays the lower one: they may be
+    ends of a range.
+    """
+    floats = [
+        a for a in work.arguments if not a.type.pointer and a.type.fields[0].scalar.kind == "f"
+    ]
+    before = [number for one in floats for number in scalar_values(one, case)]
+    found = []
+    for argument in floats:
+        sizes = [abs(number) for number in scalar_values(argument, case)]
+        allowed = any(size < 1 for size in sizes) <= (argument.name in work.beyond)
+        allowed &= any(size > 1 for size in sizes) <= (argument.name in work.within)
+        changed = {**case, MOVED: float(across(argument))}
+        after = [number for one in floats for number in scalar_values(one, changed)]
+        if allowed and after != before and _in_order(before, after):
+            found.append(changed)
+    return tuple(found)
+
+
+def factor(work: Work, case: Mapping[str, float]) -> float:
+    """Return by how much a scalar that is on the other side of one is more or less there."""
+    plain = {name: value for name, value in case.items() if name != MOVED}
+    times = [1.0]
+    for argument in work.arguments:
+        if not argument.type.pointer and case.get(MOVED) == across(argument):
+            both = zip(scalar_values(argument, plain), scalar_values(argument, case), strict=True)
+            times += [max(one / two, two / one) for one, two in both if one and two]
+    return max(times)
+
+
+def _in_order(before: Sequence[float], after: Sequence[float]) -> bool:
+    """Tell whether of any two numbers the lower one stays the lower one."""
+    pairs = sorted({*zip(before, after, strict=True)})
+    return all(one[1] < other[1] or one[0] == other[0] for one, other in itertools.pairwise(pairs))
+
+
+def _across(number: float) -> float:
+    """Return one more than a number within one, and less than one for a number beyond it.
+
+    The lower one of two on one side stays the lower one. What is far from one stays.
+    """
+    size = abs(number)
+    if size == 1 or not LEAST_FACTOR <= size <= 1 / LEAST_FACTOR:
+        return number
+    return math.copysign(1 + size if size < 1 else size / (1 + size), number)
+
+
 def _moved(number: float, part: float, many: int) -> float:
+    if many >= ACROSS:
+        return _across(number)
     if many >= ALONE:
         return number * (1 - APART)
     if many == NONE:
