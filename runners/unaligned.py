@@ -118,7 +118,8 @@ def main(path: Path) -> None:
 
     request = json.loads(path.read_text())
     driver.init()
-    driver.Device(int(request.get("gpu", 0))).retain_primary_context().push()
+    context = driver.Device(int(request.get("gpu", 0))).retain_primary_context()
+    context.push()
     with (path.parent / LOG).open("w") as log:
         try:
             run(request, path.parent, PlainGpu(), log)
