@@ -281,10 +281,11 @@ def small(
     def weight(combination: Combination) -> int:
         return job.work.elements(combination.case)
 
+    known_to = _launched(job, answers)
     fit = [
         c
         for c in wanted
-        if c.family == DECLARED and weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None
+        if c.family == DECLARED and weight(c) <= WATCHED_ELEMENTS and known_to(c) is not None
     ]
     fit.sort(key=lambda c: (not _is_declared(job, c), -weight(c)))
 
