@@ -24,7 +24,7 @@ from optimizer.significance import NOISE_FLOOR
 
 MARKER = "<!-- optiml -->"
 LIMIT = 65_536  # characters GitHub takes in a comment
-MOST_NOTES = 8
+MOST_NOTES, MOST_LIMITS = 8, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +203,7 @@ def _won(story: _Story, outcome: Outcome, door: Door, room: _Room) -> list[str]:
         parts.append(f"*{prose(outcome.provenance)}*")
     if room.sections >= 1:
         parts.append(_cases(outcome))
+    parts.append(_limits(outcome))
     if room.sections >= 2:
         parts.append(_facts(outcome))
         if room.reasons:
@@ -226,6 +227,14 @@ def _cases(outcome: Outcome) -> str:
         for case in outcome.cases
     ]
     return table(["case", "before", "after", "speedup", "interval"], rows, right=(1, 2, 3, 4))
+
+
+def _limits(outcome: Outcome) -> str:
+    """Say where the change fails and the original does not, in whatever room there is."""
+    shown = [f"- {phrase(one[:300])}" for one in outcome.limits[:MOST_LIMITS]]
+    left = len(outcome.limits) - len(shown)
+    shown += [f"- {left} more in the report"] if left else []
+    return "\n".join(["**Its limits**", "", *shown]) if shown else ""
 
 
 def _facts(outcome: Outcome) -> str:
@@ -348,7 +357,7 @@ def _reproduce(outcome: Outcome) -> str:
     ]
     lines = [f"- {name}: {value}" for name, value in facts if value]
     lines.extend(f"- checked: {line}" for line in checked(outcome.checks))
-    lines.extend(f"- note: {phrase(note[:300])}" for note in outcome.limits[:MOST_NOTES])
+    lines.extend(f"- note: {phrase(note[:300])}" for note in outcome.notes[:MOST_NOTES])
     if outcome.trajectory.confirmation is not None:
         is_program = outcome.trajectory.workload.kind is Kind.PROGRAM
         where = "fresh processes" if is_program else "a fresh process with fresh seeds"

@@ -40,6 +40,8 @@ def show(console: Console, outcome: Outcome, files: Sequence[Path]) -> None:
     facts = _facts(outcome)
     if facts:
         console.print(Text(facts, style="dim"), soft_wrap=True)
+    for one in outcome.limits:
+        console.print(Text(visible(f"its limit: {one}"), style="yellow"), soft_wrap=True)
     for note in outcome.trajectory.notes:
         console.print(Text(visible(f"note: {note}"), style="yellow"), soft_wrap=True)
     for file in files:
@@ -145,6 +147,7 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
         "recorded": outcome.provenance or None,
         "speedup": _ratio(outcome.ratio),
         "confidence": trajectory.workload.accept.confidence,
+        "limits": list(outcome.limits),
         "cases": [
             {
                 "name": case.name,

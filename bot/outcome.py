@@ -20,6 +20,7 @@ from optimizer.model import (
     Verdict,
 )
 from optimizer.significance import Interval, case_interval, interval, speedup
+from runners import limit
 
 _SUMMED = frozenset((counters.SHARED_WAVEFRONTS, counters.SHARED_WAVEFRONTS_IDEAL))
 _RATIOS = {
@@ -105,8 +106,10 @@ class Outcome:
     stages: Mapping[str, float]
     energy: Consumed | None = None
     memory: tuple[int | None, int | None] = (None, None)
-    # What was not checked, and where the change has a limit, as the confirmation says it.
+    # Where the winner fails and the original does not; and what else the confirmation notes, such
+    # as what was not checked.
     limits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -178,6 +181,7 @@ def summarize(trajectory: Trajectory) -> Outcome:
         verdict = trajectory.confirmation
     confidence = trajectory.workload.accept.confidence
     won = bool(trajectory.winner) and verdict.measurement is not None
+    noted = verdict.measurement.notes if won and verdict.measurement is not None else ()
     return Outcome(
         trajectory,
         ratio_of(verdict.measurement, confidence) if won else None,
@@ -188,7 +192,7 @@ def summarize(trajectory: Trajectory) -> Outcome:
         stages(trajectory),
         consumed(verdict.measurement, confidence) if won else None,
         memory_of(trajectory) if won else (None, None),
-        verdict.measurement.notes if won and verdict.measurement is not None else (),
+        *limit.apart(noted),
     )
 
 

@@ -30,6 +30,7 @@ from runners.arena import ALIGN
 from runners.bench import NAN_POISON, Damage, Run
 from runners.contents import Combination
 from runners.families import DECLARED
+from runners.limit import said
 from runners.sandbox import Sandbox
 from runners.sanitizer import inside, plain
 from runners.spec import Argument, JobSpec, Json, Work
@@ -274,7 +275,7 @@ def notes(
     joined: dict[Need, list[str]] = {}
     for need in found:
         joined.setdefault(replace(need, names=()), []).extend(need.names)
-    return [replace(key, names=tuple(names)).words for key, names in joined.items()]
+    return [said(replace(key, names=tuple(names)).words) for key, names in joined.items()]
 
 
 def needed(job: JobSpec, answers: Answers, asked: Sequence[Combination], told: Told) -> Need | None:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from runners import sizes, verify
+from runners import limit, sizes, verify
 from runners.answers import Answers
 from runners.bench import Run, poison_of
 from runners.compare import same_bytes
@@ -234,16 +234,18 @@ def _compared(
             session = load()
             run = session.run(combination, nan=False, beside=False, seconds=patience)
         except HungError:
-            return [f"it does not end in {patience:.0f} s at {shown} where the original does"]
+            words = f"it does not end in {patience:.0f} s at {shown} where the original does"
+            return [limit.said(words)]
         except DeviceError as error:
             if far.times <= TIMES_LONGER:
                 raise
             # Its own process may have said so: a line of it is enough.
             said = " ".join(str(error).split())[:MOST_SAID]
-            return [f"it fails at {shown} where the original does not: {said}"]
+            return [limit.said(f"it fails at {shown} where the original does not: {said}")]
         left = _left(answers, combination, run) if far.times > TIMES_LONGER else ""
         if left:
-            return [f"it writes nothing to {left} at {shown} where the original does"]
+            words = f"it writes nothing to {left} at {shown} where the original does"
+            return [limit.said(words)]
         try:
             # Memory that is given back takes longer where there is more of it.
             verify.judged(report, job, answers, combination, replace(run, late_us=0.0), LAYER)

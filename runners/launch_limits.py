@@ -13,6 +13,7 @@ from runners.expressions import ExpressionError
 from runners.families import captured_work
 from runners.gpu import LaunchError
 from runners.launchable import geometry
+from runners.limit import said
 from runners.spec import JobSpec, Launch
 
 # What a block may have on any GPU that is sold today.
@@ -40,10 +41,9 @@ def limits(job: JobSpec, shared_bytes: int) -> list[str]:
                 (mine, theirs), {**others, name: float(largest)}, name, shared_bytes
             )
             if why and size <= MOST_TIMES * largest:
-                found.append(
-                    f"its launch fails from {name}={size:,} on, {times_words(size / largest)} times"
-                    f" the largest declared, where the original's does not: {why}"
-                )
+                times = times_words(size / largest)
+                words = f"its launch fails from {name}={size:,} on, {times} times the largest"
+                found.append(said(f"{words} declared, where the original's does not: {why}"))
             if why:
                 break
     return found

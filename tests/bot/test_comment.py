@@ -16,6 +16,7 @@ from bot.interfaces import Change, Report, Reviewed
 from bot.markdown import code, fenced, length, phrase, prose, table, visible
 from bot.suggestion import Hunk, apply, suggest
 from optimizer.model import Edit, Status, Trajectory, Verdict, Workload
+from runners import limit
 from tests.bot import synthetic
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
@@ -66,6 +67,32 @@ def test_what_was_not_checked_of_the_winner_is_noted() -> None:
     assert notes[0] == r"- note: fails from nb=65,536 on \# \<b\>"
     assert len(notes) == 8
     assert max(map(len, notes)) < 320
+
+
+def limited(*notes: str) -> Trajectory:
+    found = synthetic.trajectory()
+    assert found.confirmation is not None
+    assert found.confirmation.measurement is not None
+    measured = dataclasses.replace(found.confirmation.measurement, notes=notes)
+    confirmed = dataclasses.replace(found.confirmation, measurement=measured)
+    return dataclasses.replace(found, confirmation=confirmed)
+
+
+def test_a_limit_of_the_winner_stands_below_its_figures_in_whatever_room_there_is() -> None:
+    """Who takes the change has to know of it: it is not among the notes, which are folded away."""
+    words = "x must begin at a multiple of 16 bytes; <b>"
+    found = limited("n=7: timed again", *(limit.said(f"{words} {n}") for n in range(5)))
+    text = text_of(compose([reviewed(found)]))
+    shown = [line for line in text.splitlines() if "multiple of 16" in line]
+    assert shown == [rf"- x must begin at a multiple of 16 bytes; \<b\> {n}" for n in range(3)]
+    assert "- 2 more in the report" in text
+    places = [text.index(part) for part in ("**3.39×**", "**Its limits**", "Largest error")]
+    assert places == sorted(places)
+    assert text.index("<details>") > places[1]
+    assert "- note: n=7: timed again" in text
+    every = text_of(compose([reviewed(found)] * 60))
+    assert every.count("**Its limits**") == every.count("### `transpose`") > 1
+    assert "**Its limits**" not in text_of(compose([reviewed(synthetic.trajectory())]))
 
 
 def test_nothing_found_and_nothing_slower_gives_no_comment() -> None:

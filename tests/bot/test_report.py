@@ -11,7 +11,7 @@ from rich.console import Console
 from bot import console, report, tree
 from bot.outcome import summarize
 from optimizer.model import Environment, Finding, Status, Step, Trajectory
-from runners import joined
+from runners import joined, limit
 from tests.bot import synthetic
 
 HOSTILE = "</style><script>alert(1)</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -223,16 +223,19 @@ def test_what_was_not_checked_of_the_winner_is_said() -> None:
     found = synthetic.trajectory()
     assert found.confirmation is not None
     assert found.confirmation.measurement is not None
-    words = "its launch fails from nb=65,536 on <b>"
-    measured = dataclasses.replace(found.confirmation.measurement, notes=(words,))
+    words, other = "its launch fails from nb=65,536 on <b>", "not checked at n=7 <b>"
+    notes = (other, limit.said(words))
+    measured = dataclasses.replace(found.confirmation.measurement, notes=notes)
     limited = dataclasses.replace(
         found, confirmation=dataclasses.replace(found.confirmation, measurement=measured)
     )
     html = report.render(limited)
-    assert words in Page(html).text
-    assert "nb=65,536 on <b>" not in html
-    assert "Its limits, and what was not checked" in html
-    assert "Its limits, and what was not checked" not in report.render(found)
+    for one in (words, other):
+        assert one in Page(html).text
+        assert one not in html
+    assert Page(html).text.index("Its limits") < Page(html).text.index("What was not checked, and")
+    assert "Its limits" not in report.render(found)
+    assert "What was not checked, and" not in report.render(found)
 
 
 def test_a_baseline_without_any_figures_still_gives_a_report() -> None:

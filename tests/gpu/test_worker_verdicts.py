@@ -242,7 +242,7 @@ QUADS_WHERE_ALIGNED = QUADS.replace(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (QUADS, ["x and y must begin at a multiple of 16 bytes; the original takes any multiple of 4"]),
+        (QUADS, ["limit: x and y must begin at a multiple of 16 bytes; the original takes any multiple of 4"]),
         (QUADS_WHERE_ALIGNED, []),
         (SAXPY.good["no contraction"], []),
     ],

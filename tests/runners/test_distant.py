@@ -227,10 +227,13 @@ def test_inputs_that_somebody_else_spoilt_are_no_fault() -> None:
 @pytest.mark.parametrize(
     ("does", "words"),
     [
-        ("fails", "it fails at n=147457, 49.2 times the largest declared, where the original does"),
-        ("lost", "it fails at n=147457, 49.2 times"),
-        ("hangs", "it does not end in 15 s at n=147457, 49.2 times"),
-        ("nothing", "it writes nothing to y at n=147457, 49.2 times"),
+        (
+            "fails",
+            "limit: it fails at n=147457, 49.2 times the largest declared, where the original does",
+        ),
+        ("lost", "limit: it fails at n=147457, 49.2 times"),
+        ("hangs", "limit: it does not end in 15 s at n=147457, 49.2 times"),
+        ("nothing", "limit: it writes nothing to y at n=147457, 49.2 times"),
     ],
 )
 def test_what_fails_aloud_there_is_a_limit_and_said(does: str, words: str) -> None:
@@ -249,7 +252,7 @@ def test_up_to_sixteen_times_what_fails_is_refused_but_for_its_time() -> None:
     with pytest.raises(Wrong):
         _checked("nothing", job=near)
     notes, _, _ = _checked("hangs", job=near)
-    assert notes[0].startswith("it does not end")
+    assert notes[0].startswith("limit: it does not end")
 
 
 @pytest.mark.parametrize(
@@ -318,4 +321,4 @@ def test_the_judge_loads_the_pair_anew_for_it(
     assert not judge._beyond(cast("Session", None), {}, job, known, measured, Report(), math.inf)
     assert len(pairs) == 1
     assert measured["notes"][0] == "one"
-    assert measured["notes"][1].startswith("it fails at")
+    assert measured["notes"][1].startswith("limit: it fails at")

@@ -104,7 +104,9 @@ def _limits(label: str, shared: int = 232448) -> list[str]:
 def test_from_where_on_a_launch_fails_is_said() -> None:
     """A plane a block is a grid of 65,535 planes; the original has them in the grid's first way."""
     (found,) = _limits("permute3/plane_a_block")
-    assert found.startswith("its launch fails from nb=65,536 on, 655 times the largest declared")
+    assert found.startswith(
+        "limit: its launch fails from nb=65,536 on, 655 times the largest declared"
+    )
     (found,) = _limits("spike/row_held")
     assert "ins=232,449 on" in found
     (found,) = _limits("spike/row_held", 99 << 10)
