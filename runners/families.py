@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from runners import captured, whole_numbers
 from runners.cuda_types import Scalar, from_float, to_float, values
-from runners.inputs import FREE, Arrays, interleave, shuffled, stream
+from runners.inputs import FREE, Arrays, interleave, rotatable, shuffled, stream
 from runners.spec import Argument, Work
 
 DECLARED = "declared"
@@ -69,6 +69,10 @@ APART = 61
 # Whole numbers of which two are half a row each, or one is most of it: how counts are compared.
 HALVES, MOSTLY = "halves", "mostly"
 TALLIED = frozenset({HALVES, MOSTLY})
+# The declared ones but for one element of each array: what is kept for contents that were only
+# looked at here and there is taken for theirs. Such looks have a step; none of some thousand looks
+# or of more, at numbers or at vectors of two or four, meets the element where that can be helped.
+NEARLY, FEWEST_LOOKS, MOST_STEP, MOST_TRIED = "nearly", 1 << 10, 64, 4096
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -116,6 +120,36 @@ def _edges(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
     at = _boundary(len(out), rng)
     if at:
         out[at - 1], out[at] = 50, -50 if data.min() < 0 else 0
+    return out
+
+
+def _nearly(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """All the same but for one, as large as the largest of `edges`."""
+    out = data.copy()
+    at = _aside(len(out), rng)
+    if at:
+        out[at] = 50
+    return out
+
+
+def _aside(count: int, rng: np.random.Generator) -> int:
+    """Choose a place in the middle half where few look who do not look everywhere; 0 for none."""
+    low, high = max(1, count // 4), min(count - 1, count - count // 4)
+    if low >= high:
+        return 0
+    tried, most = rng.integers(low, high, MOST_TRIED), min(MOST_STEP, 2 + count // FEWEST_LOOKS)
+    least = np.full(len(tried), most + 1)
+    for step in range(most, 1, -1):
+        for group in (tried, tried >> 1, tried >> 2):
+            least[(group % step == 0) & (group > 0)] = step
+    return int(tried[least.argmax()])
+
+
+def _swapped(data: Values, rng: np.random.Generator) -> Values:
+    """Swap two such places."""
+    at, other = (_aside(len(data), rng) for _ in range(2))
+    out = data.copy()
+    out[[at, other]] = out[[other, at]]
     return out
 
 
@@ -266,6 +300,7 @@ _FLOATS: dict[str, Transform] = {
     "offset": _offset,
     "one-hot": _one_hot,
     "edges": _edges,
+    NEARLY: _nearly,
     HALF_STEPS: _half_steps,
     EQUAL: _equal,
     "sorted": _sorted,
@@ -305,6 +340,12 @@ def _whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         if at:
             out[at - 1], out[at] = data.max(), data.min()
         return out
+    if family == NEARLY:
+        out, at = data.copy(), _aside(len(data), rng)
+        others = data[data != data[at]] if at else data[:0]
+        if len(others):
+            out[at] = others[rng.integers(len(others))]
+        return out
     if family == "large":
         high = rng.random(len(data)) < 0.5
         return np.asarray(np.where(high, data.max(), data.min()).astype(data.dtype))
@@ -337,6 +378,8 @@ def _field(
         return _ascending(family, data, scalar, rng)
     if word == "randint" or (scalar.kind != "f" and word in FREE):
         return _whole(family, data, rng)
+    if word == "permutation" and family == NEARLY:
+        return _swapped(data, rng)
     if word == "permutation" and family in {"sorted", EQUAL, ALIKE}:
         return np.sort(data)
     if word == "permutation" and family == "mixed":
@@ -400,6 +443,20 @@ def captured_work(work: Work) -> bool:
 def varied(work: Work) -> bool:
     """Tell whether there are captured values that may be in another order."""
     return any(shuffled(argument) and argument.role != "output" for argument in work.arguments)
+
+
+def nearly(work: Work, case: Mapping[str, float]) -> int:
+    """Return how long the longest array is of which one element may be another; 0 for none."""
+    return max(
+        (
+            argument.elements(case)
+            for argument in work.arguments
+            if argument.type.pointer
+            and argument.role != "output"
+            and (rotatable(argument) or shuffled(argument))
+        ),
+        default=0,
+    )
 
 
 def chosen(work: Work) -> bool:
@@ -614,10 +671,16 @@ def _argument(
             kind,
             count,
         )
+    before = [values(data, kind, field) for field in kind.fields]
     parts = [
-        _field(family, argument.init, values(data, kind, field), field.scalar, rng)
-        for field in kind.fields
+        _field(family, argument.init, own, field.scalar, rng)
+        for own, field in zip(before, kind.fields, strict=True)
     ]
+    if family == NEARLY:
+        # Of a struct one field, the first that can be another.
+        other = [not np.array_equal(a, b) for a, b in zip(before, parts, strict=True)]
+        first = other.index(True) if any(other) else 0
+        parts = [*before[:first], parts[first], *before[first + 1 :]]
     return interleave(parts, kind, data.nbytes // kind.size)
 
 

@@ -2,7 +2,8 @@
 
 What it keeps by some of its scalar arguments is wrong when another of them changes, and what it
 fills for a call before the device is done with the one before is wrong when calls are not waited
-for. A run by itself, in a world of its own, shows neither.
+for. What it keeps for contents that it only looks at here and there is wrong when these change
+anywhere else. A run by itself, in a world of its own, shows neither.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from itertools import chain
 import numpy as np
 
 from runners.contents import Combination
-from runners.families import DECLARED, captured_work
+from runners.families import DECLARED, NEARLY, captured_work, nearly
 from runners.spec import MOVED, JobSpec, each_alone
 
 # Values of all buffers of a call, and calls in a row, at most.
 ROW_ELEMENTS, ROW_CALLS = 1 << 18, 8
 MOST_SCALARS, MOST_FLAGS = 4, 4
+# Who looks at some thousand elements of an array looks at all of one that is not several times as
+# long. One of three elements has one that is neither the first nor the last.
+LEAST_SAMPLED, LEAST_CHANGED = 1 << 14, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,15 @@ def base_of(job: JobSpec, wanted: Sequence[Combination]) -> Combination:
 
 
 def other_scalars(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
-    """Return that combination with one scalar argument moved at a time."""
+    """Return what is asked in rows alone: one scalar moved at a time, and nearly the same contents.
+
+    These need answers beside those of `wanted`.
+    """
+    return [*_each_moved(job, wanted), *(near for _, near in _nearly_same(job, wanted))]
+
+
+def _each_moved(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the combination of `base_of` with one scalar argument moved at a time."""
     if captured_work(job.work):
         return []
     base = base_of(job, wanted)
@@ -53,6 +65,30 @@ def other_scalars(job: JobSpec, wanted: Sequence[Combination]) -> list[Combinati
         Combination(case, DECLARED, job.seed)
         for case in each_alone(job.work, base.case)[:MOST_SCALARS]
     ]
+
+
+def _nearly_same(
+    job: JobSpec, wanted: Sequence[Combination]
+) -> list[tuple[Combination, Combination]]:
+    """Return a combination and what differs from it in one element of each array; none, mostly.
+
+    It is the one with the longest such array. A declared one is preferred that is long enough: it
+    has an answer. What is confirmed has its original run on the same rows, so effort decides.
+    """
+    if job.effort != "confirm":
+        return []
+
+    def long(combination: Combination) -> int:
+        return nearly(job.work, combination.case)
+
+    plain = [c for c in wanted if c.family == DECLARED and MOVED not in c.case]
+    light = [c for c in plain if job.work.elements(c.case) <= ROW_ELEMENTS]
+    known = [dict(case.values) for case in job.work.cases]
+    declared = [c for c in light if dict(c.case) in known and long(c) >= LEAST_SAMPLED]
+    base = max(declared or light, key=long, default=None)
+    if base is None or long(base) < LEAST_CHANGED:
+        return []
+    return [(base, Combination(base.case, NEARLY, base.seed))]
 
 
 def rows(
@@ -65,7 +101,7 @@ def rows(
     """Return rows of combinations with answers: other scalars in between, and `mixed` of any.
 
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
-    of the same sizes and differ in a flag or the like.
+    of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns.
     """
 
     def fits(combination: Combination) -> bool:
@@ -75,7 +111,7 @@ def rows(
     base = base_of(job, wanted)
     found: list[Row] = []
     flags = [one for one in wanted if _differs_by_value(job, one, base) and fits(one)]
-    others = [one for one in other_scalars(job, wanted) if fits(one)] + flags[:MOST_FLAGS]
+    others = [one for one in _each_moved(job, wanted) if fits(one)] + flags[:MOST_FLAGS]
     if others and fits(base):
         row = (base, *chain.from_iterable((one, base) for one in others))
         found += [Row(row, apart=False), Row(row, apart=True)]
@@ -83,6 +119,9 @@ def rows(
     for _ in range(mixed if len(fit) > 1 else 0):
         chosen = rng.permutation(len(fit))[:ROW_CALLS]
         found.append(Row(tuple(fit[int(at)] for at in chosen), apart=True))
+    for one, near in _nearly_same(job, wanted):
+        if fits(one) and fits(near):
+            found += [Row((one, near) * 2, apart=False), Row((near, one) * 2, apart=False)]
     return found
 
 
