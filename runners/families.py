@@ -72,7 +72,9 @@ TALLIED = frozenset({HALVES, MOSTLY})
 # The declared ones but for one element of each array: what is kept for contents that were only
 # looked at here and there is taken for theirs. Such looks have a step; none of some thousand looks
 # or of more, at numbers or at vectors of two or four, meets the element where that can be helped.
+# Nor does one of a power of two of looks that are the same share of the array apart.
 NEARLY, FEWEST_LOOKS, MOST_STEP, MOST_TRIED = "nearly", 1 << 10, 64, 4096
+SHARES = tuple(1 << bits for bits in range(4, 13))
 # Captured values in another order.
 SHUFFLED = "shuffled"
 
@@ -142,6 +144,9 @@ def _aside(count: int, rng: np.random.Generator) -> int:
     for step in range(most, 1, -1):
         for group in (tried, tried >> 1, tried >> 2):
             least[(group % step == 0) & (group > 0)] = step
+    for looks in (looks for looks in SHARES if 2 * looks <= count):
+        number = -(-tried * looks // count)
+        least[number * count // looks == tried] = 1
     return int(tried[least.argmax()])
 
 

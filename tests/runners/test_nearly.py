@@ -197,6 +197,19 @@ def test_one_element_is_another(kind: str, init: str) -> None:
         assert all(at % step for step in steps)
 
 
+@pytest.mark.parametrize("count", [8209, 12801, 65536, 200003])
+def test_no_share_of_looks_meets_the_element(count: int) -> None:
+    """Looks at k n / 64, k n / 1024 and the like; at every n / 4096th number, pair or four."""
+    for seed in range(1, 6):
+        one, other = _both(_work(_pointer(), n=count), seed)
+        (at,) = np.flatnonzero((one != other).any(axis=1))
+        for looks in (64, 1024, 4096):
+            assert at not in {k * count // looks for k in range(looks)}
+            assert at % (count // looks)
+        step = count // 4096
+        assert all(at // wide % step for wide in (2, 4))
+
+
 def test_a_float_is_fifty_and_a_whole_number_one_that_was_there() -> None:
     one, other = (data.view("f4") for data in _both(_work(_pointer(), n=5000)))
     assert set(other[one != other].tolist()) == {50.0}
