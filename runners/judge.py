@@ -40,7 +40,7 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.large_gains import LargeGains
 from runners.launchable import plain_name
 from runners.retained import MOST_BYTES
-from runners.rows import other_scalars
+from runners.rows import asked_in_rows
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session, Timed
@@ -166,7 +166,7 @@ class Judge:
         """Return the answers to all that a candidate is asked, calls in a row among it."""
         hosted, follows = job.work.kind == "entry", _follows(request, job)
         # Those of an entry function's candidates are asked for with its own: in one process.
-        others = other_scalars(job, wanted) if hosted or follows else []
+        others = asked_in_rows(job, wanted) if hosted or follows else []
         answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)

@@ -48,7 +48,7 @@ def base_of(job: JobSpec, wanted: Sequence[Combination]) -> Combination:
     return max((c for c in plain if weight(c) <= ROW_ELEMENTS), key=weight, default=least)
 
 
-def other_scalars(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
+def asked_in_rows(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
     """Return what is asked in rows alone: one scalar moved at a time, and nearly the same contents.
 
     These need answers beside those of `wanted`.

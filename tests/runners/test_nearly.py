@@ -16,7 +16,7 @@ from runners.bench import Bench
 from runners.contents import Combination, Contents
 from runners.inputs import stream
 from runners.launchable import Bound
-from runners.rows import LEAST_SAMPLED, ROW_ELEMENTS, other_scalars, rows
+from runners.rows import LEAST_SAMPLED, ROW_ELEMENTS, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import JobSpec, Json, Work
 from runners.verify import Report, Wrong
@@ -45,7 +45,7 @@ ARGUMENTS = [
 
 
 def _near(job: JobSpec, wanted: list[Combination]) -> list[Combination]:
-    return [one for one in other_scalars(job, wanted) if one.family == families.NEARLY]
+    return [one for one in asked_in_rows(job, wanted) if one.family == families.NEARLY]
 
 
 def _asked(job: JobSpec) -> list[Combination]:
@@ -98,7 +98,7 @@ def _judged(looks: int, tmp_path: Path, effort: str = "confirm") -> tuple[Report
     built = artifact(UNIT)
     wanted = [Combination(case.values, families.DECLARED, job.seed) for case in job.work.cases]
     request = {"job": described, "candidate": built, "baseline": built}
-    answers = gpu.answers(job, request, [*wanted, *other_scalars(job, wanted)], 60.0)
+    answers = gpu.answers(job, request, [*wanted, *asked_in_rows(job, wanted)], 60.0)
     assert not answers.dropped
     device, report = Device(), Report()
     mine = Unit(device, job, looks)
@@ -273,8 +273,8 @@ def test_originals_with_inputs_are_asked_and_nothing_else_is_changed() -> None:
         assert job.work.elements(near.case) <= ROW_ELEMENTS
         long = families.nearly(job.work, near.case)
         assert long >= 8192
-        assert len([c for c in other_scalars(job, wanted) if c not in found]) == len(
-            other_scalars(dataclasses.replace(job, effort="race"), wanted)
+        assert len([c for c in asked_in_rows(job, wanted) if c not in found]) == len(
+            asked_in_rows(dataclasses.replace(job, effort="race"), wanted)
         )
         made = [
             Contents(job.work).of(dataclasses.replace(near, family=family))

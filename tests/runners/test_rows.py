@@ -18,7 +18,7 @@ from runners.entry_server import _Server
 from runners.gpu import LaunchError
 from runners.inputs import stream
 from runners.launchable import Bound
-from runners.rows import ROW_CALLS, other_scalars, rows
+from runners.rows import ROW_CALLS, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
 from runners.verify import Report, Wrong
@@ -102,7 +102,7 @@ def _judged(way: str, tmp_path: Path) -> tuple[Report, Line]:
     built = artifact(LINE)
     wanted = [c for part in oracle.wanted(job) for c in part]
     request = {"job": described, "candidate": built, "baseline": built}
-    answers = oracle.answers(job, request, [*wanted, *other_scalars(job, wanted)], 60.0)
+    answers = oracle.answers(job, request, [*wanted, *asked_in_rows(job, wanted)], 60.0)
     gpu = Device()
     mine, report = Line(gpu, job, way), Report()
     bench = Bench(cast("Any", gpu), job.work)
@@ -176,7 +176,7 @@ def test_each_scalar_is_moved_between_calls_with_the_declared_ones() -> None:
     """Those that are zero, whole numbers and captured ones are not; unknown answers are left out."""
     more = [*ARGUMENTS, {"name": "none", "type": "float", "value": "0"}]
     job = spec.parse(_described(more))
-    others = other_scalars(job, ())
+    others = asked_in_rows(job, ())
     assert len(others) == 2
     assert all(one.case[MOVED] >= ALONE and one.case["n"] == 7 for one in others)
 
@@ -188,7 +188,7 @@ def test_each_scalar_is_moved_between_calls_with_the_declared_ones() -> None:
     large = {"cases": [{"values": {"n": 1 << 20}}], "arguments": more}
     only = spec.parse(_job(LINE, LINE, workload=large))
     sized = [Combination({"n": n}, "declared", 5) for n in (107.0, 4097.0, 1048577.0)]
-    assert [one.case["n"] for one in other_scalars(only, sized)] == [4097, 4097]
+    assert [one.case["n"] for one in asked_in_rows(only, sized)] == [4097, 4097]
     base = Combination({"n": 7.0}, "declared", 5)
     other = Combination({"n": 7.0}, "mixed", 5)
     known = {one.key: {"y": 1} for one in (base, other, *others)}
