@@ -6,6 +6,12 @@ in the order of the program. Here are the pairs of such a store and such an atom
 straight-line piece of a kernel's PTX, with nothing between that orders them or that touches memory
 the store could mean. Whether their addresses differ is for the kernel itself to tell, as it runs.
 
+A barrier between does not help: it orders a store for the block, not for who sees the count
+elsewhere. So a store may be kept past a barrier and the counting behind it until just before the
+next barrier, if until there nothing orders more than the block and nothing of the block could read
+or write what is stored. All threads that have not ended are between the same two barriers then:
+that is asked of the whole kernel, and whatever is not understood keeps its stores where they are.
+
 PTX ISA 9.0, "Memory Consistency Model": a store without a qualifier is weak, an atomic without one
 is relaxed, and without a fence neither is ordered with what else the thread does elsewhere.
 """
@@ -13,7 +19,7 @@ is relaxed, and without a fence neither is ordered with what else the thread doe
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _INSTRUCTION = re.compile(
@@ -32,6 +38,20 @@ _ARITHMETIC = re.compile(
 # What makes a load or store more than one of the thread's own, or anything else than one.
 _STRONG = re.compile(r"volatile|relaxed|acquire|release|acq_rel|sc|mmio|async|bulk|multimem")
 _ELSEWHERE = frozenset(("shared", "shared::cta", "local"))
+_BODY = re.compile(r"(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
+_LABEL = re.compile(r"(?P<name>[$%_A-Za-z][\w$]*):")
+_VARIABLE = re.compile(
+    r"(?:\.(?:visible|extern|weak|common)\s+)*\.global\s+(?:\.align\s+\d+\s+)?\.\w+\s+(?P<name>[\w$]+)"
+)
+_DECLARED = re.compile(r"\.reg\s+\.\w+\s+%[\w<>]+(?:\s*,\s*%[\w<>]+)*\s*;")
+_PARAMETER = re.compile(r"\[[A-Za-z_$][\w$]*(?:\+\d+)?\]")
+# What keeps a thread from going on, and what goes where the text does not say.
+_ENDS = frozenset(("ret", "exit", "trap"))
+_UNKNOWN = frozenset(("call", "brx", "vcall", "brkpt"))
+# Where all of a kernel's threads begin, as if there were a barrier.
+_BEGIN = -1
+# An address is followed back over so many registers.
+_MOST_STEPS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +75,28 @@ class Swap:
     atomic: int
     stored: Place
     counted: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """What an atomic touches that all threads compute alike: a kernel's parameter, or a variable.
+
+    `root` is the parameter as `ld.param` takes it, in brackets, or the variable's name.
+    """
+
+    root: str
+    plus: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A store that may be kept until before a barrier, and what is counted in between."""
+
+    store: int
+    barrier: int
+    stored: Place
+    counted: tuple[Counter, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +131,27 @@ def swaps(lines: Sequence[str]) -> list[Swap]:
             held = _begun(number, match["guard"], opcode, rest)
         elif held is not None and not _passed(opcode, generic=held.place.generic):
             held = None
+    return found
+
+
+def keeps(lines: Sequence[str]) -> list[Keep]:
+    """Return the stores that may be kept past a barrier; no line belongs to two of them.
+
+    Counters lie a fixed distance behind what a kernel is given, so that whoever stores can tell
+    whether anybody counts there: two parameters may be one buffer.
+    """
+    variables = frozenset(
+        match["name"] for line in lines if (match := _VARIABLE.match(line.strip())) is not None
+    )
+    found: list[Keep] = []
+    for first, last in _entries(lines):
+        kernel = _read(lines, first, last)
+        if kernel is None or len(kernel.barriers) < 2:
+            continue
+        for barrier in sorted(kernel.barriers):
+            keep = _kept(kernel, barrier, variables)
+            if keep is not None and _together(kernel, barrier, keep.barrier):
+                found.append(keep)
     return found
 
 
@@ -142,3 +205,206 @@ def _place(opcode: Sequence[str], rest: str) -> Place | None:
     for part in opcode:
         size *= _VECTOR.get(part, 1)
     return Place(address["base"], int(address["plus"] or 0), size, not spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    guard: str
+    opcode: list[str]
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernel:
+    """A kernel's instructions by their lines; labels; barriers; what writes a register."""
+
+    first: int
+    last: int
+    code: Mapping[int, _Line]
+    labels: Mapping[str, int]
+    braces: frozenset[int]
+    barriers: frozenset[int]
+    written: Mapping[str, list[_Line]]
+
+
+def _text(line: str) -> str:
+    return line.partition("//")[0].strip()
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the lines between the braces of each kernel, first and behind the last."""
+    entry = heading = False
+    depth = first = 0
+    for number, line in enumerate(lines):
+        text = _text(line)
+        if not depth:
+            begins = _BODY.match(text)
+            entry = begins["what"] == "entry" if begins else entry
+            heading = (heading or begins is not None) and not text.endswith(";")
+            if heading and text == "{":
+                depth, first, heading = 1, number + 1, False
+        elif text in ("{", "}"):
+            depth += 1 if text == "{" else -1
+            if not depth and entry:
+                yield first, number
+
+
+def _read(lines: Sequence[str], first: int, last: int) -> _Kernel | None:
+    """Read a kernel; None if anything in it may do what is not known here.
+
+    That is: a call, a jump without a place, a barrier of some threads or under a condition, a
+    cluster, registers without the sign of one, and whatever is not one instruction in a line.
+    """
+    code: dict[int, _Line] = {}
+    labels: dict[str, int] = {}
+    braces, barriers = set(), set()
+    written: dict[str, list[_Line]] = {}
+    for number in range(first, last):
+        text = _text(lines[number])
+        label = _LABEL.fullmatch(text)
+        if not text or text.startswith("."):
+            if text.startswith(".reg") and not _DECLARED.fullmatch(text):
+                return None
+            if text and not text.startswith((".loc", ".file", ".pragma")):
+                braces.add(number)
+            continue
+        if text in ("{", "}"):
+            braces.add(number)
+            continue
+        if label is not None:
+            if label["name"] in labels:
+                return None
+            labels[label["name"]] = number
+            continue
+        match = _INSTRUCTION.match(text)
+        if match is None:
+            return None
+        opcode, rest = match["opcode"].split("."), (match["rest"] or "").strip()
+        line = _Line(match["guard"] or "", opcode, rest)
+        if opcode[0] in _UNKNOWN or "cluster" in text:
+            return None
+        if opcode[0] in ("bar", "barrier") and "warp" not in opcode:
+            whole = "sync" in opcode and set(opcode[1:]) <= {"sync", "cta", "aligned"}
+            if not whole or rest != "0" or line.guard:
+                return None
+            barriers.add(number)
+        code[number] = line
+        for register in _written(rest):
+            written.setdefault(register, []).append(line)
+    kernel = _Kernel(first, last, code, labels, frozenset(braces), frozenset(barriers), written)
+    jumps = (line.rest for line in code.values() if line.opcode[0] == "bra")
+    return kernel if all(place in labels for place in jumps) else None
+
+
+def _kept(kernel: _Kernel, barrier: int, variables: frozenset[str]) -> Keep | None:
+    """Return the last store before a barrier, if it may be kept until before the next one.
+
+    From the store on a thread only goes ahead, and all its ways lead to that next barrier. Nothing
+    on them sees memory that the store could mean, or makes anything else be seen elsewhere.
+    """
+    held = _last_store(kernel, barrier)
+    end = min((other for other in kernel.barriers if other > barrier), default=None)
+    if held is None or end is None or any(held.line < brace < end for brace in kernel.braces):
+        return None
+    counted: list[Counter] = []
+    returns = False
+    for number in range(held.line + 1, end):
+        line = kernel.code.get(number)
+        if line is None or number == barrier:
+            continue
+        name = line.opcode[0]
+        if name == "bra":
+            if not number < kernel.labels[line.rest] < end:
+                return None
+            continue
+        if held.registers & _written(line.rest):
+            return None
+        if number > barrier and name in ("atom", "red"):
+            counter = _counter(kernel, line, variables) if _plain(line.opcode) else None
+            if counter is None:
+                return None
+            counted.append(counter)
+            returns = returns or name == "atom"
+        elif not _passed(line.opcode, generic=False):
+            return None
+    if not returns:
+        return None
+    return Keep(held.line, end, held.place, tuple(dict.fromkeys(counted)))
+
+
+def _last_store(kernel: _Kernel, barrier: int) -> _Held | None:
+    """Return the store nearest before a barrier, of those to global memory that order nothing."""
+    for number in range(barrier - 1, kernel.first - 1, -1):
+        line = kernel.code.get(number)
+        if line is None or line.opcode[0] == "bra":
+            continue
+        if line.opcode[0] == "st" and "global" in line.opcode and _plain(line.opcode):
+            return _begun(number, line.guard, line.opcode, line.rest)
+        if not _passed(line.opcode, generic=False):
+            return None
+    return None
+
+
+def _counter(kernel: _Kernel, line: _Line, variables: frozenset[str]) -> Counter | None:
+    """Return what an atomic touches, if that is so far behind a parameter or a variable."""
+    place = _place(line.opcode, line.rest)
+    if place is None:
+        return None
+    at, plus = place.base, place.plus
+    for _ in range(_MOST_STEPS):
+        if not at.startswith("%"):
+            return Counter(at, plus, place.size) if at in variables else None
+        made = kernel.written.get(at, [])
+        if len(made) != 1 or made[0].guard:
+            return None
+        opcode = ".".join(made[0].opcode)
+        operands = [word.strip() for word in made[0].rest.split(",")]
+        if operands[0] != at:
+            return None
+        if re.fullmatch(r"ld\.param\.[bus]64", opcode):
+            known = len(operands) == 2 and _PARAMETER.fullmatch(operands[1]) is not None
+            return Counter(operands[1], plus, place.size) if known else None
+        if re.fullmatch(r"add\.[us]64", opcode) and len(operands) == 3:
+            if not re.fullmatch(r"-?\d+", operands[2]):
+                return None
+            plus += int(operands[2])
+        elif not re.fullmatch(r"mov\.[bus]64|cvta(?:\.to)?\.global\.u64", opcode):
+            return None
+        at = operands[1]
+    return None
+
+
+def _together(kernel: _Kernel, barrier: int, end: int) -> bool:
+    """Tell whether all threads between two barriers have come by the first and go to the second.
+
+    From the kernel's beginning, and each barrier that threads may come from, there is one barrier
+    to come to next: whoever has not ended comes to it, and as often as all others.
+    """
+    following = {one: _next(kernel, one) for one in (_BEGIN, *kernel.barriers)}
+    coming = {barrier}
+    while more := {one for one, others in following.items() if others & coming} - coming:
+        coming |= more
+    if _BEGIN not in coming or following[barrier] != {end}:
+        return False
+    return all(len(following[one]) == 1 for one in coming)
+
+
+def _next(kernel: _Kernel, barrier: int) -> set[int]:
+    """Return the barriers that may be the next one."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    ways = [kernel.first if barrier == _BEGIN else barrier + 1]
+    while ways:
+        number = ways.pop()
+        while number < kernel.last and number not in seen:
+            seen.add(number)
+            line = kernel.code.get(number)
+            if number in kernel.barriers:
+                found.add(number)
+                break
+            if line is not None and line.opcode[0] == "bra":
+                ways.append(kernel.labels[line.rest])
+            if line is not None and not line.guard and line.opcode[0] in {"bra", *_ENDS}:
+                break
+            number += 1
+    return found

@@ -21,7 +21,8 @@ Which lane of a warp wins where several store to one place is undefined, too, bu
 the same. So a store is done in two turns, of lanes that the seed chooses and of the others.
 
 A store that the memory model lets a thread do behind the atomic that follows it
-(`runners.reordering`) is done there by half of the warps, some microseconds later. And no block may
+(`runners.reordering`) is done there by half of the warps, some microseconds later. So is one before
+a barrier behind which the block counts itself, just before the next barrier. And no block may
 count on the first one to begin first: under half of the seeds that one, and some of the next few,
 begin up to a millisecond late.
 
@@ -32,7 +33,7 @@ from __future__ import annotations
 
 import re
 
-from runners.reordering import Place, Swap, swaps
+from runners.reordering import Counter, Keep, Place, Swap, keeps, swaps
 
 SEED = "optiml_shaking_seed"
 LEAST_SM = 70
@@ -63,6 +64,8 @@ _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
 ZERO = "optiml_shaking_zero"
 LATE = "optiml_shaking_late"
 FAR = "optiml_shaking_far"
+# Zero in every lane, as far as anybody knows, until it takes part in a shuffle.
+_SHUFFLES = [".reg .b32 %optiml_m;", f"ld.volatile.global.u32 %optiml_m, [{ZERO}];"]
 _MOST_PLACES = 4000
 _MIXED = """mul.lo.u32 %optiml_a, %optiml_a, 0x7FEB352D;
 shr.u32 %optiml_b, %optiml_a, 15;
@@ -78,6 +81,11 @@ mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
 mov.u32 %optiml_b, %nctaid.x;
 mov.u32 %optiml_c, %ctaid.x;
 mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;"""
+# How many stores a thread has done late, and whether it keeps one for later.
+_BEGUN = """.reg .b32 %optiml_t, %optiml_f;
+mov.b32 %optiml_t, 0;
+.reg .pred %optiml_h;
+mov.pred %optiml_h, 0;"""
 # Zero in the first thread of the first block.
 _FIRST = """mov.u32 %optiml_a, %tid.x;
 mov.u32 %optiml_b, %tid.y;
@@ -110,33 +118,26 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     lines: list[str] = []
     places = 0
     declared = heading = entry = False
-    shuffles = "shfl.sync" in ptx
+    shuffles = _SHUFFLES if "shfl.sync" in ptx else []
     original = ptx.splitlines()
     moved = {one.store: one for one in swaps(original)}
     late: dict[int, tuple[Swap, re.Match[str]]] = {}
+    kept = {one.store: one for one in keeps(original)}
+    pending: dict[int, re.Match[str]] = {}
     entries = 0
     shares = _Shares()
     for number, line in enumerate(original):
         if not declared and line.startswith(".address_size"):
-            value = f" = {seed}" if seed else ""
-            lines += [line, f".visible .global .align 4 .u32 {SEED}{value};"]
-            most = sum(".entry" in text for text in original)
-            names = (ZERO, LATE, f"{FAR}[{max(most, 1)}]")
-            lines += [f".visible .global .align 4 .u32 {name};" for name in names]
+            lines += [line, *_declared(seed, sum(".entry" in text for text in original))]
             declared = True
             continue
         begins = _BODY.match(line)
         entry = begins["what"] == "entry" if begins else entry
         heading = (heading or begins is not None) and not line.rstrip().endswith(";")
         if declared and heading and line.strip() == "{":
-            lines.append(line)
-            if shuffles:
-                # Zero in every lane, as far as anybody knows, until it takes part in a shuffle.
-                lines.append(".reg .b32 %optiml_m;")
-                lines.append(f"ld.volatile.global.u32 %optiml_m, [{ZERO}];")
+            lines += [line, *shuffles]
             if entry:
-                lines += [".reg .b32 %optiml_t, %optiml_f;", "mov.b32 %optiml_t, 0;"]
-                lines += [_begins_late(), _numbered(entries)]
+                lines += [_BEGUN, _begins_late(), _numbered(entries)]
                 entries += 1
                 shares = _Shares()
             heading = False
@@ -146,10 +147,13 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines += told
             continue
-        if number in late:
+        if number in late or number in pending:
             places += 2
-            swap, stored = late[number]
-            lines += [_delay(places - 1, shares.next(line)), _behind(swap, stored, line, places)]
+            lines.append(_delay(places - 1, shares.next(line)))
+            if number in late:
+                lines.append(_behind(*late[number], line, places))
+            else:
+                lines += [_given_up(pending[number], places), line]
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
@@ -157,6 +161,11 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             store = _STORE.match(line)
             if entry and store is not None and number in moved:
                 late[moved[number].atomic] = moved[number], store
+                continue
+            if entry and store is not None and number in kept:
+                places += 1
+                pending[kept[number].barrier] = store
+                lines.append(_kept_back(kept[number], store, places))
                 continue
             if store is not None:
                 lines.append(_in_turns(store["store"], store["guard"] or "", places))
@@ -167,6 +176,11 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines.append(_later(clock["to"], int(clock["bits"])))
     return "\n".join(lines) + "\n" if places else None
+
+
+def _declared(seed: int, entries: int) -> list[str]:
+    names = (f"{SEED} = {seed}" if seed else SEED, ZERO, LATE, f"{FAR}[{max(entries, 1)}]")
+    return [f".visible .global .align 4 .u32 {name};" for name in names]
 
 
 class _Shares:
@@ -400,6 +414,69 @@ setp.lt.and.u32 %optiml_p, %optiml_t, {_MOST_BEHIND}, %optiml_v;
 @%optiml_p add.u32 %optiml_t, %optiml_t, 1;
 @%optiml_p nanosleep.u32 %optiml_z;
 {_in_turns(store, "%optiml_v", place)}
+}}"""
+
+
+def _kept_back(keep: Keep, found: re.Match[str], place: int) -> str:
+    """Return a store that some lanes do and others keep for later: those with %optiml_h.
+
+    Half of the warps of half of the blocks; what is counted until then must not be what is stored.
+    A block that keeps none looks at the others' first, if it is the last one to count itself.
+    """
+    store, guard = found["store"], found["guard"] or ""
+    given = f"not.pred %optiml_g, {guard[1:]};" if guard.startswith("!") else ""
+    given = given or f"mov.pred %optiml_g, {guard or 1};"
+    apart = "\n".join(_apart(keep.stored, one) for one in keep.counted)
+    return f"""{{
+.reg .pred %optiml_p, %optiml_g, %optiml_u;
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_l, %optiml_s;
+.reg .b64 %optiml_x, %optiml_y, %optiml_d;
+{_drawn(place)}
+and.b32 %optiml_b, %optiml_a, 1;
+setp.ne.u32 %optiml_h, %optiml_s, 0;
+setp.ne.and.u32 %optiml_h, %optiml_b, 0, %optiml_h;
+{_BLOCK}
+xor.b32 %optiml_a, %optiml_l, %optiml_s;
+{_MIXED}
+and.b32 %optiml_b, %optiml_a, 1;
+setp.ne.and.u32 %optiml_h, %optiml_b, 0, %optiml_h;
+setp.lt.and.u32 %optiml_h, %optiml_t, {_MOST_BEHIND}, %optiml_h;
+{_address("%optiml_x", keep.stored)}
+{apart}
+{given}
+not.pred %optiml_u, %optiml_h;
+and.pred %optiml_u, %optiml_u, %optiml_g;
+and.pred %optiml_h, %optiml_h, %optiml_g;
+{_in_turns(store, "%optiml_u", place)}
+}}"""
+
+
+def _apart(stored: Place, counted: Counter) -> str:
+    """Make %optiml_h false where what is counted lies in what is stored, at %optiml_x."""
+    if counted.root.startswith("["):
+        at = f"""ld.param.u64 %optiml_y, {counted.root};
+cvta.to.global.u64 %optiml_y, %optiml_y;
+add.s64 %optiml_y, %optiml_y, {counted.plus};"""
+    else:
+        at = f"mov.u64 %optiml_y, {counted.root};\nadd.s64 %optiml_y, %optiml_y, {counted.plus};"
+    return f"""{at}
+sub.s64 %optiml_d, %optiml_y, %optiml_x;
+setp.ge.and.u64 %optiml_h, %optiml_d, {stored.size}, %optiml_h;
+sub.s64 %optiml_d, %optiml_x, %optiml_y;
+setp.ge.and.u64 %optiml_h, %optiml_d, {counted.size}, %optiml_h;"""
+
+
+def _given_up(found: re.Match[str], place: int) -> str:
+    """Return the store that %optiml_h says is still to be done, 8 to 32 µs later."""
+    return f"""{{
+.reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s, %optiml_z;
+{_drawn(place)}
+bfe.u32 %optiml_z, %optiml_a, 8, 2;
+mad.lo.u32 %optiml_z, %optiml_z, 8000, 8000;
+@%optiml_h add.u32 %optiml_t, %optiml_t, 1;
+@%optiml_h nanosleep.u32 %optiml_z;
+{_in_turns(found["store"], "%optiml_h", place)}
+mov.pred %optiml_h, 0;
 }}"""
 
 
