@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import json
 import os
-import select
 import shutil
 import signal
 import stat
@@ -40,6 +39,7 @@ from runners.session import Burning, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import RANKED, SAMPLED, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
+from runners.waiting import readable
 
 MOST_PAIRS = 25
 # Bytes of the device that a pair may hold when the next one comes into its process.
@@ -147,14 +147,14 @@ class EntryProcess:
     def _forged(self) -> bool:
         """Tell whether something was said that nothing was asked for."""
         child = self._child
-        waits = child is not None and select.select([child.stdout.fileno()], [], [], 0.0)[0]
+        waits = child is not None and readable(child.stdout.fileno(), 0.0)
         return bool(self._buffer or waits)
 
     def _line(self, descriptor: int, deadline: float) -> bytes:
         """Read one line, however long it takes it to arrive in pieces."""
         while b"\n" not in self._buffer:
             left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            if left <= 0 or not readable(descriptor, left):
                 raise HungError("the entry function did not return in time")
             piece = os.read(descriptor, 1 << 16)
             if not piece:

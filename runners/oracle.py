@@ -53,6 +53,8 @@ SCATTERED = 12
 # Of them, those in which values of flags are tried that nobody declared; and when screening, how
 # many such values.
 FLAGGED, FEW_NAMED = 4, 3
+# Bytes of an answer from which on it stays in its file.
+LEAST_MAPPED = 1 << 18
 # Scalar arguments that are tried on the other side of one.
 MOST_ACROSS = 4
 
@@ -233,7 +235,7 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
     for output in described["outputs"]:
         stem = folder / str(output["stem"])
         size = int(output["elements"]) * types[output["name"]].size
-        want: Storage = np.memmap(f"{stem}.want", np.uint8, "r") if size else np.empty(0, np.uint8)
+        want = _wanted(Path(f"{stem}.want"), size)
         left = None
         if output["untouched"]:
             bits = np.unpackbits(np.fromfile(f"{stem}.left", np.uint8))
@@ -261,6 +263,18 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             bool(output.get("empty")),
         )
     return found
+
+
+def _wanted(path: Path, size: int) -> Storage:
+    """Return the bytes of a file that nobody may change; of a large one as they are needed.
+
+    Each file that is mapped holds a descriptor, and a process may have no more than 1024.
+    """
+    if size > LEAST_MAPPED:
+        return np.memmap(path, np.uint8, "r")
+    want: Storage = np.fromfile(path, np.uint8) if size else np.empty(0, np.uint8)
+    want.flags.writeable = False
+    return want
 
 
 class _Notes:

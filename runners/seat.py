@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import secrets
-import select
 import sys
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from optimizer.errors import RunnerError
 from runners import gpu_nodes
 from runners.neighbours import require_alone
 from runners.sandbox import Child, Sandbox, interpreter_paths, write_all
+from runners.waiting import readable
 from runners.wire import MAX_VERDICT_BYTES, unwrap
 
 WORKER = ("-I", "-m", "runners.worker", "--serve")
@@ -86,7 +86,7 @@ class Seat:
         answer made up ahead, and would be taken for the next candidate's.
         """
         child = self._worker()
-        if self._buffer or select.select([child.stdout], [], [], 0)[0]:
+        if self._buffer or readable(child.stdout.fileno(), 0.0):
             self.renew()
             child = self._worker()
         try:
@@ -173,8 +173,7 @@ class Seat:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise self._gone(timed_out=True, why=f"no answer in {seconds:.0f} s")
-            ready, _, _ = select.select([child.stdout], [], [], min(left, 1.0))
-            if not ready:
+            if not readable(child.stdout.fileno(), min(left, 1.0)):
                 continue
             part = child.stdout.read(1 << 16)
             if not part:

@@ -224,6 +224,15 @@ def test_work_left_behind_is_there_each_time(
     assert ("the device works on" in verdict["log"]) == (status != "correct")
 
 
+def test_small_answers_hold_no_descriptor_each(judge: Judge, tmp_path: Path) -> None:
+    """An original with many outputs has a thousand of them, and a process as many descriptors."""
+    assert _verdict(judge, SCALE, effort="confirm")["status"] == "correct"
+    folder = Path("/proc/self/fd")
+    held = [str(one.readlink()) for one in folder.iterdir() if one.is_symlink()]
+    assert sum(path.startswith(str(tmp_path)) for path in held) < 20
+    assert len(judge._oracle._kept) == 1
+
+
 def _spoil(judge: Judge) -> int:
     """Write over all inputs that wait on the device, as a kernel may that writes anywhere."""
     (bench,) = judge._benches._kept.values()
