@@ -35,7 +35,7 @@ from typing import Any
 from optimizer.boundary import violations
 from tests.redteam import faults
 from tests.redteam.faults import Fault
-from tests.redteam.run import Outcome, Served, Team, device, gpus
+from tests.redteam.run import Outcome, Served, Team, device, gpus, number
 from tests.redteam.table import NO_VERDICT, Candidate, load
 
 Json = dict[str, Any]
@@ -225,11 +225,6 @@ def table(rows: Sequence[Json]) -> str:
     return "\n".join(lines)
 
 
-def _number(arguments: Sequence[str], name: str) -> float | None:
-    found = [a.partition("=")[2] for a in arguments if a.startswith(f"--{name}=")]
-    return float(found[-1]) if found else None
-
-
 def _judged(
     mutants: Sequence[Mutant], sm: int, lanes: int, until: float | None
 ) -> Iterator[Outcome]:
@@ -245,8 +240,8 @@ def main(arguments: Sequence[str]) -> int:
     words = [a for a in arguments if not a.startswith("--")]
     folder, wanted = Path(words[0] if words else "."), set(words[1:])
     folder.mkdir(parents=True, exist_ok=True)
-    count, seed = (int(_number(arguments, n) or d) for n, d in (("count", COUNT), ("seed", SEED)))
-    most, begun = _number(arguments, "stop-after"), time.monotonic()
+    count, seed = (int(number(arguments, n) or d) for n, d in (("count", COUNT), ("seed", SEED)))
+    most, begun = number(arguments, "stop-after"), time.monotonic()
     mutants = [m for m in choose(parents(), count, seed) if not wanted or m.label in wanted]
     named = {one.label: one for one in mutants}
     file = folder / "mutation.json"
@@ -261,7 +256,7 @@ def main(arguments: Sequence[str]) -> int:
     sys.stdout.write(f"{len(mutants)} mutants of {bases} originals, seed {seed}\n")
     until = None if most is None else begun + most
     rows: list[Json] = []
-    lanes = int(_number(arguments, "lanes") or 0)
+    lanes = int(number(arguments, "lanes") or 0)
     for outcome in _judged(mutants, int(facts["sm"]), lanes, until):
         rows.append(row(named[outcome.label], outcome))
         mark = "SURVIVED" if outcome.accepted else "killed"

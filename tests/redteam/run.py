@@ -399,7 +399,8 @@ def device() -> Json:
         worker.close()
 
 
-def _number(arguments: Sequence[str], name: str) -> float | None:
+def number(arguments: Sequence[str], name: str) -> float | None:
+    """Return the number of `--name=number`; None without it, the last of several."""
     found = [a.partition("=")[2] for a in arguments if a.startswith(f"--{name}=")]
     return float(found[-1]) if found else None
 
@@ -412,7 +413,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     words = [a for a in arguments if not a.startswith("--")]
     folder, wanted = Path(words[0] if words else "."), words[1:]
-    seconds, seed = _number(arguments, "seconds"), int(_number(arguments, "seed") or 1)
+    seconds, seed = number(arguments, "seconds"), int(number(arguments, "seed") or 1)
     every = [c for c in load() if not wanted or {c.base.name, c.label} & set(wanted)]
     known = choice.recorded()
     first = record.missing(every) if "--new-first" in arguments else ()
@@ -420,7 +421,7 @@ def main(arguments: Sequence[str]) -> int:
         chosen, until = choice.whole(every, known), None
     else:
         chosen, until = choice.choose(every, seed, seconds, known), time.monotonic() + seconds
-    most = _number(arguments, "stop-after")
+    most = number(arguments, "stop-after")
     if most is not None:
         until = min(time.monotonic() + most, math.inf if until is None else until)
     sys.stdout.write(f"{chosen.words()} (an estimate), seed {seed}\n")
@@ -428,7 +429,7 @@ def main(arguments: Sequence[str]) -> int:
     begun = time.monotonic()
     file = folder / "redteam.json"
     sm, beyond = int(facts["sm"]), "--beyond" in arguments
-    lanes = int(_number(arguments, "lanes") or 0)
+    lanes = int(number(arguments, "lanes") or 0)
     with (
         tempfile.TemporaryDirectory(prefix="redteam-") as scratch,
         contextlib.closing(
