@@ -41,7 +41,7 @@ class LargeGains:
             bound = self._bound(request, job, case, gain)
             if bound is not None and gain > bound:
                 found.update(again(case))
-                self._cycles.clear()
+                self._cycles.pop(_key(job, case), None)
                 gain = _gain(found)
                 measured["notes"].append(
                     f"{case.name}: timed again, because no counter fell {first:.3g} times:"
@@ -62,15 +62,23 @@ class LargeGains:
         """Return the largest gain that cycles allow; None where nobody asks, or can know."""
         if gain <= counted.LARGE_GAIN:
             return None
-        combination = Combination(case.values, DECLARED, job.seed)
+        combination, key = _combination(job, case), _key(job, case)
 
         def cycles(which: str) -> float | None:
             return counted.cycles(request, which, combination, self._gpu, self._scratch, SECONDS)
 
-        key = (job.key, combination.key)
         if self._cycles.get(key) is None:
             self._cycles[key] = cycles("baseline")
         return counted.most_gain(self._cycles[key], cycles("candidate"))
+
+
+def _combination(job: JobSpec, case: CaseSpec) -> Combination:
+    return Combination(case.values, DECLARED, job.seed)
+
+
+def _key(job: JobSpec, case: CaseSpec) -> tuple[str, str]:
+    """Name what an original's cycles are kept under."""
+    return job.key, _combination(job, case).key
 
 
 def _gain(case: Json) -> float:
