@@ -1,0 +1,21 @@
+// The edges between vertices of different labels, in any order; those of 1024 wait in a queue of the block.
+__global__ void cutedges(const int* u, const int* v, const int* label, int* out, int* count, int m) {
+    // More than seven of eight are never cut.
+    __shared__ int queue[896], held, start;
+    if (threadIdx.x == 0) held = 0;
+    __syncthreads();
+    for (int k4 = 0; k4 < 4; ++k4) {
+        int e = blockIdx.x * 1024 + k4 * 256 + threadIdx.x;
+        if (e < m && label[u[e]] != label[v[e]]) {
+            int k = atomicAdd(&held, 1);
+            if (k < 896) queue[k] = e;
+        }
+    }
+    __syncthreads();
+    int found = min(held, 896);
+    if (threadIdx.x == 0) {
+        start = atomicAdd(count, found);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < found; k += 256) out[start + k] = queue[k];
+}
