@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runners import families, inputs, ties
+from runners import families, inputs, perturbation, ties, variation
 from runners.inputs import Arrays
 from runners.spec import Work
 from runners.ties import TURNED
@@ -92,13 +92,13 @@ class Contents:
         family, _, jittered = combination.family.partition("+")
         if jittered == UNDEFINED:
             base = Combination(combination.case, family, combination.seed)
-            return families.undefined(self._work, self.of(base))
+            return perturbation.undefined(self._work, self.of(base))
         if jittered:
             base = Combination(combination.case, family, combination.seed)
             seed, times = combination.seed + len(jittered), 1.0
             if jittered.startswith(ties.MOVED):
                 seed, times = seed + ties.APART, ties.amplitude(len(jittered))
-            return families.jitter(self._work, self.of(base), seed, times)
+            return perturbation.jitter(self._work, self.of(base), seed, times)
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)
             shifts = ties.shifts_of(family)
@@ -109,7 +109,7 @@ class Contents:
         if family != families.DECLARED:
             base = Combination(combination.case, families.DECLARED, combination.seed)
             arrays, case = self.of(base), combination.case
-            return families.apply(family, self._work, arrays, combination.seed, case)
+            return variation.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
 
     def _trim(self) -> None:

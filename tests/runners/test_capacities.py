@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runners import capacities, families, inputs, oracle, sizes
+from runners import capacities, families, inputs, oracle, sizes, variation
 from runners.answers import Answers, Oracle
 from runners.contents import Combination
 from runners.gathered import Gathered
@@ -68,7 +68,7 @@ def test_contents_there_are_those_that_are_declared() -> None:
     """The name of the family tells what they are for."""
     work = _rows()
     before = inputs.generate(work, ROWS, 1)
-    assert families.apply(families.PLAIN, work, before, 1) is before
+    assert variation.apply(families.PLAIN, work, before, 1) is before
 
 
 def test_where_four_thousand_are_too_many_the_longest_that_is_not_is_tried() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import families, inputs, oracle, sizes, spec
+from runners import families, inputs, oracle, perturbation, sizes, spec, variation, whole_families
 from runners.contents import Combination, Contents
 from runners.expectation import near_zero
 from runners.spec import CaseSpec, SpecError, Work
@@ -241,7 +241,7 @@ def test_coefficients_are_never_nan() -> None:
     work = _work(_pointer(), taps, n=5000)
     arrays = inputs.generate(work, {"n": 5000}, 1)
     for family in families.NOT_FINITE:
-        varied = families.apply(family, work, arrays, 1)
+        varied = variation.apply(family, work, arrays, 1)
         name = next(n for n in varied if n != "taps")
         assert not np.isfinite(varied[name].view(np.float32)).all()
         assert np.isfinite(varied["taps"].view(np.float32)).all()
@@ -254,7 +254,7 @@ def test_what_indices_choose_from_is_no_coefficient() -> None:
     for more, infinite in (((column,), True), ((), False)):
         work = _work(_pointer(), gathered, *more, n=60_000)
         arrays = inputs.generate(work, {"n": 60_000}, 1)
-        varied = families.apply("special", work, arrays, 1)
+        varied = variation.apply("special", work, arrays, 1)
         assert np.isinf(varied["table"].view(np.float32)[0]) == infinite
 
 
@@ -265,7 +265,7 @@ def test_halves_are_not_moved_where_results_have_more_digits() -> None:
         out = {"name": "out", "type": kind, "shape": "n", "role": "output"}
         work = _work(_pointer(), half, out, n=300)
         arrays = inputs.generate(work, {"n": 300}, 1)
-        moved = families.jitter(work, arrays, 1)
+        moved = perturbation.jitter(work, arrays, 1)
         assert np.array_equal(moved["h"], arrays["h"]) != moves
 
 
@@ -275,7 +275,7 @@ def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
     work = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"cols": 7.0})))
     arrays = inputs.generate(work, {"n": 500}, 1)
     for seed in range(40):
-        (data,) = families.apply("nan", work, arrays, seed).values()
+        (data,) = variation.apply("nan", work, arrays, seed).values()
         (where,) = np.flatnonzero(np.isnan(data.view(np.float32)))
         assert where % 7
 
@@ -372,13 +372,15 @@ def test_whole_numbers_of_a_range_are_put_at_its_ends() -> None:
     assert families.ended(work)
     assert not families.ended(_work(_pointer(), n=64))
     before = inputs.generate(work, {"n": 64.0}, 1)
-    seen = [families.apply(families.ENDS, work, before, seed) for seed in (1, 2)]
+    seen = [variation.apply(families.ENDS, work, before, seed) for seed in (1, 2)]
     for made, (a, b, at) in zip(seen, [(199, 5, 8), (0, 199, 0)], strict=True):
         assert set(made["a"]) == {a}
         assert set(made["b"]) == {b}
         where = made["at"].view(np.int32)
-        assert set(where[: families.HOT]) == {at}
-        assert np.array_equal(where[families.HOT :], before["at"].view(np.int32)[families.HOT :])
+        assert set(where[: whole_families.HOT]) == {at}
+        assert np.array_equal(
+            where[whole_families.HOT :], before["at"].view(np.int32)[whole_families.HOT :]
+        )
         assert made["x"] is before["x"]
 
 
@@ -429,7 +431,7 @@ def test_radii_of_zero_and_two_of_everything_are_tried() -> None:
     cases = [case.values for case in sizes.undeclared(other, 10, large=11, between=2)]
     assert all(case["step"] > 0 and case["taps"] > 0 for case in cases)
     corners = _work({**_pointer("int*", "randint:0:50"), "name": "a"}, n=2)
-    made = families.apply(families.ENDS, corners, inputs.generate(corners, {"n": 2.0}, 1), 1)
+    made = variation.apply(families.ENDS, corners, inputs.generate(corners, {"n": 2.0}, 1), 1)
     assert made["a"].view(np.int32).tolist() == [0, 49]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import asked, capacities, families, inputs, oracle, spec
+from runners import asked, capacities, families, inputs, oracle, spec, variation
 from runners.contents import Combination
 from runners.judge import Judge
 from runners.spec import ALL, LASTING, MOVED, NONE, SOME, CaseSpec, Json, Work
@@ -478,7 +478,7 @@ def test_clustered_numbers_stay_in_their_range(low: int, high: int) -> None:
     kind = "const unsigned*" if high > 2**31 else "const int*"
     work = _work({**_pointer(kind, f"randint:{low}:{high}", "n"), "name": "at"}, n=5000)
     arrays = inputs.generate(work, {"n": 5000.0}, 3)
-    made = families.apply(families.CLUSTERED, work, arrays, 3)["at"]
+    made = variation.apply(families.CLUSTERED, work, arrays, 3)["at"]
     found = made.view(np.uint32 if high > 2**31 else np.int32).astype(np.int64)
     assert found.min() == low
     assert found.max() == high - 1
@@ -515,7 +515,7 @@ def test_each_array_is_at_either_end_of_its_range_in_the_smallest_case() -> None
         ends = [c for c in _more(work, seed=seed) if c.family == families.ENDS and c.case == small]
         seen = set()
         for one in ends:
-            made = families.apply(
+            made = variation.apply(
                 families.ENDS, work, inputs.generate(work, small, one.seed), one.seed
             )
             seen.add(tuple(int(made[k].view(np.int32)[-1]) for k in ("table", "length")))

@@ -13,7 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import capacities, families, inputs, oracle, spec, thresholds, whole_numbers
+from runners import (
+    capacities,
+    families,
+    inputs,
+    oracle,
+    spec,
+    thresholds,
+    variation,
+    whole_families,
+    whole_numbers,
+)
 from runners.contents import Combination, Contents
 from runners.spec import CaseSpec, JobSpec, Work
 from tests.redteam.table import load
@@ -168,7 +178,7 @@ def test_no_more_indices_meet_in_one_place_than_a_short_counter_misses(
     spread = 30_000 if "40" in init else 1
     for family in families.TALLIED:
         found = np.unique(_made(work, case, family).view(np.int32), return_counts=True)[1]
-        assert found.max() < 1.3 * families.HOT + spread
+        assert found.max() < 1.3 * whole_families.HOT + spread
 
 
 def test_rows_of_several_lengths_are_where_they_are_in_an_array() -> None:
@@ -223,7 +233,7 @@ def test_pairs_are_side_by_side_and_at_the_same_places_of_two_arrays() -> None:
         {**_pointer("int*", "randint:0:50"), "name": "c"},
         n=2000,
     )
-    made = families.apply(families.CLUSTERED, work, inputs.generate(work, {"n": 2000.0}, 1), 1)
+    made = variation.apply(families.CLUSTERED, work, inputs.generate(work, {"n": 2000.0}, 1), 1)
     a, b, c = (made[k].view(np.int32).tolist() for k in "abc")
     assert (max(b), max(c)) == (99999, 49)
     for more, less in whole_numbers.pairs(0, 99999):

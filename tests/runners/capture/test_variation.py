@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import captured, families, inputs
+from runners import captured, families, inputs, variation
 from runners.capture.chunks import Chunks
 from runners.captured import Place
 from runners.oracle import combinations
@@ -59,7 +59,7 @@ def test_whole_numbers_that_may_be_indices_stay_as_they_were(tmp_path: Path, fam
         x=("const float*", REALS, "input"),
     )
     base = inputs.generate(work, CASE, 1)
-    found = families.apply(family, work, base, 1)
+    found = variation.apply(family, work, base, 1)
     assert np.array_equal(found["rows"].view(np.int32), ROWS)
     assert np.array_equal(found["sums"].view(np.int32), ROWS)
     if family not in {families.DECLARED, families.STARTED}:
@@ -69,7 +69,7 @@ def test_whole_numbers_that_may_be_indices_stay_as_they_were(tmp_path: Path, fam
 @pytest.mark.parametrize("family", families.EVERY)
 def test_what_is_nowhere_below_zero_stays_so(tmp_path: Path, family: str) -> None:
     work = _work(tmp_path, x=("const float*", SHARES, "input"))
-    found = families.apply(family, work, inputs.generate(work, CASE, 1), 1)["x"].view(np.float32)
+    found = variation.apply(family, work, inputs.generate(work, CASE, 1), 1)["x"].view(np.float32)
     assert not (found < 0).any()
 
 
@@ -80,7 +80,7 @@ def test_another_order_holds_the_same_values(tmp_path: Path) -> None:
         levels=("const unsigned char*", LEVELS, "input"),
     )
     base = inputs.generate(work, CASE, 1)
-    found = families.apply(families.SHUFFLED, work, base, 1)
+    found = variation.apply(families.SHUFFLED, work, base, 1)
     for name in base:
         assert not np.array_equal(found[name], base[name])
     assert np.array_equal(np.sort(found["x"].view(np.float32)), np.sort(REALS))
@@ -91,7 +91,7 @@ def test_bytes_keep_to_the_values_they_have(tmp_path: Path) -> None:
     work = _work(tmp_path, levels=("const unsigned char*", LEVELS, "input"))
     base = inputs.generate(work, CASE, 1)
     for family in families.EVERY:
-        found = families.apply(family, work, base, 1)["levels"]
+        found = variation.apply(family, work, base, 1)["levels"]
         assert np.isin(found, LEVELS).all()
 
 
@@ -114,7 +114,7 @@ def test_contents_read_and_written_begin_otherwise_in_one_family(tmp_path: Path)
     work = _work(tmp_path, y=("float*", REALS, "inout"))
     assert families.started(work)
     base = inputs.generate(work, CASE, 1)
-    assert not np.array_equal(families.apply(families.STARTED, work, base, 1)["y"], base["y"])
+    assert not np.array_equal(variation.apply(families.STARTED, work, base, 1)["y"], base["y"])
 
 
 def test_only_sizes_of_arrays_are_tried_at_other_values(tmp_path: Path) -> None:

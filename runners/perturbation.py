@@ -1,0 +1,63 @@
+"""Inputs moved by what rounding may do to them: so exact can an output be asked to be.
+
+No families: their values are those of one, but for the last digits, or for what overflows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runners import captured
+from runners.cuda_types import from_float, to_float, values
+from runners.inputs import FREE, Arrays, stream
+from runners.spec import Work
+
+
+def jitter(work: Work, arrays: Arrays, seed: int, times: float = 1.0) -> Arrays:
+    """Move every random float by one rounding error, up or down, or so many times as much.
+
+    What this changes in the original's output is the accuracy that output can be asked to have
+    (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
+    than the results stay: halves whose sums are floats are exact, and so are their products.
+    """
+    out = dict(arrays)
+    written = [one.scalar for a in work.arguments if a.written for one in a.type.fields]
+    finest = min((one.roundoff for one in written if one.kind == "f"), default=1.0)
+    for argument in work.arguments:
+        only = argument.type.scalar
+        free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones", captured.WORD}
+        if argument.name not in arrays or only is None or only.kind != "f" or not free:
+            continue
+        if only.roundoff > finest and argument.role == "input":
+            continue
+        data = values(arrays[argument.name], argument.type, argument.type.fields[0])
+        rng = stream(seed, "jitter", argument.name)
+        signs = rng.integers(0, 2, min(len(data), 1_000_003)) * 2 - 1
+        if only.name in {"float", "double"}:
+            factors = (1 + 2 * times * only.roundoff * signs).astype(only.dtype)
+            with np.errstate(all="ignore"):
+                moved = data * np.resize(factors, len(data))
+        else:
+            factors = np.resize(1 + 2 * times * only.roundoff * signs, len(data))
+            moved = from_float(to_float(data, only) * factors, only)
+        out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
+    return out
+
+
+def undefined(work: Work, arrays: Arrays) -> Arrays:
+    """Put a NaN in the place of what right code may make an infinity or NaN of: where that goes.
+
+    Infinities, and numbers so small that their reciprocal overflows.
+    """
+    out = dict(arrays)
+    for argument in work.arguments:
+        only = argument.type.scalar
+        if argument.name not in arrays or only is None or only.kind != "f":
+            continue
+        wide = to_float(values(arrays[argument.name], argument.type, argument.type.fields[0]), only)
+        small = (np.abs(wide) < 2.0**-126) & (wide != 0) & (only.name in {"float", "bfloat16"})
+        infinite = np.isinf(wide) | small
+        if infinite.any():
+            odd = from_float(np.where(infinite, np.nan, wide), only)
+            out[argument.name] = np.ascontiguousarray(odd).view(np.uint8).reshape(-1)
+    return out

@@ -1,0 +1,198 @@
+"""Gives a workload's inputs the structure of a family.
+
+What may change is decided here: by how an argument's contents were declared, by what its values
+mean, and by what may be NaN. What values then are is in `runners.float_families` and
+`runners.whole_families`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import captured, whole_families
+from runners.cuda_types import Scalar, from_float, to_float, values
+from runners.families import (
+    ALIKE,
+    CLUSTERED,
+    DECLARED,
+    ENDS,
+    EQUAL,
+    FAR,
+    HALF_STEPS,
+    INFINITIES,
+    NEARLY,
+    NOT_FINITE,
+    PLAIN,
+    SHUFFLED,
+    SIGNED,
+    STARTED,
+    TALLIED,
+    VAST,
+    adds,
+    signs,
+)
+from runners.float_families import TRANSFORMS
+from runners.inputs import FREE, Arrays, interleave, stream
+from runners.places import swapped
+from runners.spec import Argument, Work
+from runners.whole_families import LEAST_WIDE, half_below_zero, whole
+
+# Elements of a table that whole numbers choose from.
+LEAST_CHOSEN = 1024
+Values = npt.NDArray[Any]
+
+
+def apply(
+    family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float] | None = None
+) -> Arrays:
+    """Return inputs of the same shapes with the structure of a family; of a case, if it matters.
+
+    Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are.
+    """
+    if family in {DECLARED, PLAIN}:
+        return arrays
+    if family in TALLIED:
+        return whole_families.tallied(family, work, arrays, seed, case or {})
+    if family in {ENDS, CLUSTERED}:
+        made = whole_families.at_ends if family == ENDS else whole_families.clustered
+        return made(work, arrays, seed)
+    out = dict(arrays)
+    least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
+    for argument in work.arguments:
+        if argument.name in arrays and len(arrays[argument.name]) // argument.type.size >= least:
+            out[argument.name] = _argument(family, argument, arrays[argument.name], seed)
+            # Not at the start of a row either.
+            for turn in range(1, 9) if family == "nan" else ():
+                if not _starts_a_row(work, argument, out[argument.name]):
+                    break
+                again = seed + 7919 * turn
+                out[argument.name] = _argument(family, argument, arrays[argument.name], again)
+    return out
+
+
+def _argument(
+    family: str, argument: Argument, data: npt.NDArray[np.uint8], seed: int
+) -> npt.NDArray[np.uint8]:
+    kind = argument.type
+    rng = stream(seed, family, argument.name)
+    if family == STARTED:
+        if not adds(argument):
+            return data
+        count = data.nbytes // kind.size
+        some = [rng.integers(1, 4, count * field.lanes) for field in kind.fields]
+        return interleave(
+            [
+                from_float(v.astype(np.float64), f.scalar)
+                if f.scalar.kind == "f"
+                else v.astype(f.scalar.dtype)
+                for v, f in zip(some, kind.fields, strict=True)
+            ],
+            kind,
+            count,
+        )
+    before = [values(data, kind, field) for field in kind.fields]
+    parts = [
+        _field(family, argument.init, own, field.scalar, rng)
+        for own, field in zip(before, kind.fields, strict=True)
+    ]
+    if family == NEARLY:
+        # Of a struct one field, the first that can be another.
+        other = [not np.array_equal(a, b) for a, b in zip(before, parts, strict=True)]
+        first = other.index(True) if any(other) else 0
+        parts = [*before[:first], parts[first], *before[first + 1 :]]
+    return interleave(parts, kind, data.nbytes // kind.size)
+
+
+def _field(
+    family: str, init: str, data: Values, scalar: Scalar, rng: np.random.Generator
+) -> Values:
+    word = init.partition(":")[0]
+    if family == SIGNED:
+        if not signs(init, scalar):
+            return data
+        return half_below_zero(data, scalar, rng)
+    if word == captured.WORD:
+        return _captured(family, data, scalar, rng)
+    if scalar.kind == "f" and word in FREE:
+        wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
+        if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS, INFINITIES}:
+            return from_float(np.abs(TRANSFORMS[family](wide, scalar, rng)), scalar)
+        return from_float(TRANSFORMS[family](wide, scalar, rng), scalar)
+    if word == "sorted" and family in {"integers", EQUAL, ALIKE, "mixed"}:
+        return _ascending(family, data, scalar, rng)
+    if word == "randint" or (scalar.kind != "f" and word in FREE):
+        return whole(family, data, rng)
+    if word == "permutation" and family == NEARLY:
+        return swapped(data, rng)
+    if word == "permutation" and family in {"sorted", EQUAL, ALIKE}:
+        return np.sort(data)
+    if word == "permutation" and family == "mixed":
+        return data[::-1].copy()
+    return data
+
+
+def _captured(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Vary real values: numbers as any others, bytes by their order; the rest may be indices.
+
+    What is nowhere below zero may have to be so: a probability, a variance.
+    """
+    if family == SHUFFLED:
+        free = scalar.kind == "f" or scalar.size == 1
+        return np.asarray(rng.permutation(data)) if free else data
+    if scalar.kind != "f":
+        return whole(family, data, rng) if scalar.size == 1 else data
+    wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
+    varied = TRANSFORMS[family](wide, scalar, rng)
+    if len(wide) and float(np.nanmin(wide)) >= 0:
+        varied = np.abs(varied)
+    return from_float(varied, scalar)
+
+
+def _ascending(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Sorted keys of which many are equal, within one array and between arrays."""
+    if scalar.kind != "f":
+        return np.asarray(np.sort(whole(family, data, rng)))
+    wide = to_float(data, scalar)
+    if family == "mixed":
+        wide = np.where(rng.random(len(wide)) < 0.5, wide, np.rint(2 * wide) / 2)
+    else:
+        wide = TRANSFORMS[family](wide, scalar, rng)
+    return from_float(np.sort(wide), scalar)
+
+
+def _starts_a_row(work: Work, argument: Argument, data: npt.NDArray[np.uint8]) -> bool:
+    """Tell whether a NaN is at a multiple of a case's size."""
+    only = argument.type.scalar
+    if only is None or only.kind != "f":
+        return False
+    where = np.flatnonzero(
+        np.isnan(to_float(values(data, argument.type, argument.type.fields[0]), only))
+    )
+    sizes = {int(v) for case in work.cases for v in case.values.values() if v >= 2}
+    return any(bool((where % size == 0).any()) for size in sizes)
+
+
+def _least_spoilt(work: Work, arrays: Arrays) -> int:
+    """Return how many elements an array of floats has that is given a NaN or an infinity.
+
+    Short ones are coefficients: right code multiplies them by the zeros it pads a tile with, or
+    leaves those products out, and a NaN would tell one from the other. What whole numbers choose
+    from is no coefficient.
+    """
+    counts = [
+        len(arrays[a.name]) // a.type.size
+        for a in work.arguments
+        if a.name in arrays and any(one.scalar.kind == "f" for one in a.type.fields)
+    ]
+    chosen = any(
+        one.scalar.kind in "iu" and one.scalar.size >= LEAST_WIDE
+        for a in work.arguments
+        if a.name in arrays and a.role == "input"
+        for one in a.type.fields
+    )
+    least = max(counts, default=0) // 8
+    return min(least, LEAST_CHOSEN) if chosen else least
