@@ -24,10 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import sizes, verify
+from runners import one_run, sizes
 from runners.answers import Answers, module_command
 from runners.arena import ALIGN
 from runners.bench import NAN_POISON, Damage, Run
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.limit import said
@@ -35,7 +36,6 @@ from runners.sandbox import Sandbox
 from runners.sanitizer import inside, plain
 from runners.spec import Argument, JobSpec, Json, Work
 from runners.unaligned import CANDIDATE, LOG, ORIGINAL
-from runners.verify import Report, Wrong
 
 # What every note says, for those that look for it.
 MUST = "must begin at a multiple of"
@@ -326,7 +326,7 @@ def _right(
     outputs = {a.name: part for a, part in zip(written, parts, strict=True)}
     run = Run(outputs, Damage(), 0.0, NAN_POISON)
     try:
-        verify.judged(Report(), job, answers, combination, run, "moved buffers")
+        one_run.judged(Report(), job, answers, combination, run, "moved buffers")
     except Wrong:
         return False
     return True

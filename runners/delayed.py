@@ -14,12 +14,12 @@ from functools import partial
 
 from runners import verify
 from runners.answers import Answers, Build
+from runners.checks import Report, Wrong
 from runners.contents import Combination, pool
 from runners.entry_process import EntryProcess
 from runners.gpu import LaunchError
 from runners.session import Session, Shaken, WholeShaken
 from runners.spec import JobSpec, Json
-from runners.verify import Report, Wrong
 
 # Builds of an entry function with delays, and runs of each before the next is loaded.
 WHOLE_BUILDS, WHOLE_RUNS = 2, 10

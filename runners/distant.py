@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from runners import limit, sizes, verify
+from runners import limit, one_run, sizes
 from runners.answers import Answers
 from runners.bench import Run, poison_of
+from runners.checks import Report, Wrong
 from runners.compare import same_bytes
 from runners.contents import Combination
 from runners.families import DECLARED, captured_work
@@ -30,7 +31,6 @@ from runners.sizes import TIMES_LONGER
 from runners.spec import CaseSpec, JobSpec, Work
 from runners.text import LONGEST, NAME, ValuedText
 from runners.thresholds import FARTHEST
-from runners.verify import Report, Wrong
 
 LAYER = "far beyond the declared"
 # Numbers below are seen at sizes that are tried anyway, and so many bits are no count's.
@@ -248,7 +248,7 @@ def _compared(
             return [limit.said(words)]
         try:
             # Memory that is given back takes longer where there is more of it.
-            verify.judged(report, job, answers, combination, replace(run, late_us=0.0), LAYER)
+            one_run.judged(report, job, answers, combination, replace(run, late_us=0.0), LAYER)
         except Wrong:
             if again or not session.renewed(combination):
                 raise

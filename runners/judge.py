@@ -25,6 +25,7 @@ from runners import (
 )
 from runners.alignment import Alignment
 from runners.answers import Answers, Build, Opened, Oracle
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.delayed import Begun, BuildWhole, Delays
 from runners.energy import Meter
@@ -38,7 +39,6 @@ from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.session import Benches, Session
 from runners.spec import JobSpec, Json
-from runners.verify import Report, Wrong
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 MOST_PTX = 4

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from runners import counted
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.spec import CaseSpec, JobSpec, Json
-from runners.verify import Report, Wrong
 
 LAYER = "plausibility"
 SECONDS = 60.0

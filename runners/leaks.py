@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from runners.allocations import KINDS, Holdings
 from runners.answers import Answers
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.session import Session
 from runners.spec import CaseSpec, JobSpec
-from runners.verify import Report, Wrong
 
 # Calls of one size in a row; of what seems to grow, and then of its original, so many more.
 CALLS, MORE_CALLS = 24, 96

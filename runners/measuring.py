@@ -15,9 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from runners import launch_limits, timing, verify, weighing
+from runners import launch_limits, timed_launches, timing, weighing
 from runners.answers import Answers
 from runners.bench import LATE_US
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
 from runners.families import DECLARED, VAST
@@ -27,7 +28,6 @@ from runners.launchable import plain_name
 from runners.session import Session, Timed
 from runners.spec import MOVED, CaseSpec, JobSpec, Json
 from runners.stage import Findings, Limit
-from runners.verify import Report, Wrong
 
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
@@ -57,7 +57,7 @@ class Measurements:
         """Return µs of candidate and original on a case; raise `Wrong` for a wrong launch."""
         answers, report = known
         combination = Combination(case.values, DECLARED, job.seed)
-        limits = verify.limits(report, answers, combination)
+        limits = timed_launches.limits(report, answers, combination)
         rule = (timing.FULL, AGAIN_SECONDS)
         with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
             timed = self._one(session, combination, limits, rule, report, answers)
@@ -81,7 +81,7 @@ class Measurements:
         every: list[Timed] = []
         for case in timed_cases:
             combination = Combination(case.values, DECLARED, job.seed)
-            limits = verify.limits(report, answers, combination)
+            limits = timed_launches.limits(report, answers, combination)
             timed = self._one(session, combination, limits, (rule, seconds), report, answers)
             every.append(timed)
             samples = timed.samples
@@ -117,10 +117,12 @@ class Measurements:
         """Read the energy counter while both run; raise `Wrong` for a wrong launch."""
 
         def terms(combination: Combination) -> tuple[Mapping[str, Limit], float]:
-            return verify.limits(report, answers, combination), answers.patience(combination)
+            return timed_launches.limits(report, answers, combination), answers.patience(
+                combination
+            )
 
         def check(combination: Combination, found: Findings) -> None:
-            verify.judge_timed(report, answers, combination, found)
+            timed_launches.judge_timed(report, answers, combination, found)
 
         return weighing.weigh(session, self._meter, job, cases, terms, check)
 
@@ -136,7 +138,7 @@ class Measurements:
         """Time one case, and judge its launches right away."""
         patience = min(terms[1], answers.patience(combination))
         timed = session.time(combination, limits, terms[0], patience)
-        verify.judge_timed(report, answers, combination, timed.findings)
+        timed_launches.judge_timed(report, answers, combination, timed.findings)
         late = [sorted(times)[len(times) // 2] for times in timed.samples.late_us if times]
         if len(late) == 2 and late[0] > LATE_US and late[0] > 4 * late[1]:
             report.add(

@@ -14,12 +14,12 @@ from functools import partial
 from runners import beyond, enlarged
 from runners.answers import Answers
 from runners.beyond import Found
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.gpu import DeviceError, Gpu
 from runners.session import LocalSession, Session
 from runners.spec import CaseSpec, JobSpec, Json, Work
-from runners.verify import Report, Wrong
 
 _Way = Callable[..., Mapping[str, float] | None]
 

@@ -11,6 +11,7 @@ import pytest
 
 from runners import beyond, enlarged, overflow, spec
 from runners.bench import Bench
+from runners.checks import Report
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.families import DECLARED
@@ -18,7 +19,6 @@ from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
 from runners.judge import Judge
 from runners.launchable import KernelLaunchable
 from runners.spec import JobSpec, Json, Launch
-from runners.verify import Report
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 
 host = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")

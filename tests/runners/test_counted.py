@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from runners import counted, spec
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.large_gains import LargeGains
-from runners.verify import Report, Wrong
 from tests.runners.test_judge import SCALE, _job
 
 FAKE = """#!/bin/sh

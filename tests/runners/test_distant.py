@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from runners import distant, spec
 from runners.answers import Answers
 from runners.bench import Damage, Run, poison_of
+from runners.checks import Report, Wrong
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.fault import Fault
@@ -25,7 +26,6 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError
 from runners.judge import Judge
 from runners.session import Session
 from runners.spec import JobSpec
-from runners.verify import Report, Wrong
 from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
 

@@ -17,6 +17,7 @@ import pytest
 from runners import allocations, leaks, spec
 from runners.allocations import KINDS, Holdings
 from runners.bench import Bench
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.entry_process import MOST_HELD, MOST_PAIRS, EntryProcess, RemoteSession
 from runners.entry_server import _Server
@@ -25,7 +26,6 @@ from runners.judge import Judge
 from runners.sandbox import Sandbox
 from runners.session import LocalSession
 from runners.spec import Json
-from runners.verify import Report, Wrong
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
 from tests.runners.test_allocations import _compiled
 from tests.runners.test_rows import LINE, Line, _described

@@ -13,13 +13,13 @@ import pytest
 
 from runners import families, oracle, spec, verify
 from runners.bench import Bench
+from runners.checks import Report, Wrong
 from runners.contents import Combination, Contents
 from runners.inputs import stream
 from runners.launchable import Bound
 from runners.rows import LEAST_SAMPLED, ROW_ELEMENTS, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import JobSpec, Json, Work
-from runners.verify import Report, Wrong
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
 from tests.runners.test_inputs import _pointer, _work

@@ -12,6 +12,7 @@ import pytest
 
 from runners import spec, verify
 from runners.bench import Bench
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.entry_process import EntryProcess, RemoteSession
 from runners.entry_server import _Server
@@ -21,7 +22,6 @@ from runners.launchable import Bound
 from runners.rows import ROW_CALLS, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
-from runners.verify import Report, Wrong
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
 from tests.runners.test_judge import _job
 from tests.runners.test_streams import Device

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import cubin, static_gate, verify
+from runners import checks, cubin, one_run, static_gate, verify
 from runners import judge as judge_module
 from runners.judge import Judge
 from runners.static_gate import device, host, knows_time
@@ -153,15 +153,15 @@ def test_what_waits_for_its_hour_meets_it(
     judge = Judge(HostGpu(), 0, tmp_path, lambda _text, _job: None, device_code=code)
     judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
     later = [False]
-    run = verify._judge
+    run = one_run.judge
 
     def aged(*arguments: object) -> None:
         if slept and slept[-1] == 60.0 and not later[0]:
             later[0] = True
-            raise verify.Wrong("wrong result", "as if its hour had come")
+            raise checks.Wrong("wrong result", "as if its hour had come")
         run(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(verify, "_judge", aged)
+    monkeypatch.setattr(one_run, "judge", aged)
     verdict = _verdict(judge, AGED, SCALE, effort="confirm")
     judge.close()
     assert verdict["status"] == status, verdict["log"]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from runners import spec, ties, verify
+from runners import checks, one_run, spec, ties
 from runners.answers import Answers
 from runners.compare import Answer
 from runners.contents import Combination, Contents
@@ -83,23 +83,23 @@ class _Asked(Answers):
 def test_all_that_is_in_doubt_is_asked_about_in_the_end(tmp_path: Path) -> None:
     """The first few at once, the others together; one among them that is wrong is found."""
     work = spec.parse({**_job(), "workload": {**_job()["workload"], **_work()}}).work
-    answers, report = _Asked(work, tmp_path), verify.Report()
+    answers, report = _Asked(work, tmp_path), checks.Report()
     answers.questions.clear()
     want = np.arange(5000, dtype=np.int32)
 
-    def doubt(by: int) -> verify.Doubt:
+    def doubt(by: int) -> checks.Doubt:
         got = want.copy()
         got[9] += by
         combination = Combination({"n": 5000.0}, "declared", 1)
-        return verify.Doubt(combination, _answer(want), got.view(np.uint8), "y[9]")
+        return checks.Doubt(combination, _answer(want), got.view(np.uint8), "y[9]")
 
-    assert not verify._excused(report, answers, doubt(2))
-    many = verify.ASKED_AT_ONCE + verify.MOST_DOUBTS + 1
-    assert all(verify._excused(report, answers, doubt(1)) for _ in range(many))
-    assert answers.questions == [verify.MOST_DOUBTS]
-    assert verify._excused(report, answers, doubt(2))
-    with pytest.raises(verify.Wrong):
-        verify._dispel(report, answers)
+    assert not one_run.excused(report, answers, doubt(2))
+    many = one_run.ASKED_AT_ONCE + one_run.MOST_DOUBTS + 1
+    assert all(one_run.excused(report, answers, doubt(1)) for _ in range(many))
+    assert answers.questions == [one_run.MOST_DOUBTS]
+    assert one_run.excused(report, answers, doubt(2))
+    with pytest.raises(checks.Wrong):
+        one_run.dispel(report, answers)
 
 
 def test_an_original_that_cannot_be_asked_excuses_nothing(tmp_path: Path) -> None:

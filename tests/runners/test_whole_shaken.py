@@ -9,13 +9,13 @@ import pytest
 
 from runners import spec, verify
 from runners.bench import Damage, Run
+from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.delayed import WHOLE_BUILDS, Begun, Delays
 from runners.entry_process import EntryProcess
 from runners.gpu import HungError, LaunchError
 from runners.session import Session, Shaken, WholeShaken
 from runners.spec import Json
-from runners.verify import Report, Wrong
 from tests.runners.test_judge import SCALE, _job
 
 ANY = Combination({"n": 4.0}, "declared", 1)
