@@ -68,6 +68,9 @@ TALLIED = frozenset({HALVES, MOSTLY})
 # The declared ones but for one element of each array: what is kept for contents that were only
 # looked at here and there is taken for theirs (`runners.places.aside`).
 NEARLY = "nearly"
+# Low ones at even places and high ones at odd ones, as two channels beside each other are: every
+# second, fourth or sixteenth is no sample of them.
+ALTERNATING = "alternating"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

@@ -16,6 +16,7 @@ from runners.cuda_types import Scalar
 from runners.families import (
     ALIKE,
     ALL_NAN,
+    ALTERNATING,
     EQUAL,
     FAR,
     HALF_STEPS,
@@ -44,6 +45,13 @@ def _shifted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values
 def _offset(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
     """Far from zero for its spread: differences of squares lose everything."""
     return data + (20 if scalar.name == "half" else 100)
+
+
+def _alternating(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """Every second one far above all others."""
+    out = data.copy()
+    out[1::2] = _offset(data[1::2], scalar, rng)
+    return out
 
 
 def _one_hot(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
@@ -229,6 +237,7 @@ TRANSFORMS: dict[str, Transform] = {
     "nan": _nan,
     "mixed": _mixed,
     ALIKE: _alike,
+    ALTERNATING: _alternating,
     ALL_NAN: _all_nan,
     INFINITIES: _infinities,
 }

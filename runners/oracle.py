@@ -128,6 +128,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += _tallied(work, seed, (middle, *ordered))
+        extra += _alternating(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -190,6 +191,23 @@ def _tallied(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Ite
     yield from (Combination(case, families.HALVES, seed) for case in light[-1:] if case != middle)
     for long in capacities.mostly(work):
         yield Combination(long, families.MOSTLY, seed)
+
+
+def _alternating(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked with high values at odd places, where samples may be taken of values.
+
+    In the largest light case with its sizes changed to powers of two, since samples that are a
+    share of a row apart then miss all odd places; and in a middle one as it is.
+    """
+    if not families.chosen(work) and not families.tallied(work):
+        return
+    middle, *ordered = cases
+    yield Combination(middle, families.ALTERNATING, seed)
+    every = [sizes.even(work, case) for case in ordered]
+    light = [case for case in every if 0 < sizes.elements(work, case) <= LIGHT]
+    yield from (Combination(case, families.ALTERNATING, seed) for case in light[-1:])
 
 
 def _named(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
@@ -320,6 +321,12 @@ def sizing(work: Work) -> list[str]:
     """Return the variables by which buffers grow, of the largest case that has any."""
     top = max(work.cases, key=lambda case: elements(work, case.values))
     return [name for name in _movable(work, top) if not _sizes_nothing(work, top, name)]
+
+
+def even(work: Work, case: Mapping[str, float]) -> dict[str, float]:
+    """Return a case with each size that is not small as the power of two that is nearest to it."""
+    names = [name for name in sizing(work) if case.get(name, 0.0) > SMALL]
+    return {**case, **{name: 2.0 ** round(math.log2(case[name])) for name in names}}
 
 
 def changing(work: Work) -> list[str]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from runners import whole_numbers
 from runners.cuda_types import Scalar, values
-from runners.families import ALIKE, CLUSTERED, EQUAL, MOSTLY, NEARLY, drawn, ranges
+from runners.families import ALIKE, ALTERNATING, CLUSTERED, EQUAL, MOSTLY, NEARLY, drawn, ranges
 from runners.inputs import Arrays, interleave, stream
 from runners.places import aside, boundary
 from runners.spec import Work
@@ -54,6 +54,8 @@ def whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         out = np.full_like(data, data.min())
         out[rng.integers(0, len(data), max(1, len(data) // 1000))] = data.max()
         return out
+    if family == ALTERNATING:
+        return _in_turns(data)
     if family == "edges":
         out, at = data.copy(), boundary(len(data), rng)
         if at:
@@ -75,6 +77,15 @@ def whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         out[half : half + min(half // 2, HOT)] = out[0]
         return out
     return data
+
+
+def _in_turns(data: Values) -> Values:
+    """Put the lower half at even places and the upper one at odd ones, each in the order it has."""
+    count = -(-len(data) // 2)
+    order = np.argpartition(data, count - 1)
+    out = np.empty_like(data)
+    out[::2], out[1::2] = data[np.sort(order[:count])], data[np.sort(order[count:])]
+    return out
 
 
 def half_below_zero(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:

@@ -1,0 +1,70 @@
+"""Low values at even places and high ones at odd ones: no sample at even steps is of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from runners import families, oracle, sizes, spec, variation
+from runners.contents import Combination, Contents
+from runners.families import ALTERNATING
+from runners.spec import JobSpec, Work
+from tests.redteam.table import load
+from tests.runners.test_inputs import _pointer, _work
+
+CANDIDATES = {one.label: one for one in load()}
+
+
+def _job(label: str) -> JobSpec:
+    return spec.parse(CANDIDATES[label].job("confirm"))
+
+
+def _alternating(work: Work, checks: str = "confirm") -> list[Combination]:
+    _, extra = oracle.combinations(work, checks, 1)
+    return [one for one in extra if one.family == ALTERNATING]
+
+
+def test_floats_at_odd_places_are_above_those_at_even_ones() -> None:
+    work = _work(_pointer(), n=1001)
+    data = Contents(work).of(Combination({"n": 1001.0}, ALTERNATING, 1))["x"].view(np.float32)
+    assert data[1::2].min() > data[::2].max()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 1000])
+def test_whole_numbers_stay_those_they_are(count: int) -> None:
+    work = _work(_pointer("const int*", "randint:-50:50"), n=8)
+    before = np.random.default_rng(1).integers(-50, 50, count).astype(np.int32)
+    out = variation.apply(ALTERNATING, work, {"x": before.view(np.uint8)}, 1)["x"].view(np.int32)
+    assert np.array_equal(np.sort(out), np.sort(before))
+    if count > 1:
+        assert out[1::2].min() >= out[::2].max()
+
+
+def test_sizes_become_the_nearest_powers_of_two_and_no_others_do() -> None:
+    work = _job("kthrow/base").work
+    case = {"rows": 600.0, "cols": 4000.0, "k": 2000.0}
+    assert sizes.even(work, case) == {"rows": 512.0, "cols": 4096.0, "k": 2000.0}
+    assert sizes.even(work, {**case, "rows": 9.0})["rows"] == 9.0
+
+
+def test_it_is_asked_of_finalists_alone() -> None:
+    work = _job("kthrow/base").work
+    found = [dict(one.case) for one in _alternating(work)]
+    assert {"rows": 512.0, "cols": 4096.0, "k": 2000.0} in found
+    assert _alternating(work, "screen") == []
+
+
+def _enclosed(row: npt.NDArray[np.uint32], k: int) -> bool:
+    """Tell whether two numbers of an even sample of a row enclose its k-th smallest one."""
+    sample = np.sort(row[np.arange(256) * len(row) // 256])
+    middle = k * 256 // len(row)
+    return bool(sample[middle - 56] <= np.sort(row)[k] <= sample[middle + 56])
+
+
+def test_a_sample_of_even_places_encloses_the_wrong_numbers() -> None:
+    work = _job("kthrow/bracket_of_a_sample").work
+    case, contents = {"rows": 4.0, "cols": 4096.0, "k": 2000.0}, Contents(work)
+    for family, enclosed in ((families.DECLARED, True), (ALTERNATING, False)):
+        rows = contents.of(Combination(case, family, 1))["x"].view(np.uint32).reshape(4, 4096)
+        assert [_enclosed(row, 2000) for row in rows] == [enclosed] * 4
