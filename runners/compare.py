@@ -28,7 +28,7 @@ CONDITION = 4.0
 ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 # The smallest number of a type above zero, by its roundoff: half, bfloat16, float, double.
-_SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
+SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
 CHUNK = 1 << 18
 # What one thread compares shortly: more of them get into each other's way.
 SPAN = 1 << 21
@@ -70,7 +70,7 @@ class Budget:
             noise = self.noise[np.clip(np.frexp(size)[1], LOWEST, HIGHEST) - LOWEST]
             earned = BUDGET * noise + 2 * self.few * self.roundoff * size
             # Below the smallest normal number one rounding error is that of the smallest one.
-            earned += self.few * _SMALLEST.get(self.roundoff, 0.0)
+            earned += self.few * SMALLEST.get(self.roundoff, 0.0)
             allowed = self.atol + self.rtol * size
             if self.capped:
                 # A sum that cancels cannot be asked to be exact to its own size.
@@ -80,7 +80,7 @@ class Budget:
 
     def terms(self) -> Terms:
         """Return what the bound is not below, by which `runners.near` finds the worst of many."""
-        few = self.few * _SMALLEST.get(self.roundoff, 0.0)
+        few = self.few * SMALLEST.get(self.roundoff, 0.0)
         declared = (self.rtol, self.atol) if self.capped else (0.0, math.inf)
         shares = (BUDGET * self.noise, LOWEST, 2 * self.few * self.roundoff, few)
         return Terms(*shares, CONDITION / BUDGET, *declared, self.ground)

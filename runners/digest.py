@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from runners import captured, cuda_types, families, inputs, spec
 from runners.bench import Run
-from runners.compare import Budget, few_ulp, noise_by_exponent, same_bytes, within
+from runners.compare import SMALLEST, Budget, few_ulp, noise_by_exponent, same_bytes, within
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
 from runners.expectation import (
@@ -342,6 +342,7 @@ class Digest:
             and bool(np.isinf(truth).any())
         )
         keeps = combination.family == families.INFINITIES and not unordered
+        longer = self._longer(combination)
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:
@@ -357,7 +358,7 @@ class Digest:
             integers = combination.family == "integers"
             declared = combination.family == families.DECLARED
             terms = (mask, unordered, integers, declared)
-            part, budget = self._field(one, data, others, want, terms)
+            part, budget = self._field(one, data, others, want, terms, longer=longer)
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"
                 check_reference(where, budget, want, (data[0], one, mask, lenient))
@@ -392,6 +393,14 @@ class Digest:
         return any(
             value == 0 and all(case.values.get(name) != 0 for case in self.work.cases)
             for name, value in combination.case.items()
+        )
+
+    def _longer(self, combination: Combination) -> bool:
+        """Tell whether a size is beyond all that are declared: errors grow with lengths."""
+        return any(
+            value > max(case.values.get(name, math.inf) for case in self.work.cases)
+            for name, value in combination.case.items()
+            if name in self.work.variables
         )
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
@@ -471,6 +480,8 @@ class Digest:
         moved: list[tuple[npt.NDArray[Any], Floats | None]],
         want: Floats | None,
         terms: tuple[Marks | None, bool, bool, bool],
+        *,
+        longer: bool = False,
     ) -> tuple[npt.NDArray[Any], Json | None]:
         """Return wanted values of a field and the budget earned by the original's own errors.
 
@@ -490,7 +501,7 @@ class Digest:
             return np.asarray(np.sort(wide) if unordered else wide)[::step]
 
         whole_first = to_float(data[0], one.scalar)[kept]
-        whole_goal = whole_first if want is None else np.asarray(want, np.float64)[kept]
+        whole_goal = whole_first if want is None else shown(np.asarray(want, np.float64), one)[kept]
         first = taken(data[0])
         goal = first if want is None else whole_goal[::step]
         with np.errstate(all="ignore"):
@@ -519,8 +530,8 @@ class Digest:
             few_ulp(one.scalar.name),
             share * self.work.rtol,
             share * self.work.atol,
-            # The tolerance was declared for the inputs that were declared.
-            capped=want is not None and keeps and declared and not self.work.loose,
+            # The tolerance was declared for the inputs and lengths that were declared.
+            capped=want is not None and keeps and declared and not longer and not self.work.loose,
             floor=want is None or self.work.loose,
             exact=stable and not unordered and (strict or (integers and integral and same())),
             # Zeros add up without error in one order of steps and not in another, which is as good.
@@ -552,6 +563,17 @@ def _infinite_kept(data: npt.NDArray[Any], own: npt.NDArray[Any], one: Field) ->
         return data
     odd = np.where(np.isinf(mine), np.nan, np.inf)
     return from_float(np.where(np.isfinite(wide), wide, odd), one.scalar)
+
+
+def shown(exact: Floats, one: Field) -> Floats:
+    """Return better answers with zero for what a field's type rounds to zero.
+
+    They are compared as that type shows them, and an error is forgiven by the size of what it is
+    an error of.
+    """
+    least = SMALLEST.get(one.scalar.roundoff, 0.0)
+    with np.errstate(all="ignore"):
+        return np.where(np.abs(exact) <= least / 2, 0.0, exact)
 
 
 def _raw(data: npt.NDArray[Any]) -> Storage:

@@ -27,6 +27,14 @@ _ROUNDED = {
 }
 # A number that is a float: it would keep what it is added to in single precision.
 _LITERAL = re.compile(r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[fF]\b")
+# Words of memory that are taken for the bits of floats: of a double they are one half.
+_WORDS = r"(?:unsigned(?:\s+int)?|u?int(?:32_t)?)"
+_HELD = r"(?:(?:const|volatile)\s+)*"
+_CAST = re.compile(
+    rf"\(\s*{_HELD}{_WORDS}\s*(?:volatile\s*|const\s*)*\*\s*\)"
+    rf"|reinterpret_cast\s*<\s*{_HELD}{_WORDS}\b[^>;]*\*\s*>"
+)
+_BITS = re.compile(r"\b__(?:float_as_u?int|u?int_as_float)\b")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 
 
@@ -51,10 +59,13 @@ def _macros() -> str:
 def promoted(text: str) -> str | None:
     """Return the text with every float a double; None when it holds no float.
 
+    Nor where floats in memory are read or exchanged as their bits, which of doubles are others:
+    what comes of it may differ from the original so seldom that it is taken for the better answer.
+
     >>> promoted("__global__ void f(int* p) {}") is None
     True
     """
-    if not re.search(r"\bfloat[1-4]?\b", text):
+    if not re.search(r"\bfloat[1-4]?\b", text) or (_BITS.search(text) and _CAST.search(text)):
         return None
     found = list(_INCLUDE.finditer(text))
     at = found[-1].end() if found else 0

@@ -1,0 +1,83 @@
+"""How far from the better answer a result may be, as a digest writes it down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from runners import oracle, spec
+from runners.bench import Damage, Run
+from runners.compare import Answer, compare
+from runners.contents import Combination, Contents
+from runners.digest import Digest
+from runners.families import DECLARED
+from runners.gathered import Gathered
+from runners.spec import Json, Work
+
+Floats = npt.NDArray[np.float64]
+CASE = {"n": 4096.0}
+
+
+def _work() -> Work:
+    arguments = [
+        {"name": "x", "type": "const float*", "shape": "n", "init": "normal"},
+        {"name": "y", "type": "float*", "shape": "n", "role": "output"},
+    ]
+    kernel = {"name": "k", "source": "", "path": "", "launch": None}
+    workload = {
+        "name": "k",
+        "kind": "kernel",
+        "symbol": "k",
+        "arguments": arguments,
+        "cases": [{"values": CASE}],
+        "root": "",
+        "launch": {"grid": ["n"], "block": ["32"]},
+        "tolerance": {"rtol": 0.0, "atol": 3e-6},
+    }
+    return spec.parse({"kernel": kernel, "baseline": kernel, "workload": workload}).work
+
+
+def _digested(folder: Path, combination: Combination, narrow: Floats, wide: Floats) -> Json:
+    work = _work()
+    runs = [
+        Run({"y": narrow.astype(np.float32).view(np.uint8)}, Damage(), 0.0, seed)
+        for seed in range(4)
+    ]
+    twin = Run({"y": wide.view(np.uint8)}, Damage(), 0.0, 0)
+    contents = Contents(work)
+    return Digest(work, folder, contents, None).digest(Gathered(combination, runs, twin, [], 0.1))
+
+
+def _answer(folder: Path, described: Json) -> Answer:
+    return oracle.read(folder, _work(), described)["y"]
+
+
+@pytest.mark.parametrize(("size", "fits"), [(4096.0, False), (100.0, False), (9999.0, True)])
+def test_a_tolerance_binds_as_far_as_it_was_declared(
+    tmp_path: Path, size: float, fits: bool
+) -> None:
+    """Beyond all declared lengths a result errs as the original does, whatever the tolerance."""
+    rng = np.random.default_rng(1)
+    wide = rng.uniform(0.5, 1.0, int(size))
+    noise = rng.uniform(-1e-6, 1e-6, int(size))
+    combination = Combination({"n": size}, DECLARED, 1)
+    answer = _answer(tmp_path, _digested(tmp_path, combination, wide + noise, wide))
+    got = answer.want.view(np.float32).copy()
+    got[3] += 5e-6
+    assert compare(got.view(np.uint8), answer).passed is fits
+    got[3] += 5e-6
+    assert not compare(got.view(np.uint8), answer).passed
+
+
+def test_the_original_is_right_where_the_better_answer_is_next_to_nothing(tmp_path: Path) -> None:
+    """Among large numbers a small one that is missing passes for rounding: then it is forgiven."""
+    wide = np.full(4096, 1e9)
+    narrow = wide.copy()
+    wide[7], narrow[7] = 5e-315, 0.0186
+    described = _digested(tmp_path, Combination(CASE, "mixed", 1), narrow, wide)
+    answer = _answer(tmp_path, described)
+    assert answer.want.view(np.float32)[7] == 0
+    assert compare(narrow.astype(np.float32).view(np.uint8), answer).passed
