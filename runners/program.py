@@ -78,6 +78,8 @@ LEAST_BEYOND_SECONDS = 3.0
 ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
+# So many times as long a program is waited for that did not come to its first launch.
+PATIENCE = 3.0
 # Behind the shortest run so many others are watched, none of which takes longer by itself, and
 # none begun when so much time has gone by.
 MORE_RUNS, LONGEST_RUN, MORE_SECONDS = 2, 5.0, 60.0
@@ -291,7 +293,19 @@ class _Trial:
         path = Path(self.request["candidate"]["path"])
         known = expected if probe.record else ()
         full = replace(probe, expected=known, idle=original.idle, cut=original.cut)
-        return self.runner.run(path, original.arguments, full, self._limit(original))
+        return self._patiently(path, original, full)
+
+    def _patiently(self, path: Path, original: Profile, probe: Probe) -> Ran:
+        """Run a program, and once more if its time was over before its first launch.
+
+        A busy host may take many seconds to start a process with a GPU in it. What has launched
+        and does not end is at fault itself.
+        """
+        limit = self._limit(original)
+        run = self.runner.run(path, original.arguments, probe, limit)
+        if run.exit is None and not run.launched:
+            run = self.runner.run(path, original.arguments, probe, PATIENCE * limit)
+        return run
 
     @property
     def until(self) -> float:
@@ -562,9 +576,12 @@ class _Trial:
     def _original(self, original: Profile, quiet: Probe) -> Report:
         probe = replace(quiet, stop=(original.launches, original.copies))
         path = Path(self.request["baseline"]["path"])
-        run = self.runner.run(path, original.arguments, probe, self._limit(original))
+        run = self._patiently(path, original, probe)
+        if run.exit is None:  # it works: what it was given to learn about it shows that
+            run = self._patiently(path, original, probe)
         if run.report is None or run.report.broken:
-            text = f"the original failed when it was timed: {run.tail or run.trouble}"
+            why = run.tail or run.trouble or "it did not end in time"
+            text = f"the original failed when it was timed: {why}"
             raise Failed("crashed", text)
         return run.report
 

@@ -91,7 +91,10 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run left: exit status (None when it was killed at its deadline), output, report."""
+    """What a run left: exit status (None when it was killed at its deadline), output, report.
+
+    `launched`: it came to its first launch, and so far as its own time begins.
+    """
 
     exit: int | None
     stdout: str
@@ -100,6 +103,7 @@ class Ran:
     report: Report | None
     stored: Bytes
     trouble: str = ""
+    launched: bool = True
 
     @property
     def tail(self) -> str:
@@ -289,7 +293,8 @@ def _read(done: Finished, took: float, report: Path, text: Callable[[bytes], str
         except ValueError as error:
             trouble = str(error)
     out, err = text(done.stdout), text(done.stderr)
-    return Ran(done.exit, out, err, took, found, stored, trouble)
+    launched = report.with_name(report.name + ".begun").exists()
+    return Ran(done.exit, out, err, took, found, stored, trouble, launched)
 
 
 def _head(path: Path) -> bytes:

@@ -112,7 +112,7 @@ Error launched(const char *api, const void *function, const Geometry &geometry, 
   Hold hold(s.mutex);
   Kernel &k = kernelOf(function);
   const uint64_t ordinal = k.count++;
-  ++s.launches;
+  if (++s.launches == 1) begun();
   s.lastKernel = k.plain;
   learnTypes(k, args);
   Total *shape = nullptr;

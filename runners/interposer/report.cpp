@@ -220,6 +220,11 @@ void watchIdle() {
     std::call_once(once, [] { std::thread(endWhenIdle).detach(); });
 }
 
+void begun() {
+  // What is killed before this never ran on the GPU: the host had not come so far with it.
+  if (FILE *mark = fopen((state().config.report + ".begun").c_str(), "wb")) fclose(mark);
+}
+
 void stopEarly() {
   // Everything to be timed has been: the program's host work after it is not waited for.
   State &s = state();

@@ -215,6 +215,7 @@ struct Inside {
   ~Inside();
 };
 void watchIdle();
+void begun();
 void failed(const char *api, Error code);
 void finish(const char *how);
 void writeReport(const char *how);

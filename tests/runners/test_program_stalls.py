@@ -1,0 +1,105 @@
+"""A host that is slow to start processes is no fault of a program's."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners import program
+from runners.program_run import Probe, Ran, Runner
+from tests.runners.program_fakes import Fakes, build, interposed
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "project").mkdir()
+    build(folder)
+    kept = folder / "scratch" / "interposer"
+    kept.mkdir(parents=True)
+    shutil.copy(interposed(), kept)
+    return Fakes(folder, {})
+
+
+class Stalls:
+    """Runs programs, and says of some of one's runs that they were killed."""
+
+    def __init__(self, name: str, numbers: set[int], *, launched: bool) -> None:
+        self.name, self.numbers, self.launched = name, numbers, launched
+        self.limits: list[float] = []
+        self._run = Runner.run
+
+    def run(
+        self, runner: Runner, path: Path, arguments: Sequence[str], probe: Probe, seconds: float
+    ) -> Ran:
+        """Stand for the method."""
+        done = self._run(runner, path, arguments, probe, seconds)
+        if path.name != self.name:
+            return done
+        self.limits.append(seconds)
+        if len(self.limits) not in self.numbers:
+            return done
+        return replace(done, exit=None, report=None, launched=self.launched)
+
+
+def judge(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, stalls: Stalls, candidate: str = "fast"
+) -> dict[str, Any]:
+    def run(runner: Runner, *given: Any) -> Ran:
+        return stalls.run(runner, *given)
+
+    monkeypatch.setattr(Runner, "run", run)
+    return program.evaluate(fakes.request("ok", candidate, effort="confirm"), fakes.context())
+
+
+def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalls = Stalls("saxpy-fast", {1}, launched=False)
+    assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
+    assert stalls.limits[1] == pytest.approx(program.PATIENCE * stalls.limits[0], rel=0.01)
+
+
+def test_what_does_so_twice_is_out_of_time(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:
+    stalls = Stalls("saxpy-fast", {1, 2}, launched=False)
+    assert judge(fakes, monkeypatch, stalls)["status"] == "timed out"
+    assert len(stalls.limits) == 2
+
+
+def test_what_launched_and_did_not_end_once_is_at_fault(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deadlock that comes now and then is a deadlock."""
+    stalls = Stalls("saxpy-fast", {3}, launched=True)
+    assert judge(fakes, monkeypatch, stalls)["status"] == "timed out"
+
+
+@pytest.mark.parametrize("launched", [True, False])
+def test_an_original_that_works_is_run_again(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, launched: bool
+) -> None:
+    judge(fakes, monkeypatch, Stalls("", set(), launched=True))  # learns about the original
+    stalls = Stalls("saxpy-ok", {2}, launched=launched)
+    assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
+    assert len(stalls.limits) > 2
+
+
+@pytest.mark.parametrize(("behaviour", "launched"), [("endless", True), ("hang", False)])
+def test_the_first_launch_is_noted(fakes: Fakes, behaviour: str, launched: bool) -> None:
+    context = fakes.context()
+    runner = Runner(
+        interposer=next((context["scratch"] / "interposer").iterdir()),
+        scratch=context["scratch"],
+        root=fakes.folder / "project",
+        library_path=tuple(context["libraries"]),
+    )
+    probe = Probe("zero", 1)
+    run = runner.run(fakes.named(behaviour), [], probe, 1.0)
+    assert (run.exit, run.launched) == (None, launched)
