@@ -36,8 +36,10 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    folder = tmp_path_factory.mktemp("programs")
-    (folder / "project").mkdir()
+    # A level of its own: every run links what lies beside the project, and around that folder. In
+    # the one that all tests share there are thousands of entries by and by.
+    folder = tmp_path_factory.mktemp("programs") / "own"
+    (folder / "project").mkdir(parents=True)
     build(folder)
     kept = folder / "scratch" / "interposer"
     kept.mkdir(parents=True)
