@@ -29,6 +29,7 @@ from runners.expectation import (
     near_zero,
     stability,
 )
+from runners.float_families import PARTS
 from runners.gathered import Gathered, Marks, left_alone
 from runners.partners import together
 from runners.picked import picked
@@ -343,6 +344,7 @@ class Digest:
         )
         keeps = combination.family == families.INFINITIES and not unordered
         longer = self._longer(combination)
+        usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:
@@ -358,7 +360,7 @@ class Digest:
             integers = combination.family == "integers"
             declared = combination.family == families.DECLARED
             terms = (mask, unordered, integers, declared)
-            part, budget = self._field(one, data, others, want, terms, longer=longer)
+            part, budget = self._field(one, data, others, want, terms, longer=longer, usual=usual)
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"
                 check_reference(where, budget, want, (data[0], one, mask, lenient))
@@ -482,10 +484,12 @@ class Digest:
         terms: tuple[Marks | None, bool, bool, bool],
         *,
         longer: bool = False,
+        usual: float = 1.0,
     ) -> tuple[npt.NDArray[Any], Json | None]:
         """Return wanted values of a field and the budget earned by the original's own errors.
 
         Of large outputs a sample of the elements tells the noise, all of them its own error.
+        `usual`: so many times as large results are on the inputs that were declared.
         """
         if one.scalar.kind != "f":
             exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
@@ -537,7 +541,8 @@ class Digest:
             # Zeros add up without error in one order of steps and not in another, which is as good.
             stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
             # What is one less another number errs by the rounding of these.
-            ground=near_zero(share * self.work.atol, one.scalar.roundoff, size),
+            # It is that of usual results also where these are smaller, as is the tolerance.
+            ground=near_zero(share * self.work.atol, one.scalar.roundoff, usual * size),
         )
         if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
             with np.errstate(all="ignore"):

@@ -71,6 +71,10 @@ NEARLY = "nearly"
 # Low ones at even places and high ones at odd ones, as two channels beside each other are: every
 # second, fourth or sixteenth is no sample of them.
 ALTERNATING = "alternating"
+# The largest first: what ends as soon as something is in order does so at once for sorted ones.
+FALLING = "falling"
+# So small that what is added against a division by zero counts, and steps of fixed point do.
+THOUSANDTH = "thousandth"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

@@ -18,10 +18,12 @@ from runners.families import (
     ALL_NAN,
     ALTERNATING,
     EQUAL,
+    FALLING,
     FAR,
     HALF_STEPS,
     INFINITIES,
     NEARLY,
+    THOUSANDTH,
     VAST,
 )
 from runners.places import aside, boundary
@@ -29,6 +31,7 @@ from runners.places import aside, boundary
 TIMES_FAR, TIMES_FAR_HALF = 2e6, 100.0
 TIMES_VAST, TIMES_VAST_HALF = 4e30, 4500.0
 LONGEST_SORT = 1 << 19
+PARTS = 1024  # a power of two: what is computed scales without an error
 
 Values = npt.NDArray[Any]
 Transform = Callable[[Values, Scalar, np.random.Generator], Values]
@@ -36,6 +39,10 @@ Transform = Callable[[Values, Scalar, np.random.Generator], Values]
 
 def _times_ten(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
     return data * 10
+
+
+def _thousandth(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    return data / PARTS
 
 
 def _shifted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
@@ -139,6 +146,10 @@ def _sorted(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
     return np.asarray(np.sort(data))
 
 
+def _falling(data: Values, _scalar: Scalar, _rng: np.random.Generator) -> Values:
+    return np.asarray(np.sort(data)[::-1])
+
+
 def _large(data: Values, scalar: Scalar, _rng: np.random.Generator) -> Values:
     """Magnitudes beyond the range of a half, unless the type is one."""
     factor = 300.0 if scalar.name == "half" else 1e5
@@ -221,6 +232,7 @@ def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
 
 TRANSFORMS: dict[str, Transform] = {
     "times-10": _times_ten,
+    THOUSANDTH: _thousandth,
     "shifted": _shifted,
     "offset": _offset,
     "one-hot": _one_hot,
@@ -229,6 +241,7 @@ TRANSFORMS: dict[str, Transform] = {
     HALF_STEPS: _half_steps,
     EQUAL: _equal,
     "sorted": _sorted,
+    FALLING: _falling,
     "large": _large,
     FAR: _far,
     VAST: _vast,

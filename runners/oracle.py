@@ -128,7 +128,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += _tallied(work, seed, (middle, *ordered))
-        extra += _alternating(work, seed, (middle, *ordered))
+        extra += _shaped(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -193,21 +193,25 @@ def _tallied(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Ite
         yield Combination(long, families.MOSTLY, seed)
 
 
-def _alternating(
-    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
-) -> Iterator[Combination]:
-    """Yield what is checked with high values at odd places, where samples may be taken of values.
+def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is checked with values that are high at odd places, fall, or are small.
 
-    In the largest light case with its sizes changed to powers of two, since samples that are a
-    share of a row apart then miss all odd places; and in a middle one as it is.
+    The cases are a middle one and then all, from the lightest on; it is checked in the first and in
+    the largest that is not large. Where samples may be taken of values, sizes are powers of two
+    there: samples that are a share of a row apart then miss all odd places.
     """
-    if not families.chosen(work) and not families.tallied(work):
+    floats = families.chosen(work)
+    if not floats and not families.tallied(work):
         return
     middle, *ordered = cases
-    yield Combination(middle, families.ALTERNATING, seed)
-    every = [sizes.even(work, case) for case in ordered]
-    light = [case for case in every if 0 < sizes.elements(work, case) <= LIGHT]
-    yield from (Combination(case, families.ALTERNATING, seed) for case in light[-1:])
+    for family in (families.ALTERNATING, families.FALLING, families.THOUSANDTH):
+        if family == families.THOUSANDTH and not floats:
+            continue
+        yield Combination(middle, family, seed)
+        alternates = family == families.ALTERNATING
+        every = [sizes.even(work, case) if alternates else dict(case) for case in ordered]
+        fit = [case for case in every if 0 < sizes.elements(work, case) <= LARGE]
+        yield from (Combination(case, family, seed) for case in fit[-1:])
 
 
 def _named(

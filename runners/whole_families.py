@@ -16,7 +16,17 @@ import numpy.typing as npt
 
 from runners import whole_numbers
 from runners.cuda_types import Scalar, values
-from runners.families import ALIKE, ALTERNATING, CLUSTERED, EQUAL, MOSTLY, NEARLY, drawn, ranges
+from runners.families import (
+    ALIKE,
+    ALTERNATING,
+    CLUSTERED,
+    EQUAL,
+    FALLING,
+    MOSTLY,
+    NEARLY,
+    drawn,
+    ranges,
+)
 from runners.inputs import Arrays, interleave, stream
 from runners.places import aside, boundary
 from runners.spec import Work
@@ -50,6 +60,8 @@ def whole(family: str, data: Values, rng: np.random.Generator) -> Values:
         return np.full_like(data, data[rng.integers(len(data))])
     if family == "sorted":
         return np.asarray(np.sort(data))
+    if family == FALLING:
+        return np.asarray(np.sort(data)[::-1])
     if family == "one-hot":
         out = np.full_like(data, data.min())
         out[rng.integers(0, len(data), max(1, len(data) // 1000))] = data.max()

@@ -55,6 +55,28 @@ def test_it_is_asked_of_finalists_alone() -> None:
     assert _alternating(work, "screen") == []
 
 
+def test_small_and_falling_ones_are_asked_about_as_they_are() -> None:
+    _, extra = oracle.combinations(_job("softmax/base").work, "confirm", 1)
+    for family in (families.FALLING, families.THOUSANDTH):
+        found = [dict(one.case) for one in extra if one.family == family]
+        assert {"rows": 5.0, "cols": 33.0} in found
+    _, extra = oracle.combinations(_job("kthrow/base").work, "confirm", 1)
+    assert families.THOUSANDTH not in {one.family for one in extra}
+    assert families.FALLING in {one.family for one in extra}
+
+
+def test_falling_ones_fall_and_small_ones_are_those_that_were_declared() -> None:
+    for kind, dtype in (("float*", np.float32), ("const int*", np.int32)):
+        work = _work(_pointer(kind), n=1001)
+        contents, case = Contents(work), {"n": 1001.0}
+        declared = contents.of(Combination(case, families.DECLARED, 1))["x"].view(dtype)
+        fallen = contents.of(Combination(case, families.FALLING, 1))["x"].view(dtype)
+        assert np.array_equal(fallen, np.sort(declared)[::-1])
+        small = contents.of(Combination(case, families.THOUSANDTH, 1))["x"].view(dtype)
+        times = 1024 if dtype is np.float32 else 1
+        assert np.array_equal(small * dtype(times), declared)
+
+
 def _enclosed(row: npt.NDArray[np.uint32], k: int) -> bool:
     """Tell whether two numbers of an even sample of a row enclose its k-th smallest one."""
     sample = np.sort(row[np.arange(256) * len(row) // 256])

@@ -13,7 +13,7 @@ from runners.bench import Damage, Run
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
 from runners.digest import Digest
-from runners.families import DECLARED
+from runners.families import DECLARED, THOUSANDTH
 from runners.gathered import Gathered
 from runners.spec import Json, Work
 
@@ -81,3 +81,18 @@ def test_the_original_is_right_where_the_better_answer_is_next_to_nothing(tmp_pa
     answer = _answer(tmp_path, described)
     assert answer.want.view(np.float32)[7] == 0
     assert compare(narrow.astype(np.float32).view(np.uint8), answer).passed
+
+
+@pytest.mark.parametrize(("family", "fits"), [(THOUSANDTH, True), ("mixed", False)])
+def test_one_less_almost_one_is_as_exact_for_small_inputs(
+    tmp_path: Path, family: str, fits: bool
+) -> None:
+    """An error of the rounding of one does not shrink with what is left of it."""
+    wide = np.random.default_rng(1).standard_normal(4096) / 1024
+    described = _digested(tmp_path, Combination(CASE, family, 1), wide, wide)
+    answer = _answer(tmp_path, described)
+    got = answer.want.view(np.float32).copy()
+    got[3] += 1.5e-7
+    assert compare(got.view(np.uint8), answer).passed is fits
+    got[3] += 2e-6
+    assert not compare(got.view(np.uint8), answer).passed
