@@ -1,0 +1,15 @@
+// Plays a recording round and round: the place is a fixed-point number with 32 bits of a fraction, from `start` in
+// equal steps, and what lies between two samples is drawn straight.
+// Past the end it goes on from the beginning.
+__global__ void replay(const float* sample, float* out, int n, int len, unsigned long long start,
+                       unsigned long long step) {
+    size_t stride = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += stride) {
+        unsigned long long at = start + i * step;
+        unsigned p = (unsigned)(at >> 32), round = (unsigned)len;
+        if (p >= round) p -= round;
+        unsigned next = p + 1 < len ? p + 1 : 0;
+        float w = (float)(unsigned)at * 0x1p-32f, own = sample[p];
+        out[i] = fmaf(w, sample[next] - own, own);
+    }
+}
