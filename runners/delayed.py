@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from runners import verify
+from runners import shaking, verify
 from runners.answers import Answers, Build
 from runners.checks import Report, Wrong
 from runners.contents import Combination, pool
@@ -124,8 +124,12 @@ class Delays:
             report.forget("delayed warps")
 
     def _wholes(self, text: str, job: Json, seed: int) -> list[Json]:
-        """Build an entry function under delays, once for each seed; they cannot be set later."""
-        seeds = [(seed * 2654435761 + number * 97) % 2**32 | 1 for number in range(WHOLE_BUILDS)]
+        """Build an entry function under delays, once for each seed; they cannot be set later.
+
+        Two seeds in turn differ in what they fill shared memory with, and in late first blocks.
+        """
+        first = seed * 2654435761 % 2**32 | 1
+        seeds = [first ^ number << shaking.LATE_BIT for number in range(WHOLE_BUILDS)]
         built = [self._shake_whole(text, job, one) for one in seeds]
         return [one for one in built if one is not None]
 

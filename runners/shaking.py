@@ -26,6 +26,9 @@ a barrier behind which the block counts itself, just before the next barrier. An
 count on the first one to begin first: under half of the seeds that one, and some of the next few,
 begin up to a millisecond late.
 
+What a block reads in shared memory before it has written it is not what an earlier one left:
+`runners.poisoned_shared`.
+
 Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
 """
 
@@ -33,6 +36,7 @@ from __future__ import annotations
 
 import re
 
+from runners.poisoned_shared import filled
 from runners.reordering import Counter, Keep, Place, Swap, keeps, swaps
 
 SEED = "optiml_shaking_seed"
@@ -94,7 +98,8 @@ or.b32 %optiml_a, %optiml_a, %optiml_b;
 or.b32 %optiml_a, %optiml_a, %optiml_c;
 or.b32 %optiml_a, %optiml_a, %optiml_l;"""
 # Under seeds with this bit first blocks begin late; the next two say how many are looked at. Code
-# whose seed cannot be set is built twice, with odd seeds that nearly always differ in it.
+# whose seed cannot be set is built twice, with odd seeds that differ in it. It also chooses what
+# shared memory is filled with.
 LATE_BIT = 5
 # A program may launch a kernel ten thousand times, and a thread may count as often. How often one
 # slept is kept for a kernel as a whole, so functions that are called have their stores in order.
@@ -126,7 +131,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     pending: dict[int, re.Match[str]] = {}
     entries = 0
     shares = _Shares()
-    for number, line in enumerate(original):
+    for number, line in enumerate(filled(original, SEED, LATE_BIT)):
         if not declared and line.startswith(".address_size"):
             lines += [line, *_declared(seed, sum(".entry" in text for text in original))]
             declared = True

@@ -122,7 +122,7 @@ def test_a_lane_that_the_mask_does_not_name_is_answered_wrongly() -> None:
     text = shaken(PTX.replace("\tret;", f"{ASKS}\tret;"))
     assert text is not None
     parts = [part.splitlines() for part in text.split("{\n") if ".sync" in part]
-    found = {line: part for part in parts for line in part if line + "\n" in ASKS}
+    found = {line: part for part in parts for line in part if line and line + "\n" in ASKS}
     assert list(found) == ASKS.splitlines()
     ballot, vote, some, whole, sums = found.values()
     for part, mask in ((ballot, "%r3"), (vote, "65535"), (some, "%r3"), (sums, "%r3")):
