@@ -11,14 +11,14 @@ import itertools
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from runners import asked, crossing, cuda_types, named
+from runners import asked, crossing, cuda_types, named, other_sign
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -36,6 +36,9 @@ ALONE, APART = 1 << 24, 1 / 16
 # And from here on, which one is on the other side of one: below that a number is no factor that
 # anybody would make as large, but a rounding's or a step's.
 ACROSS, LEAST_FACTOR = 1 << 26, 1 / 16
+# From here on, which one has the other sign; twice that, and another size. What is as small as a
+# rounding or as large as a sentinel keeps its own.
+TURNED, MOST_TURNED, OTHER_SIZE = 1 << 27, 1 << 16, 11 / 16
 # The inputs there: such as nobody declared, for which the tolerance is no cap.
 ACROSS_FAMILY = "mixed"
 
@@ -143,6 +146,8 @@ class Work:
     # (`runners.crossing`).
     beyond: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
+    # Scalars that may have the other sign (`runners.other_sign`).
+    turned: tuple[str, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -297,6 +302,7 @@ def parse(data: Json) -> JobSpec:
                 asks=_asks(original, work),
                 beyond=beyond,
                 within=within,
+                turned=_turned(original, work),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
@@ -334,21 +340,39 @@ def _crossing(original: Source, work: Work) -> tuple[tuple[str, ...], tuple[str,
     return crossing.crossing(original.source, work.symbol, floats)
 
 
+def _turned(original: Source, work: Work) -> tuple[str, ...]:
+    """Return which floats that are passed by value may have the other sign than declared."""
+    scalars, signed = {}, []
+    for position, argument in enumerate(work.arguments):
+        kind = argument.type.fields[0].scalar.kind
+        if not argument.type.pointer and argument.type.scalar is not None and kind == "f":
+            scalars[argument.name] = position
+        elif argument.type.pointer and kind == "f" and argument.role != "output":
+            word, _, rest = argument.init.partition(":")
+            signed += [position] * (word in {"normal", "sorted"} or rest.startswith("-"))
+    return other_sign.turned(original.source, work.symbol, scalars, signed)
+
+
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:
     """Return a by-value argument's numbers: one, or `{a, b, ...}` for vectors and structs.
 
     Where the case says so floats are others than declared: by a quarter less or a little
     more, and with `ALL` those that are zero, too; with `NONE` they are zero, and a half where they
     were zero; with `LASTING` those between zero and one are nearer to one, or to zero where they
-    are small; from `ALONE` on those of one argument are a little less, and from `ACROSS` on they
-    are on the other side of one. Whole numbers are sizes and counts, which a workload declares as
-    variables if they vary: code made for the one that is declared is right.
+    are small; from `ALONE` on those of one argument are a little less, from `ACROSS` on they are
+    on the other side of one, and from `TURNED` on they have the other sign. Whole numbers are sizes
+    and counts, which a workload declares as variables if they vary: code made for the one that is
+    declared is right.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
     numbers = tuple(evaluate(part, case) for part in parts)
     many = int(case.get(MOVED, 0))
-    other = many >= ALONE and many not in {alone(argument), across(argument)}
+    other = many >= ALONE and many not in {
+        alone(argument),
+        across(argument),
+        *turned(argument),
+    }
     if not many or argument.type.pointer or other:
         return numbers
     kinds = [one.scalar.kind for one in argument.type.fields for _ in range(one.lanes)]
@@ -384,30 +408,51 @@ def across(argument: Argument) -> int:
     return ACROSS + zlib.crc32(argument.name.encode()) % ALONE
 
 
-def each_across(work: Work, case: Mapping[str, float]) -> tuple[dict[str, float], ...]:
-    """Return a case once for each scalar argument that may be on the other side of one.
+def turned(argument: Argument) -> tuple[int, int]:
+    """Return what a case holds where one scalar argument has the other sign, of two sizes."""
+    which = zlib.crc32(argument.name.encode()) % ALONE
+    return TURNED + which, 2 * TURNED + which
 
-    Of all floats that are passed by value the lower one of two stays the lower one: they may be
-    ends of a range.
+
+def each_across(work: Work, case: Mapping[str, float]) -> tuple[dict[str, float], ...]:
+    """Return a case for each scalar argument that may have the other sign, or be beyond one.
+
+    Those that may have the other sign first, and last once more with another size. Of all floats
+    that are passed by value the lower one of two stays the lower one: they may be ends of a range.
     """
     floats = [
         a for a in work.arguments if not a.type.pointer and a.type.fields[0].scalar.kind == "f"
     ]
     before = [number for one in floats for number in scalar_values(one, case)]
     found = []
-    for argument in floats:
-        sizes = [abs(number) for number in scalar_values(argument, case)]
-        allowed = any(size < 1 for size in sizes) <= (argument.name in work.beyond)
-        allowed &= any(size > 1 for size in sizes) <= (argument.name in work.within)
-        changed = {**case, MOVED: float(across(argument))}
+    for many in _others(work, floats, case):
+        changed = {**case, MOVED: float(many)}
         after = [number for one in floats for number in scalar_values(one, changed)]
-        if allowed and after != before and _in_order(before, after):
+        if after != before and _in_order(before, after):
             found.append(changed)
     return tuple(found)
 
 
+def _others(work: Work, floats: Sequence[Argument], case: Mapping[str, float]) -> Iterator[int]:
+    """Yield what a case may hold where one of these scalars is elsewhere."""
+    either = [turned(argument) for argument in floats if argument.name in work.turned]
+    yield from (first for first, _ in either)
+    for argument in floats:
+        sizes = [abs(number) for number in scalar_values(argument, case)]
+        allowed = any(size < 1 for size in sizes) <= (argument.name in work.beyond)
+        allowed &= any(size > 1 for size in sizes) <= (argument.name in work.within)
+        if allowed:
+            yield across(argument)
+    yield from (second for _, second in either)
+
+
 def factor(work: Work, case: Mapping[str, float]) -> float:
-    """Return by how much a scalar that is on the other side of one is more or less there."""
+    """Return by how much a scalar that is on the other side of one is more or less there.
+
+    What has the other sign is added and compared, and grows with no step: as much as it likes.
+    """
+    if case.get(MOVED, 0) >= TURNED:
+        return math.inf
     plain = {name: value for name, value in case.items() if name != MOVED}
     times = [1.0]
     for argument in work.arguments:
@@ -434,7 +479,18 @@ def _across(number: float) -> float:
     return math.copysign(1 + size if size < 1 else size / (1 + size), number)
 
 
+def _turned_number(number: float, many: int) -> float:
+    """Return a number of the other sign; minus a half for zero, which has none."""
+    if not number:
+        return -0.5 if many < 2 * TURNED else 0.0
+    if not LEAST_FACTOR <= abs(number) <= MOST_TURNED:
+        return number
+    return -number if many < 2 * TURNED else -number * OTHER_SIZE
+
+
 def _moved(number: float, part: float, many: int) -> float:
+    if many >= TURNED:
+        return _turned_number(number, many)
     if many >= ACROSS:
         return _across(number)
     if many >= ALONE:

@@ -14,7 +14,7 @@ from runners.contents import Combination
 from runners.crossing import crossing
 from runners.cuda_types import parse
 from runners.judge import Judge
-from runners.spec import ACROSS, MOVED, Json
+from runners.spec import ACROSS, MOVED, TURNED, Json
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
@@ -60,7 +60,7 @@ def test_what_is_larger_for_a_slope_within_one_is_not_beyond_it(judge: Judge, va
 def _asked(text: str, work: Json, checks: str = "confirm") -> list[Combination]:
     job = spec.parse(_job(text, text, workload=work))
     found = oracle.combinations(job.work, checks, 1)[1]
-    return [c for c in found if c.case.get(MOVED, 0) >= ACROSS]
+    return [c for c in found if ACROSS <= c.case.get(MOVED, 0) < TURNED]
 
 
 def test_each_scalar_is_asked_once_in_a_confirmation() -> None:
@@ -166,7 +166,7 @@ def test_what_of_the_red_team_is_on_the_other_side_of_one() -> None:
     for base in {c.base.name: c for c in load() if c.base.kind != "program"}.values():
         work = spec.parse(base.job("confirm")).work
         for c in oracle.combinations(work, "confirm", 1)[1]:
-            if c.case.get(MOVED, 0) >= ACROSS:
+            if ACROSS <= c.case.get(MOVED, 0) < TURNED:
                 plain = {k: v for k, v in c.case.items() if k != MOVED}
                 for a in work.arguments:
                     if not a.type.pointer and spec.scalar_values(a, c.case) != spec.scalar_values(
