@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -16,6 +18,21 @@ if find_spec("hypothesis") is not None:
     settings = import_module("hypothesis").settings
     settings.register_profile("suite", deadline=None)
     settings.load_profile("suite")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage among what is only just collected, nor among it later.
+
+    Thousands of tests and the modules they need stay to the end, and every process that runs some
+    of them has them all: to go through them again and again took a third of the collection.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
