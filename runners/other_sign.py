@@ -24,6 +24,8 @@ from runners.text import LONGEST, NAME, Definition, Text, plain_name
 from runners.trees import FLOAT, WHOLE, Node, Statement
 
 MOST_TOKENS = 60_000
+# Expressions that are looked at for one scalar, and variables that one of them is made of.
+MOST_LOOKS, MOST_ROOTS = 200_000, 256
 # What names of numbers end in that are not below zero.
 _NO_SIGN = re.compile(
     r"(?:.*_)?(?:eps(?:ilon)?|tol(?:erance)?|sigma|std|var(?:iance)?|dev|radius|dist(?:ance)?"
@@ -75,6 +77,10 @@ _POINTER = "pointer"
 # A variable: the function it is in, and its name.
 _Key = tuple[int, str]
 _MARK: _Key = (-1, "")
+
+
+class _TooMuchError(Exception):
+    """A text is made to be looked at for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ def _turned(
         return False
     try:
         return _Question(program, entries[0], position, floats, arrays).answer()
-    except RecursionError:
+    except (RecursionError, _TooMuchError):
         return False
 
 
@@ -361,6 +367,7 @@ class _Question:
         self.members = program.members()
         self._known: dict[_Key, _Value] = {}
         self._open: list[_Key] = []
+        self._looks = 0
         # What numbers that are compared with the scalar are made of, and those it is added to.
         self.beside: set[_Key] = set()
         self.added: set[_Key] = set()
@@ -467,6 +474,9 @@ class _Question:
 
     def _value(self, number: int, node: Node) -> _Value | None:
         """Return what an expression is; None for what a variable adds to itself."""
+        self._looks += 1
+        if self._looks > MOST_LOOKS:
+            raise _TooMuchError
         if node.kind == "number":
             return _Value(_LITERAL)
         if node.kind == "name":
@@ -737,7 +747,10 @@ def _may_take(word: str) -> bool:
 
 
 def _roots(values: Iterable[_Value]) -> frozenset[_Key]:
-    return frozenset().union(*(value.roots for value in values))
+    found = frozenset[_Key]().union(*(value.roots for value in values))
+    if len(found) > MOST_ROOTS:
+        raise _TooMuchError
+    return found
 
 
 def _mixed(values: list[_Value]) -> _Value:
