@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, sizes
+from runners import capacities, products, sizes
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -26,6 +26,8 @@ from runners.spec import Argument, JobSpec, Launch, Source, Work
 # by scalars of 64 bits; elements of one.
 MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
 MOST_ELEMENTS = 1 << 23
+# Elements of a case by a product that is asked about with other contents, too.
+MOST_MIXED = 1 << 22
 # A size within this of one that is tried anyway needs none of its own.
 NEAR = 1.1
 # Cases in which one value is in a row a little oftener than a number, and the least such number.
@@ -70,6 +72,10 @@ def compared(
                 break
             if not any(_near(case, other, near) for other in (*known, *found)):
                 found.append(case)
+    # Where a product of sizes is beyond a number; once with other contents, too.
+    grown = products.beyond(job, [*known, *found])
+    found += grown
+    mixed = [case for case in grown[:1] if sizes.elements(job.work, case) <= MOST_MIXED]
     counted = [dict(one.case) for one in wanted if one.family == MOSTLY]
     for case in _counts(job):
         if not any(_near(case, o, NEAR) or _near(o, case, NEAR) for o in counted):
@@ -79,7 +85,7 @@ def compared(
     far = list(_far(job))
     return [
         *(Combination(case, PLAIN, job.seed) for case in found),
-        *(Combination(case, "mixed", job.seed) for case in found if case in far),
+        *(Combination(case, "mixed", job.seed) for case in found if case in far or case in mixed),
         *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
     ]
 
