@@ -68,7 +68,7 @@ _OPENS = frozenset({*_TYPES, "sizeof", "static_cast"})
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a text names: all of it, and of that what is compared with or gives an array its size.
+    """What a text names: all of it, and of that what is compared or gives an array its size.
 
     >>> found = numbers("if ((long long)h * w > 2'000'000LL) f(1 << 21, 1e6, 3 * 5 * 7);")
     >>> sorted(found.every - {3, 5, 15, 21, 35}), sorted(found.compared)
@@ -77,6 +77,7 @@ class Numbers:
 
     every: frozenset[int]
     compared: frozenset[int]
+    named: frozenset[int] = frozenset()  # what macros and constants stand for
 
 
 _NONE = Numbers(frozenset(), frozenset())
@@ -135,7 +136,7 @@ class _Reader(Text):
                 compared |= {value, value * self._inner(end + 1)}
         self._seen |= compared
         fit = frozenset(one for one in self._seen if LEAST <= one <= MOST)
-        return Numbers(fit, fit & compared)
+        return Numbers(fit, fit & compared, fit & {*self._names.values()})
 
     def _begins(self, at: int) -> tuple[int, int] | None:
         """Return the value of a constant expression that begins at a token, and where it ends."""

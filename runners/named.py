@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from runners import gates
 from runners.text import CLOSES, GOES_ON, LONGEST, NAME, ValuedText, plain_name
 
 # Tokens looked at, pairs of function and name, and values found of an argument: no more than these.
@@ -97,7 +98,8 @@ def undeclared(
 def numbers(source: str) -> frozenset[int]:
     """Return the whole numbers of a text: literals, constants, and products and shifts of two.
 
-    And what as many bits hold as something is shifted by, from eight on: two words in one.
+    Macros and constants may be computed (`runners.gates`). And what as many bits hold as something
+    is shifted by, from eight on: two words in one.
 
     >>> sorted(numbers("const int m = 8; float s[4 * m]; if (n > 1 << 12) f(1.5f, 3);"))
     [1, 3, 4, 8, 12, 32, 4096]
@@ -107,7 +109,7 @@ def numbers(source: str) -> frozenset[int]:
     if len(source) > LONGEST:
         return frozenset()
     text = _text(source)
-    found = set(text.constants.values())
+    found = {*text.constants.values(), *gates.numbers(source).named}
     for at, word in enumerate(text.tokens[: text.count]):
         one = text.number(word)
         if one is None or word.startswith("'"):
