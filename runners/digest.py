@@ -174,7 +174,7 @@ class Digest:
         for argument, _, _, found in self._floats(gathered):
             if not np.isfinite(found).all():
                 what = gathered.combination.case[spec.MOVED]
-                near = "near one" if what == spec.LASTING else "on the other side of one"
+                near = "near one" if what == spec.LASTING else "of another kind"
                 scalar = "of zero" if what == spec.NONE else near
                 raise BaselineFailure(f"{argument.name} is not finite with a scalar {scalar}")
 
