@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 from runners import gates, sizes
@@ -64,14 +64,14 @@ class _Measure:
     least: bool = False  # the least of its sides: where several are asked for at a time
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Wanted:
     """A measure that is to be more than one number and not more than another one."""
 
     rank: tuple[float, ...]
-    measure: int = field(compare=False)
-    low: float = field(compare=False)
-    high: float = field(compare=False)
+    measure: int
+    low: float
+    high: float
 
     def holds(self, value: float) -> bool:
         """Tell whether a measure has such a value."""
@@ -145,7 +145,8 @@ class _Search:
             many = [one for one in _some(compared & own, 1) if one > LARGEST_PART]
             parts = sorted({one * by for one in many for by in PARTS}) if measure.sides else []
             yield from self._at(at, declared, parts, OTHER)
-            yield from self._at(at, declared, _some(compared - own, 1), ALSO)
+            both = [one for one in _some(mine.compared - compared, 1) if one > LARGEST_PART]
+            yield from self._at(at, declared, _some(compared - own, 1) + both, ALSO)
 
     def _at(
         self, at: int, declared: list[int], numbers: list[int], kind: int, *, plain: bool = False
@@ -173,14 +174,22 @@ class _Search:
             if len(self.found) == MOST_CASES:
                 break
             other = one.rank[0] >= OTHER
-            if not (other and others == MOST_OTHERS) and not self.there(one):
-                others += self.take(one) and other
-        for one, case in list(zip(self.taken, self.found, strict=True)):
-            above = one.rank[0] == NOWHERE and math.isinf(one.high)
-            if above and sizes.elements(self.work, case) <= MOST_OTHER:
-                if len(self.found) == MOST_CASES:
-                    break
-                self.take(one, whole=False)
+            if (other and others == MOST_OTHERS) or self.there(one):
+                continue
+            if self.take(one):
+                others += other
+                if len(self.found) == 1:
+                    self._odd(one)
+        for one in [one for one in self.taken if one is not self.taken[0]]:
+            if len(self.found) < MOST_CASES:
+                self._odd(one)
+
+    def _odd(self, one: _Wanted) -> None:
+        """Take what is above a number with sides that nothing divides, too, if it is not large."""
+        case = self.found[self.taken.index(one)]
+        above = one.rank[0] == NOWHERE and math.isinf(one.high)
+        if above and sizes.elements(self.work, case) <= MOST_OTHER:
+            self.take(one, whole=False)
 
     def there(self, one: _Wanted) -> bool:
         """Tell whether a case that was taken reaches this, too."""
@@ -191,7 +200,13 @@ class _Search:
         measure = self._measures[one.measure]
         near = sorted(self._declared, key=lambda case: _apart(measure.of(case), one.low, one.high))
         ways = [measure.sides, *((side,) for side in measure.sides if len(measure.sides) > 1)]
-        for sides, base in itertools.product(ways, near):
+        tried = list(itertools.product(ways, near))
+        if _apart(measure.of(near[0]), one.low, one.high) <= math.log(TIMES_LONGER):
+            # Where that is too much, all else is as in the smallest case.
+            least = min(self._declared, key=lambda case: sizes.elements(self.work, case))
+            kept = [{**least, **{k: case[k] for k in measure.sides if k in case}} for case in near]
+            tried += itertools.product(ways[:1], kept)
+        for sides, base in tried:
             case = self._scaled(one, base, sides, whole=whole)
             if case is not None and self._fits(case, one):
                 self.found.append(case)

@@ -133,6 +133,14 @@ def test_numbers_of_the_original_ask_for_nothing() -> None:
     assert products.beyond(dataclasses.replace(job, kernel=said), _asked(job)[0]) == []
 
 
+def test_ways_of_the_original_are_gone_too() -> None:
+    """It repeats the margin of large pictures itself; a copy of that may be wrong there."""
+    job = _of(MARGIN)
+    other = dataclasses.replace(job.kernel, source=job.kernel.source + "\n// another text\n")
+    copied = dataclasses.replace(job, baseline=job.kernel, kernel=other)
+    assert any(_area(case) > 2_000_000 for case in _asked(copied)[1])
+
+
 def test_right_candidates_get_no_case_beyond_limits() -> None:
     """Every one of the red team: few, none too large, and each side within sixteen times."""
     most = 0
