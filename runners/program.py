@@ -73,6 +73,7 @@ MORE_WORDS = 6
 PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
 REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
 SHAKEN_SECONDS, SHAKEN_BUILDS = 20.0, 2
+UNDER_DELAYS = "with warps delayed at random and shared memory filled before"
 # However little is left of a time budget, what looks for races and bad accesses gets so long.
 LEAST_BEYOND_SECONDS = 3.0
 ENERGY = ("weigh", "energy")
@@ -455,7 +456,7 @@ class _Trial:
         try:
             self._verify(original, run, probe.poison, bounds, [], printed=False)
         except Failed as failure:
-            return Failed(failure.status, f"with warps delayed at random: {failure.log}")
+            return Failed(failure.status, f"{UNDER_DELAYS}: {failure.log}")
         return Failed("", "")
 
     def _limit(self, original: Profile) -> float:
