@@ -256,7 +256,7 @@ class _Search:
             return False
         if self.found and self._elements + weight > MOST_TOGETHER:
             return False
-        if any(case[k] > TIMES_LONGER * sizes.largest(work, k) for k in measure.sides):
+        if any(case.get(k, 0) > TIMES_LONGER * sizes.largest(work, k) for k in measure.sides):
             return False
         if any(a.elements(case) == 0 for a in work.arguments if a.type.pointer):
             return False
@@ -285,9 +285,11 @@ def _measures(job: JobSpec, sides: Sequence[str]) -> Iterator[_Measure]:
         yield _Measure(some, partial(_least, some), least=True)
     launch = job.kernel.launch or work.launch
     if launch is not None and work.kind == "kernel":
+        ways = [(partial(_way, at), (text,)) for at, text in enumerate(launch.grid[:3])]
         for what, texts in (
             (_blocks, launch.grid),
             (_threads, (*launch.grid, *launch.block)),
+            *(ways if len(ways) > 1 else ()),
             (_shared, (launch.shared,)),
         ):
             used = tuple(k for k in sides if any(k in _variables(text) for text in texts))
@@ -317,6 +319,10 @@ def _least(some: Sequence[str], case: Case) -> int:
 
 
 _Geometry = tuple[tuple[int, int, int], tuple[int, int, int], int]
+
+
+def _way(at: int, one: _Geometry) -> int:
+    return one[0][at]
 
 
 def _blocks(one: _Geometry) -> int:
