@@ -1,0 +1,20 @@
+// The mean logistic loss of scores against labels of 0 and 1; each sum carries what was rounded off.
+__global__ void bce(const float* z, const int* y, float* loss, int n) {
+    __shared__ float part[512];
+    int t = threadIdx.x;
+    float sum = 0.f, lost = 0.f;
+    for (int i = t; i < n; i += blockDim.x) {
+        float v = z[i];
+        float add = (v > 0.f ? v : v < 0.f ? 0.f : v) - v * y[i] + log1pf(expf(-fabsf(v))) - lost;
+        float next = sum + add;
+        lost = isfinite(next) ? (next - sum) - add : 0.f;
+        sum = next;
+    }
+    part[t] = sum - lost;
+    __syncthreads();
+    for (int s = blockDim.x / 2; s; s /= 2) {
+        if (t < s) part[t] += part[t + s];
+        __syncthreads();
+    }
+    if (t == 0) loss[0] = part[0] / n;
+}
