@@ -33,6 +33,7 @@ from runners.float_families import PARTS
 from runners.gathered import Gathered, Marks, left_alone
 from runners.partners import together
 from runners.picked import picked
+from runners.sizes import TIMES_LONGER
 from runners.spec import Argument, BaselineFailure, Json, SpecError, Work
 
 # A reference in numpy is one thread's work; beyond this only the declared family waits for it.
@@ -343,7 +344,7 @@ class Digest:
             and bool(np.isinf(truth).any())
         )
         keeps = combination.family == families.INFINITIES and not unordered
-        longer = self._longer(combination)
+        longer = max(1.0, self._times_longer(combination))
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
@@ -397,12 +398,15 @@ class Digest:
             for name, value in combination.case.items()
         )
 
-    def _longer(self, combination: Combination) -> bool:
-        """Tell whether a size is beyond all that are declared: errors grow with lengths."""
-        return any(
-            value > max(case.values.get(name, math.inf) for case in self.work.cases)
-            for name, value in combination.case.items()
-            if name in self.work.variables
+    def _times_longer(self, combination: Combination) -> float:
+        """Return how many times the largest declared a size is; one where none is larger."""
+        return max(
+            (
+                value / max(case.values.get(name, math.inf) for case in self.work.cases)
+                for name, value in combination.case.items()
+                if name in self.work.variables and value > 0
+            ),
+            default=1.0,
         )
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
@@ -483,12 +487,14 @@ class Digest:
         want: Floats | None,
         terms: tuple[Marks | None, bool, bool, bool],
         *,
-        longer: bool = False,
+        longer: float = 1.0,
         usual: float = 1.0,
     ) -> tuple[npt.NDArray[Any], Json | None]:
         """Return wanted values of a field and the budget earned by the original's own errors.
 
         Of large outputs a sample of the elements tells the noise, all of them its own error.
+        `longer`: how many times the declared a size is; the original's errors go either way and
+        grow with its root, those of tensor cores, which cut off what does not fit, with itself.
         `usual`: so many times as large results are on the inputs that were declared.
         """
         if one.scalar.kind != "f":
@@ -528,14 +534,16 @@ class Digest:
         strict = self.work.atol == 0 == self.work.rtol
         # A tolerance that fits floats would let floats pass for doubles.
         share = DOUBLE_SHARE if one.scalar.name == "double" and want is None else 1.0
+        root = math.sqrt(min(longer, TIMES_LONGER))
+        grown = root if declared else max(root, UNDECLARED)
         budget = Budget(
-            noise_by_exponent(np.maximum.reduce(errors), goal) * (1.0 if declared else UNDECLARED),
+            noise_by_exponent(np.maximum.reduce(errors), goal) * grown,
             one.scalar.roundoff,
             few_ulp(one.scalar.name),
             share * self.work.rtol,
             share * self.work.atol,
             # The tolerance was declared for the inputs and lengths that were declared.
-            capped=want is not None and keeps and declared and not longer and not self.work.loose,
+            capped=want is not None and keeps and declared and longer == 1 and not self.work.loose,
             floor=want is None or self.work.loose,
             exact=stable and not unordered and (strict or (integers and integral and same())),
             # Zeros add up without error in one order of steps and not in another, which is as good.

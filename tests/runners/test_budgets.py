@@ -68,7 +68,7 @@ def test_a_tolerance_binds_as_far_as_it_was_declared(
     got = answer.want.view(np.float32).copy()
     got[3] += 5e-6
     assert compare(got.view(np.uint8), answer).passed is fits
-    got[3] += 5e-6
+    got[3] += 2e-5
     assert not compare(got.view(np.uint8), answer).passed
 
 
@@ -96,3 +96,21 @@ def test_one_less_almost_one_is_as_exact_for_small_inputs(
     assert compare(got.view(np.uint8), answer).passed is fits
     got[3] += 2e-6
     assert not compare(got.view(np.uint8), answer).passed
+
+
+@pytest.mark.parametrize(("size", "times"), [(4096, 1.0), (4 * 4096, 2.0), (100 * 4096, 4.0)])
+def test_errors_that_go_one_way_grow_with_the_length(
+    tmp_path: Path, size: int, times: float
+) -> None:
+    """Those of an original that go either way grow with its root alone."""
+    rng = np.random.default_rng(1)
+    wide = rng.uniform(0.5, 1.0, size)
+    noise = rng.choice([-2e-6, 2e-6], size)
+    described = _digested(
+        tmp_path, Combination({"n": float(size)}, DECLARED, 1), wide + noise, wide
+    )
+    got = _answer(tmp_path, described).want.view(np.float32).copy()
+    for error, fits in ((20e-6 * times, True), (30e-6 * times, False)):
+        other = got.copy()
+        other[3] += error
+        assert compare(other.view(np.uint8), _answer(tmp_path, described)).passed is fits
