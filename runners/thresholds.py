@@ -40,7 +40,7 @@ LEAST_ROOM, LEAST_GATE, WIDE = 1024, 64, 1 << 32
 LEAST, MOST, MOST_NUMBERS = 2, 1 << 24, 24
 # From here on a float no longer holds every whole number: an index that was one skips some.
 EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
-_COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.[us](?:32|64)\b")
+_COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.([us](?:32|64))\b")
 
 Case = Mapping[str, float]
 
@@ -51,7 +51,7 @@ def compared(
     """Return combinations beside a candidate's own numbers that `wanted` has nothing near.
 
     `codes` is the candidate's PTX and its original's: where the first alone makes floats of whole
-    numbers, one case has more elements than those can count.
+    numbers of some type, one case has more elements than those can count.
     """
     if captured_work(job.work) or job.kernel == job.baseline:
         return []
@@ -275,8 +275,8 @@ def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | No
 
 def _beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:
     """Yield a case whose largest buffer has more elements than a float counts one by one."""
-    mine, theirs = (_COUNTS_IN_FLOATS.search(code) is not None for code in codes)
-    if not mine or theirs:
+    mine, theirs = ({*_COUNTS_IN_FLOATS.findall(code)} for code in codes)
+    if mine <= theirs:
         return
     top = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
     for name in sizes.sizing(work):

@@ -49,6 +49,18 @@ def test_what_counts_in_floats_meets_more_than_they_can() -> None:
         assert not [c for c in _asked(label, codes) if c["rows"] * c["cols"] > 1 << 24]
 
 
+def test_another_type_of_index_may_become_a_float_than_in_the_original() -> None:
+    """The original divides counts of bits; a place in a line of pairs is a root of it."""
+    job = spec.parse(CANDIDATES["condensed/line_of_pairs"].job("confirm"))
+    counts, places = "cvt.rn.f32.s32 %f1, %r1;", "cvt.rn.f32.s64 %f2, %rd1;"
+
+    def sizes(*codes: str) -> list[float]:
+        return [one.case["n"] for one in thresholds.compared(job, (), (codes[0], codes[1]))]
+
+    (size,) = set(sizes(counts + places, counts)) - set(sizes(counts, counts))
+    assert size * (size + 1) / 2 > 1 << 24
+
+
 def test_a_table_is_tried_just_as_large_as_a_candidate_has_room_for() -> None:
     """48 and 96 KiB of its two sides, neither of which is a number of its own."""
     asked = _asked("crosstab/shared_asked_for_once")
