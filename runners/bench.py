@@ -102,6 +102,7 @@ class Bench:
         self.gpu, self.work, self.promoted = gpu, work, promoted
         self.contents = contents or Contents(work)
         self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
+        self._held = 0  # bytes of all their contents
         self._space = (0, 0)
         self._last: tuple[Launchable, Combination, int] | None = None
         self._keeping: Launchable | None = None
@@ -112,10 +113,8 @@ class Bench:
 
     def close(self) -> None:
         """Give all device memory back."""
-        for scene in self._scenes.values():
-            self.gpu.free(scene.master)
-            self.gpu.free(scene.segments)
-        self._scenes.clear()
+        for key in list(self._scenes):
+            self._forget(key)
         for address in (self._space[1], self._damage, self._zeros[1], self._sink):
             if address:
                 self.gpu.free(address)
@@ -143,6 +142,7 @@ class Bench:
         self.gpu.upload(scene.master, data)
         self.gpu.upload(scene.segments, layout.segments)
         self._scenes[key] = scene
+        self._held += layout.master_bytes
         return scene
 
     def renewed(self, only: Combination | None = None) -> int:
@@ -162,20 +162,20 @@ class Bench:
             ):
                 spoilt.append(key)
         for key in spoilt:
-            scene = self._scenes.pop(key)
-            self.gpu.free(scene.master)
-            self.gpu.free(scene.segments)
+            self._forget(key)
         return len(spoilt)
 
     def _make_room(self, size: int) -> None:
         """Drop the contents used longest ago until there is room for more."""
         limit = min(KEPT_BYTES, int(self.gpu.facts["memory_bytes"]) // 4)
-        held = sum(s.layout.master_bytes for s in self._scenes.values())
-        while self._scenes and held + size > limit:
-            _, old = self._scenes.popitem(last=False)
-            held -= old.layout.master_bytes
-            self.gpu.free(old.master)
-            self.gpu.free(old.segments)
+        while self._scenes and self._held + size > limit:
+            self._forget(next(iter(self._scenes)))
+
+    def _forget(self, key: tuple[str, int]) -> None:
+        old = self._scenes.pop(key)
+        self._held -= old.layout.master_bytes
+        self.gpu.free(old.master)
+        self.gpu.free(old.segments)
 
     def _place(self, stride: int) -> int:
         """Return a base address for a slab, another one nearly every time."""

@@ -15,7 +15,7 @@ from runners.inputs import Arrays
 from runners.spec import Work
 from runners.ties import TURNED
 
-KEPT_BYTES = 3 << 30
+KEPT, KEPT_BYTES = 64, 3 << 30
 UNDEFINED = "n"
 _POOL: list[ThreadPoolExecutor] = []
 
@@ -57,6 +57,9 @@ class Contents:
         self._work = work
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Future[Arrays]] = OrderedDict()
+        # Of those of them that are made, so that what is kept need not be gone through each time.
+        self._sizes: dict[str, int] = {}
+        self._total = 0
 
     def of(self, combination: Combination) -> Arrays:
         """Return the contents of a combination. The arrays are not to be written to."""
@@ -84,9 +87,14 @@ class Contents:
 
     def _make(self, combination: Combination, future: Future[Arrays]) -> None:
         try:
-            future.set_result(self._fresh(combination))
+            made = self._fresh(combination)
         except Exception as error:  # noqa: BLE001 - it is raised where the result is asked for
             future.set_exception(error)
+            return
+        future.set_result(made)
+        with self._lock:
+            self._sizes[combination.key] = size = sum(a.nbytes for a in made.values())
+            self._total += size
 
     def _fresh(self, combination: Combination) -> Arrays:
         family, _, jittered = combination.family.partition("+")
@@ -114,10 +122,11 @@ class Contents:
 
     def _trim(self) -> None:
         """Let go of what was used longest ago; called with the lock held."""
-        done = [(k, f) for k, f in self._kept.items() if f.done() and f.exception() is None]
-        total = sum(a.nbytes for _, f in done for a in f.result().values())
-        for key, future in done[:-2]:
-            if total <= KEPT_BYTES and len(self._kept) <= 64:
+        spare = len(self._sizes) - 2
+        for key in list(self._kept):
+            if spare <= 0 or (self._total <= KEPT_BYTES and len(self._kept) <= KEPT):
                 return
-            total -= sum(a.nbytes for a in future.result().values())
-            del self._kept[key]
+            if key in self._sizes:
+                del self._kept[key]
+                self._total -= self._sizes.pop(key)
+                spare -= 1
