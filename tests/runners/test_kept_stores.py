@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from runners import shaking
 from runners.reordering import Counter, Place, keeps
 from runners.shaking import SEED, shaken
 from tests.runners.test_reordering import CASES, assembled, compiled, needs_nvcc
@@ -399,6 +400,13 @@ EMULATED = {
 }
 
 
+@pytest.fixture
+def unfilled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave shared memory as it is: what fills it is run in its own tests, and hides what is kept."""
+    monkeypatch.setattr(shaking, "filled", lambda lines, *_: list(lines))
+
+
+@pytest.mark.usefixtures("unfilled")
 @pytest.mark.parametrize("what", EMULATED)
 def test_a_kept_store_is_done_once_before_the_next_barrier(what: str) -> None:
     """Whatever way a thread goes; the memory is the same at the end, and each turn of a loop."""
@@ -423,6 +431,7 @@ def test_a_kept_store_is_done_once_before_the_next_barrier(what: str) -> None:
     assert late
 
 
+@pytest.mark.usefixtures("unfilled")
 def test_half_of_the_warps_of_half_of_the_blocks_keep_a_store() -> None:
     """A block that keeps none is the first to look at the others' shares."""
     changed = shaken(KEPT)
@@ -439,6 +448,7 @@ def test_half_of_the_warps_of_half_of_the_blocks_keep_a_store() -> None:
     assert 1.5 < sum(warps) / len(warps) < 2.7
 
 
+@pytest.mark.usefixtures("unfilled")
 def test_what_is_counted_itself_is_not_kept() -> None:
     """The kernel finds out that its two buffers are one; else half would be stored later."""
     changed = shaken(KEPT)
