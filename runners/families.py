@@ -59,7 +59,10 @@ SIGNED = "signed"
 # Whole numbers at the ends of their range, whole arrays of them: where differences are largest, and
 # what counts in fewer bits than its sums need runs over.
 ENDS = "ends"
-# Whole numbers of a declared range, some of them its ends and many multiples of a power of two:
+# The same but for a few at the other end: what is carried goes far there, and begins somewhere.
+NEARLY_ENDS = "nearly-ends"
+# Whole numbers of a declared range, some of them its ends and many multiples of a power of two
+# or of a number of the original's text, or one less:
 # what takes a value of the range for none loses it, and in a table by their last bits they meet.
 CLUSTERED = "clustered"
 # Whole numbers of which two are half a row each, or one is most of it: how counts are compared.

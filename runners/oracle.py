@@ -97,8 +97,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             Combination(case, family, seed)
             for case in ordered
-            for family in (families.ENDS, families.CLUSTERED)
-            if case is middle or (full and weight(case) <= LARGE)
+            for family in (families.ENDS, families.CLUSTERED, families.NEARLY_ENDS)
+            if (case is middle and (full or family != families.NEARLY_ENDS))
+            or (full and weight(case) <= LARGE)
         ]
         if full and weight(ordered[0]) <= LARGE:
             # Each array once at either end: what is read past a last row is read where the last

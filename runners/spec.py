@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from runners import asked, crossing, cuda_types, named, other_sign
+from runners import asked, crossing, cuda_types, gates, named, other_sign, whole_scalars
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -39,6 +39,8 @@ ACROSS, LEAST_FACTOR = 1 << 26, 1 / 16
 # From here on, which one has the other sign; twice that, and another size. What is as small as a
 # rounding or as large as a sentinel keeps its own.
 TURNED, MOST_TURNED, OTHER_SIZE = 1 << 27, 1 << 16, 11 / 16
+# Numbers that values may be multiples of: no smaller, and no more.
+LEAST_STEP, MOST_STEPS = 3, 12
 # The inputs there: such as nobody declared, for which the tolerance is no cap.
 ACROSS_FAMILY = "mixed"
 
@@ -148,6 +150,8 @@ class Work:
     within: tuple[str, ...] = ()
     # Scalars that may have the other sign (`runners.other_sign`).
     turned: tuple[str, ...] = ()
+    # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
+    steps: tuple[int, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -303,6 +307,7 @@ def parse(data: Json) -> JobSpec:
                 beyond=beyond,
                 within=within,
                 turned=_turned(original, work),
+                steps=_steps(original),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
@@ -328,6 +333,12 @@ def _asks(original: Source, work: Work) -> tuple[str, ...]:
     scalars = ((a.name, a.type.scalar) for a in work.arguments if not a.type.pointer)
     floats = [name for name, scalar in scalars if scalar is not None and scalar.kind == "f"]
     return (*found, asked.ZERO) if asked.zeroed(original.source, floats) else found
+
+
+def _steps(original: Source) -> tuple[int, ...]:
+    """Return the largest numbers of an original's text: at their multiples something begins."""
+    found = gates.numbers(original.source).every
+    return tuple(sorted((one for one in found if one >= LEAST_STEP), reverse=True)[:MOST_STEPS])
 
 
 def _crossing(original: Source, work: Work) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -362,12 +373,15 @@ def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float 
     are small; from `ALONE` on those of one argument are a little less, from `ACROSS` on they are
     on the other side of one, and from `TURNED` on they have the other sign. Whole numbers are sizes
     and counts, which a workload declares as variables if they vary: code made for the one that is
-    declared is right.
+    declared is right. One has another value (`runners.whole_scalars`) only to say where it is not.
     """
     text = (argument.value or "0").strip()
     parts: Sequence[str] = text[1:-1].split(",") if text.startswith("{") else [text]
     numbers = tuple(evaluate(part, case) for part in parts)
     many = int(case.get(MOVED, 0))
+    if whole_scalars.moved(many) and not argument.type.pointer:
+        value = whole_scalars.another(argument.name, text, argument.type.scalar, many)
+        return numbers if value is None else (value,)
     other = many >= ALONE and many not in {
         alone(argument),
         across(argument),

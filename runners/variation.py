@@ -25,6 +25,7 @@ from runners.families import (
     HALF_STEPS,
     INFINITIES,
     NEARLY,
+    NEARLY_ENDS,
     NOT_FINITE,
     PLAIN,
     SHUFFLED,
@@ -57,9 +58,10 @@ def apply(
         return arrays
     if family in TALLIED:
         return whole_families.tallied(family, work, arrays, seed, case or {})
-    if family in {ENDS, CLUSTERED}:
-        made = whole_families.at_ends if family == ENDS else whole_families.clustered
-        return made(work, arrays, seed)
+    if family == CLUSTERED:
+        return whole_families.clustered(work, arrays, seed)
+    if family in {ENDS, NEARLY_ENDS}:
+        return whole_families.at_ends(work, arrays, seed, nearly=family == NEARLY_ENDS)
     out = dict(arrays)
     least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:

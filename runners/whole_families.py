@@ -39,6 +39,8 @@ LEAST_WIDE = 4
 MOST_INDEXED, FEW_ELEMENTS = 1 << 24, 4
 # What many numbers of a range are multiples of, and how many such multiples there are.
 CLUSTER, MOST_CLUSTERS = 1 << 10, 64
+# Numbers of a range beyond this are multiples of nothing: they are worked out in 64 bits.
+WIDEST = 1 << 62
 # Places from one pair of numbers of a range to the next, no divisor of a row or a block.
 APART = 61
 # More than a counter of 16 bits holds; what puts so many into one place, and for how many.
@@ -133,9 +135,10 @@ def tallied(
     return out
 
 
-def at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
+def at_ends(work: Work, arrays: Arrays, seed: int, *, nearly: bool = False) -> Arrays:
     """Return arrays that are all at the end of their range, by turns at the last and the first.
 
+    `nearly`: a few of each are at the other end, those of one array elsewhere than another one's.
     Of what may be indices no more than `HOT` are the same; what is of no small range is none. A
     few elements take turns themselves: two points are then in opposite corners.
     """
@@ -147,6 +150,9 @@ def at_ends(work: Work, arrays: Arrays, seed: int) -> Arrays:
             data = values(arrays[argument.name], argument.type, field).copy()
             index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
             data[: HOT if index else len(data)] = value
+            if nearly:
+                first = (turn * (APART // 4) + APART // 8) % APART
+                data[first::APART][:HOT] = low if value == high else high
             if len(data) <= FEW_ELEMENTS:
                 data[::2], data[1::2] = low, high
             parts.append(data)
@@ -165,6 +171,8 @@ def clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
         rng = stream(seed, CLUSTERED, argument.name)
         step = min(CLUSTER, max(1, (high - low) // MOST_CLUSTERS))
         first = -(-low // step)
+        steps = [one for one in work.steps if high // one > -(-low // one)]
+        steps = steps if low >= -WIDEST and high < WIDEST else []
         met = rng.integers(first, high // step + 1, MOST_CLUSTERS, endpoint=False) * step
         parts = []
         for field in argument.type.fields:
@@ -172,6 +180,9 @@ def clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
             what = rng.integers(0, 32, len(data))
             some = what < 8
             data[some] = met[rng.integers(0, len(met), int(some.sum()))].astype(data.dtype)
+            if steps:
+                at = np.flatnonzero((what >= 8) & (what < 12))[:HOT]
+                data[at] = _multiples(steps, low, high, len(at), rng).astype(data.dtype)
             for value, kind in ((low, 30), (high, 31)):
                 data[np.flatnonzero(what == kind)[:HOT]] = value
             if high - low >= whole_numbers.LEAST_RANGE:
@@ -181,6 +192,16 @@ def clustered(work: Work, arrays: Arrays, seed: int) -> Arrays:
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
     return out
+
+
+def _multiples(
+    steps: Sequence[int], low: int, high: int, count: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Return multiples of some numbers within a range, half of them one less."""
+    by = np.asarray(steps, np.int64)[rng.integers(0, len(steps), count)]
+    first, last = -(-low // by), high // by
+    found = rng.integers(first, last, endpoint=True) * by - rng.integers(0, 2, count)
+    return np.asarray(np.clip(found, low, high))
 
 
 def _pair(data: Values, worst: Sequence[tuple[int, int]], turn: int) -> None:
