@@ -5,6 +5,7 @@ A small machine runs what comes of it: each store is done once, before the next 
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Iterator
@@ -283,6 +284,15 @@ DONE: dict[str, Callable[..., int]] = {
 }
 
 
+@functools.cache
+def instruction(line: str) -> tuple[bool, str, list[str], list[str]]:
+    """Read a line once, however many threads come by: negated, guard, opcode, operands."""
+    match = re.fullmatch(r"(?:@(!?)(%\w+)\s+)?([\w.:]+)\s*(.*);", line)
+    assert match, line
+    operands = [word.strip() for word in match[4].split(",")]
+    return bool(match[1]), match[2] or "", match[3].split("."), operands
+
+
 @dataclass
 class Block:
     """A block whose threads run one after the other from barrier to barrier."""
@@ -325,11 +335,9 @@ class Block:
             line, at = lines[at], at + 1
             if line.endswith(":"):
                 continue
-            match = re.fullmatch(r"(?:@(!?)(%\w+)\s+)?([\w.:]+)\s*(.*);", line)
-            assert match, line
-            if match[2] and bool(values[match[2]]) == bool(match[1]):
+            unless, guard, opcode, operands = instruction(line)
+            if guard and bool(values[guard]) == unless:
                 continue
-            opcode, operands = match[3].split("."), [w.strip() for w in match[4].split(",")]
             name, to = opcode[0], operands[0]
             if name == "bra":
                 at = lines.index(to + ":")
