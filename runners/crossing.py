@@ -1,7 +1,8 @@
 """Which scalar arguments may be on the other side of one than they are declared.
 
 For a slope below one, what is right may be wrong beyond it: the larger of `x` and `slope * x`. But
-of two parts that make one neither is more; what numbers are compared with has its range; what an
+of two parts that make one neither is more, unless they are a line's that goes on beyond its ends
+(`runners.shares`); what numbers are compared with has its range; what an
 index is made of ends within a buffer; and what each step is multiplied by grows without end. This
 reads the text as tokens. It is a guess about strangers' text: it never raises, takes a bounded
 time, and finds nothing rather than too much.
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from runners import shares
 from runners.text import LONGEST, NAME, Definition, Text, plain_name
 
 # How often names are followed: to what they are passed on as, and to what is made of them.
@@ -58,7 +60,8 @@ def _crossing(source: str, symbol: str, position: int) -> tuple[bool, bool]:
     if not names or text.count > MOST_TOKENS:
         return False, False
     if any(map(text.shared, text.uses(names))):
-        return False, False
+        goes_on = shares.smooth(source, symbol, position)
+        return goes_on, goes_on
     bounds = any(map(text.compared, text.uses(names)))
     made = text.made(names)
     grows = any(text.whole(at) or text.repeated(at) for at in text.uses(made))

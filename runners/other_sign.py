@@ -6,7 +6,8 @@ compares the bits of two floats as whole numbers is right for one sign alone. Bu
 temperature, a deviation, a radius have no sense below zero, and the maximum of scaled numbers is
 the scaled maximum above zero alone. So each use of the scalar has to be of the first kind, beside
 numbers that are loaded and may have either sign; and these may not be compared with a literal, too,
-or be used where the scalar may be what keeps them from zero.
+or be used where the scalar may be what keeps them from zero. A share of one may be below zero, too,
+where all that is made of it is linear (`runners.shares`).
 
 This reads the text as trees of operators. It is a guess about strangers' text: it never raises,
 takes a bounded time, and finds nothing rather than too much.
@@ -16,14 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from runners import trees
-from runners.text import LONGEST, NAME, Definition, Text, plain_name
+from runners import flow, shares
+from runners.flow import CONVERSIONS, FUSED, LOADS, SHUFFLES, Key, Program, base, nodes
+from runners.text import LONGEST, plain_name
 from runners.trees import FLOAT, WHOLE, Node, Statement
 
-MOST_TOKENS = 60_000
 # Expressions that are looked at for one scalar, and variables that one of them is made of.
 MOST_LOOKS, MOST_ROOTS = 200_000, 256
 # What names of numbers end in that are not below zero.
@@ -33,19 +34,6 @@ _NO_SIGN = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _ENDS = frozenset({"min", "max", "fmin", "fmax", "fminf", "fmaxf", "__hmin", "__hmax", "clamp"})
-_FUSED = frozenset({"fma", "fmaf", "__fmaf_rn", "__fma_rn", "__hfma"})
-_CONVERSIONS = frozenset(
-    {
-        "__half2float",
-        "__float2half",
-        "__float2half_rn",
-        "__bfloat162float",
-        "__float2bfloat16",
-        "__float2bfloat16_rn",
-    }
-)
-_LOADS = frozenset({"__ldg", "__ldcg", "__ldcs", "__ldca", "__ldlu"})
-_SHUFFLES = re.compile(r"__shfl(?:_up|_down|_xor)?_sync", re.ASCII)
 # Functions of any number that are as good for all: what is compared may go through them.
 _FREE = frozenset(
     {
@@ -54,29 +42,13 @@ _FREE = frozenset(
         *("isnan", "isfinite"),
     }
 )
-# What is given a pointer and stores no number behind it.
-_HOLDS = frozenset(
-    {
-        *("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaFree", "cudaFreeAsync"),
-        *("cudaMemset", "cudaMemsetAsync", "__ldg", "__ldcg", "__ldcs", "__ldca", "__ldlu"),
-    }
-)
-_STORES = frozenset({"atomicAdd", "__stcs", "__stcg", "__stwt"})
 _LITERALS = frozenset({"INFINITY", "NAN", "FLT_MAX", "HUGE_VALF", "CUDART_INF_F"})
-
-# What leaves a pointer one to the same array.
-_MOVES = frozenset(
-    {("unary", "*"), ("unary", "&"), ("unary", "++"), ("unary", "--"), ("binary", "+")}
-    | {("binary", "-")}
-)
 
 # What a value is: the scalar itself, numbers of either sign, another scalar argument, a literal,
 # a pointer to such, or anything else.
 _SELF, _DATA, _SCALAR, _LITERAL, _OTHER = "self", "data", "scalar", "literal", "other"
 _POINTER = "pointer"
-# A variable: the function it is in, and its name.
-_Key = tuple[int, str]
-_MARK: _Key = (-1, "")
+_MARK: Key = (-1, "")
 
 
 class _TooMuchError(Exception):
@@ -91,30 +63,8 @@ class _Value:
     """
 
     kind: str
-    roots: frozenset[_Key] = frozenset()
+    roots: frozenset[Key] = frozenset()
     begun: bool = False
-
-
-@dataclass(slots=True)
-class _Function:
-    """A function's parameters, what it computes, and whether it may go on without end."""
-
-    one: Definition
-    names: tuple[str, ...]
-    types: tuple[tuple[str, ...], ...]
-    body: tuple[Statement, ...]
-    waits: bool = False
-    calls: int = 0
-
-
-@dataclass(slots=True)
-class _Variable:
-    """All that is assigned to a variable, or stored in an array, and where."""
-
-    assigned: list[tuple[int, Node]] = field(default_factory=list)
-    spoilt: bool = False
-    whole: bool = False
-    pointer: bool = False
 
 
 def turned(
@@ -131,8 +81,11 @@ def turned(
     floats, arrays = tuple(sorted(scalars.values())), frozenset(signed)
     found = []
     for name, position in scalars.items():
-        if not _NO_SIGN.fullmatch(name):
-            found += [name] * _turned(source, plain_name(symbol), position, floats, arrays)
+        if _NO_SIGN.fullmatch(name):
+            continue
+        plain = plain_name(symbol)
+        share = shares.linear(source, plain, position)
+        found += [name] * (share or _turned(source, plain, position, floats, arrays))
     return tuple(found)
 
 
@@ -140,7 +93,7 @@ def turned(
 def _turned(
     source: str, symbol: str, position: int, floats: tuple[int, ...], arrays: frozenset[int]
 ) -> bool:
-    program = _program(source)
+    program = flow.program(source)
     entries = program.by_name.get(symbol, ())
     if len(entries) != 1 or program.too_long:
         return False
@@ -150,209 +103,12 @@ def _turned(
         return False
 
 
-@lru_cache(maxsize=3)
-def _program(source: str) -> _Program:
-    return _Program(source)
-
-
-class _Program:
-    """A text's functions, their variables, and which pointers may point to the same array."""
-
-    def __init__(self, source: str) -> None:
-        text = Text(source, macros=True)
-        self.text = text
-        self.functions: list[_Function] = []
-        self.by_name: dict[str, list[int]] = {}
-        self.variables: dict[_Key, _Variable] = {}
-        self.returned: dict[int, list[Node]] = {}
-        self._same: dict[_Key, _Key] = {}
-        self.too_long = text.count > MOST_TOKENS
-        if self.too_long:
-            return
-        inside: set[int] = set()
-        for one in text.definitions():
-            self._function(one)
-            inside.update(range(one.opened, one.end))
-        words = (word for at, word in enumerate(text.tokens[: text.count]) if at not in inside)
-        self.outside = frozenset(filter(NAME.fullmatch, words))
-        for number, function in enumerate(self.functions):
-            self._body(number, function)
-
-    def _function(self, one: Definition) -> None:
-        number = len(self.functions)
-        parts = self.text.parts(one.opened, angles=True)
-        body = tuple(trees.statements(self.text, one))
-        names = self.text.parameters(one)
-        function = _Function(one, names, tuple(tuple(part) for part in parts), body)
-        function.waits = any(map(_endless, body))
-        self.functions.append(function)
-        self.by_name.setdefault(one.name, []).append(number)
-        for name, words in zip(names, function.types, strict=False):
-            self._declare((number, name), words)
-
-    def _declare(self, key: _Key, words: Iterable[str]) -> None:
-        variable = self.variable(key)
-        for word in words:
-            variable.pointer |= word in {"*", "[", "&"}
-            variable.whole |= bool(WHOLE.fullmatch(word)) and word != key[1]
-
-    def variable(self, key: _Key) -> _Variable:
-        """Return what is known of a variable, made where it is not known yet."""
-        return self.variables.setdefault(key, _Variable())
-
-    def group(self, key: _Key) -> _Key:
-        """Return the one that stands for all pointers to an array."""
-        while key in self._same:
-            key = self._same[key]
-        return key
-
-    def _join(self, one: _Key, other: _Key) -> None:
-        self.variable(one)
-        self.variable(other)
-        one, other = self.group(one), self.group(other)
-        if one != other:
-            self._same[one] = other
-
-    def members(self) -> dict[_Key, list[_Key]]:
-        """Return the pointers to each array."""
-        found: dict[_Key, list[_Key]] = {}
-        for key in self.variables:
-            found.setdefault(self.group(key), []).append(key)
-        return found
-
-    def _body(self, number: int, function: _Function) -> None:
-        for one in function.body:
-            if one.role == "declared":
-                self._declared(number, one)
-        for one in function.body:
-            if one.node is None:
-                for name in one.names:
-                    self.variable((number, name)).spoilt = True
-                continue
-            if one.role == "return":
-                self.returned.setdefault(number, []).append(one.node)
-            for node in nodes(one.node):
-                self._effect(number, node)
-
-    def _declared(self, number: int, one: Statement) -> None:
-        node = one.node
-        while node is not None and node.kind in {"assign", "index"}:
-            words = ("[",) if node.kind == "index" else ()
-            node = node.parts[0]
-            if words and node.kind in {"name", "index"}:
-                self._declare((number, base(node)), words)
-        if node is not None and node.kind == "name":
-            self._declare((number, node.word), one.type)
-
-    def _effect(self, number: int, node: Node) -> None:
-        if node.kind == "assign":
-            self._assigned(number, node)
-        elif node.kind == "call":
-            self._called(number, node)
-        elif node.kind == "cast" and "*" in node.word and not any(_floats(node.word)):
-            # Bits of numbers, or what not.
-            self.variable((number, base(node))).spoilt = True
-
-    def _assigned(self, number: int, node: Node) -> None:
-        target, value = node.parts
-        name = base(target)
-        key = (number, name)
-        if target.kind == "name" and self.variable(key).pointer:
-            # A pointer that is moved on points to the same array.
-            other = _pointed(value) if node.word == "=" else name
-            if other and other != name:
-                self._join(key, (number, other))
-            self.variable(key).spoilt |= not other
-            return
-        if not name:
-            return
-        if node.word != "=":
-            kind = "binary" if node.word[:1] in "+-*/%" else "call"
-            value = Node(kind, node.word[:1], (target, value))
-        self.variable(key).assigned.append((number, value))
-
-    def _called(self, number: int, node: Node) -> None:
-        fit = [
-            place
-            for place in self.by_name.get(node.word, ())
-            if len(self.functions[place].names) == len(node.parts)
-        ]
-        for place in fit:
-            self.functions[place].calls += 1
-            for name, part in zip(self.functions[place].names, node.parts, strict=True):
-                self._given(number, part, (place, name))
-        if fit or node.word in _HOLDS:
-            return
-        for at, part in enumerate(node.parts):
-            variable = self.variables.get((number, _pointed(part)))
-            if variable is None or not (part.kind == "unary" or variable.pointer):
-                continue
-            if node.word in _STORES and at == 0:
-                variable.assigned.append((number, node.parts[-1]))
-            else:
-                variable.spoilt = True
-
-    def _given(self, number: int, part: Node, key: _Key) -> None:
-        variable = self.variable(key)
-        if not variable.pointer:
-            variable.assigned.append((number, part))
-        elif name := _pointed(part):
-            # What is no array may be another number behind the call.
-            given = self.variable((number, name))
-            given.spoilt |= not given.pointer
-            self._join(key, (number, name))
-        else:
-            variable.spoilt = True
-
-
-def _endless(one: Statement) -> bool:
-    """Tell whether a loop may go on for as long as floats say, or for ever."""
-    if one.role != "loop":
-        return False
-    node = one.node
-    return node is None or node.kind in {"number", "call"} or node.word == "!"
-
-
-def _floats(words: str) -> Iterator[str]:
-    return (word for word in words.split() if FLOAT.fullmatch(word))
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """Yield a tree's operators and operands."""
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += [*one.parts, *one.more]
-
-
-def base(node: Node) -> str:
-    """Return the variable that an element or a pointer belongs to; nothing where it is none."""
-    while True:
-        if node.kind == "name":
-            return node.word
-        if node.kind not in {"index", "member", "cast"} and (node.kind, node.word) not in _MOVES:
-            return ""
-        node = node.parts[0]
-
-
-def _pointed(node: Node) -> str:
-    """Return the variable to whose elements an expression points; nothing where it is none."""
-    while (node.kind, node.word) in _MOVES - {("unary", "*"), ("unary", "&")}:
-        node = node.parts[0]
-    if node.kind == "cast":
-        return _pointed(node.parts[0])
-    if (node.kind, node.word) == ("unary", "&"):
-        return base(node.parts[0])
-    return node.word if node.kind == "name" else ""
-
-
 class _Question:
     """Whether one scalar of a program may have the other sign."""
 
     def __init__(
         self,
-        program: _Program,
+        program: Program,
         entry: int,
         position: int,
         floats: tuple[int, ...],
@@ -365,12 +121,12 @@ class _Question:
         self.scalars = {names[at] for at in floats if at < len(names)} - {self.own}
         self.arrays = {names[at] for at in arrays if at < len(names)}
         self.members = program.members()
-        self._known: dict[_Key, _Value] = {}
-        self._open: list[_Key] = []
+        self._known: dict[Key, _Value] = {}
+        self._open: list[Key] = []
         self._looks = 0
         # What numbers that are compared with the scalar are made of, and those it is added to.
-        self.beside: set[_Key] = set()
-        self.added: set[_Key] = set()
+        self.beside: set[Key] = set()
+        self.added: set[Key] = set()
 
     def answer(self) -> bool:
         """Tell whether it may, by all that the text does with it."""
@@ -418,7 +174,7 @@ class _Question:
             return self._compared(values[1:])
         if above.kind == "assign":
             return above.word == "=" and self._kept(number, above.parts[0])
-        if above.kind == "cast" or (above.kind == "call" and above.word in _CONVERSIONS):
+        if above.kind == "cast" or (above.kind == "call" and above.word in CONVERSIONS):
             return self.value(number, above).kind == _SELF
         return above.kind == "call" and self._passed(above, use)
 
@@ -553,7 +309,7 @@ class _Question:
                 return _Value(_OTHER, roots)
         return _mixed(values)
 
-    def _cut(self, number: int, parts: Iterable[Node], roots: Iterable[_Key]) -> bool:
+    def _cut(self, number: int, parts: Iterable[Node], roots: Iterable[Key]) -> bool:
         """Tell whether numbers of these roots are cut off at a literal, or something unknown."""
         values = [self.value(number, part) for part in parts]
         touched = any(not value.roots.isdisjoint(roots) for value in values)
@@ -583,13 +339,13 @@ class _Question:
         if fit := self._called(node):
             found = [one for place in fit if (one := self._returned(place)) is not None]
             return _mixed(found) if found else None
-        if node.word in _CONVERSIONS and len(node.parts) == 1:
+        if node.word in CONVERSIONS and len(node.parts) == 1:
             return self._value(number, node.parts[0])
-        if node.word in _LOADS and len(node.parts) == 1:
+        if node.word in LOADS and len(node.parts) == 1:
             return self._unary(number, Node("unary", "*", node.parts))
-        if _SHUFFLES.fullmatch(node.word) and len(node.parts) > 2:
+        if SHUFFLES.fullmatch(node.word) and len(node.parts) > 2:
             return self._value(number, node.parts[1])
-        if node.word in _FUSED and len(node.parts) == 3:
+        if node.word in FUSED and len(node.parts) == 3:
             product = Node("binary", "*", node.parts[:2])
             return self._binary(number, Node("binary", "+", (product, node.parts[2])))
         values = [one for part in node.parts if (one := self._value(number, part)) is not None]
@@ -607,7 +363,7 @@ class _Question:
         make = partial(self._join, parts, frozenset()) if parts else lambda: other
         return self._once((place, "return"), make)
 
-    def _once(self, key: _Key, make: Callable[[], _Value]) -> _Value | None:
+    def _once(self, key: Key, make: Callable[[], _Value]) -> _Value | None:
         """Return what is known by a key, found out once; None for what is made of itself."""
         if key in self._known:
             return self._known[key]
@@ -620,7 +376,7 @@ class _Question:
         return found
 
     def _join(
-        self, parts: list[tuple[int, Node]], roots: frozenset[_Key], names: Iterable[str] = ()
+        self, parts: list[tuple[int, Node]], roots: frozenset[Key], names: Iterable[str] = ()
     ) -> _Value:
         """Return what a variable of some names is that is assigned all of these."""
         values = [one for number, node in parts if (one := self._value(number, node)) is not None]
@@ -633,11 +389,11 @@ class _Question:
         begun &= not any(_adds(node, frozenset(names)) for _, node in parts)
         return _Value(mixed.kind, mixed.roots | roots, begun or mixed.begun)
 
-    def variable(self, key: _Key) -> _Value | None:
+    def variable(self, key: Key) -> _Value | None:
         """Return what a variable is; None while that is being found out."""
         return self._once(key, partial(self._variable, key))
 
-    def _variable(self, key: _Key) -> _Value:
+    def _variable(self, key: Key) -> _Value:
         variable = self.program.variables[key]
         number, name = key
         parameter = name in self.program.functions[number].names
@@ -656,13 +412,13 @@ class _Question:
         found = self._join(parts, frozenset({key}), (name,))
         return _Value(_OTHER, found.roots - {key}) if variable.whole else found
 
-    def content(self, key: _Key) -> _Value | None:
+    def content(self, key: Key) -> _Value | None:
         """Return what the elements of an array are, by all that is stored in it."""
         group = self.program.group(key)
         held = (group[0], f"[]{group[1]}")
         return self._once(held, partial(self._contents, self.members.get(group, []), held))
 
-    def _contents(self, members: list[_Key], held: _Key) -> _Value:
+    def _contents(self, members: list[Key], held: Key) -> _Value:
         roots = frozenset({held})
         parts: list[tuple[int, Node]] = []
         given = False
@@ -704,7 +460,7 @@ class _Question:
             for key, variable in self.program.variables.items()
         )
 
-    def _meets(self, key: _Key) -> bool:
+    def _meets(self, key: Key) -> bool:
         value = self.variable(key)
         return value is not None and not value.roots.isdisjoint(self.beside)
 
@@ -736,18 +492,18 @@ class _Question:
 
 def _adds(node: Node, names: frozenset[str]) -> bool:
     """Tell whether something is added to a variable: so it may come to have either sign."""
-    fused = node.kind == "call" and node.word in _FUSED
+    fused = node.kind == "call" and node.word in FUSED
     added = fused or (node.kind == "binary" and node.word in {"+", "-"})
     return added and any(base(part) in names for part in node.parts)
 
 
 def _may_take(word: str) -> bool:
-    free = word in _FREE | _CONVERSIONS | _LOADS | _FUSED
-    return free or bool(_SHUFFLES.fullmatch(word))
+    free = word in _FREE | CONVERSIONS | LOADS | FUSED
+    return free or bool(SHUFFLES.fullmatch(word))
 
 
-def _roots(values: Iterable[_Value]) -> frozenset[_Key]:
-    found = frozenset[_Key]().union(*(value.roots for value in values))
+def _roots(values: Iterable[_Value]) -> frozenset[Key]:
+    found = frozenset[Key]().union(*(value.roots for value in values))
     if len(found) > MOST_ROOTS:
         raise _TooMuchError
     return found

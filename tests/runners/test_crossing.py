@@ -124,9 +124,10 @@ BODY = "__global__ void scale(const float* x, float* y, int n, float s) { int i 
         ("y[i] = s * x[i] + (1.f - s) * y[i];", ""),
         ("y[i] = s * x[i] + (1 - s) * y[i];", ""),
         ("y[i] = x[i] * sqrtf((float)1.0 - s);", ""),
-        ("y[i] = x[i] * (s - 1.f);", ""),
         ("y[i] = fmaf(s, x[i], fmaf(-s, y[i], y[i]));", ""),
-        ("float t = s; y[i] = x[i] * (1.f - t);", ""),
+        # A part of a way that goes on beyond its ends.
+        ("y[i] = x[i] * (s - 1.f);", "beyond within"),
+        ("float t = s; y[i] = x[i] * (1.f - t);", "beyond within"),
         # A probability or a threshold.
         ("y[i] = x[i] < s ? x[i] : 0.f;", "within"),
         ("if (s >= x[i]) y[i] = 0.f;", "within"),
@@ -154,14 +155,14 @@ def test_what_a_text_makes_of_a_scalar_tells_where_it_may_be(body: str, found: s
 def test_a_scalar_is_followed_to_where_it_is_passed_on() -> None:
     kernel = "__global__ void k(float* y, float p) { y[0] = USE; }"
     host_code = 'extern "C" void f(float* y, float keep) { k<<<1, 1>>>(y, keep); }'
-    for use, found in (("p * y[1]", ("keep",)), ("y[1] * (1.f - p)", ())):
+    for use, found in (("p * y[1]", ("keep",)), ("y[1] * sqrtf(1.f - p)", ())):
         assert crossing(f"{kernel.replace('USE', use)} {host_code}", "f", {"keep": 1})[0] == found
     assert crossing(kernel, "another", {"keep": 1}) == ((), ())
     assert crossing(kernel, "k", {"keep": 7}) == ((), ())
 
 
 def test_what_of_the_red_team_is_on_the_other_side_of_one() -> None:
-    """Decays, momentum, epsilon, learning rates, shares and thresholds are not."""
+    """Decays, momentum, epsilon, learning rates and thresholds are not."""
     found: dict[str, list[float]] = {}
     for base in {c.base.name: c for c in load() if c.base.kind != "program"}.values():
         work = spec.parse(base.job("confirm")).work
@@ -179,13 +180,13 @@ def test_what_of_the_red_team_is_on_the_other_side_of_one() -> None:
         "volume.k",
         "blend.alpha",
         "lattice.omega",
+        "slerp.t",
     } <= found.keys()
     assert found["prelu.slope"] == [1.25]
     odd = {
         "envelope",
         "adamw",
         "batchstat",
-        "smoothed",
         "cosine",
         "addnorm",
         "whiten",
