@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from runners import sizes, whole_numbers
+from runners import sizes, whole_numbers, whole_scalars
 from runners.contents import Combination
 from runners.families import ALIKE, EQUAL, MOSTLY, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
@@ -132,9 +132,12 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     """Tell whether the original already failed on a shorter one, or with scalars as these are.
 
     An original that goes on until an error is below a bound never comes to an end with a smaller
-    one: once is enough.
+    one: once is enough. So it is where another value of a scalar was too much for it.
     """
-    if combination.case.get(MOVED) == LASTING:
+    many = combination.case.get(MOVED, 0.0)
+    if whole_scalars.moved(many):
+        return any(whole_scalars.alike(many, other.case.get(MOVED, 0.0)) for other in dropped)
+    if many == LASTING:
         return any(other.case.get(MOVED) == LASTING for other in dropped)
     return combination.family in ASKED and any(
         _KINDS.get(other.family) == _KINDS[combination.family]

@@ -18,6 +18,8 @@ from runners import (
     distant,
     exhibit,
     leaks,
+    many_calls,
+    other_values,
     overflow,
     static_gate,
     thresholds,
@@ -247,6 +249,7 @@ class Judge:
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
         answers, wanted = known
+        many_calls.check(session, self._session, request, job, known, measured, report)
         self._examined(request, job, answers, wanted, measured, report)
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))
@@ -283,18 +286,24 @@ class Judge:
         report: Report,
         deadline: float,
     ) -> bool:
-        """Run it where sizes or indices are far beyond the declared; raise `Wrong`.
+        """Run it far beyond the declared, and with other values; raise `Wrong` for the former.
 
-        Return whether the original took the device down.
+        Return whether the device was taken down, by the original or where nothing is promised.
         """
         answers, wanted = known
+        load: Callable[[], Session] = lambda: session  # noqa: E731 - the pair as it is loaded
         if job.work.kind == "entry":
             load = partial(self._session, job, request)
             room = (deadline, self._gpu.free_bytes())
             measured["notes"] += distant.check(load, answers, job, wanted, room, report)
-            return False
-        read = partial(self._read, request=request, key=job.key)
-        return overflow.check(session, job, read, self._gpu, answers, measured, report)
+        else:
+            read = partial(self._read, request=request, key=job.key)
+            if overflow.check(session, job, read, self._gpu, answers, measured, report):
+                return True
+        # Last: what a candidate does there is held against nobody, and may end its context.
+        notes, lost = other_values.check(load, answers, job, wanted, deadline, report)
+        measured["notes"] += notes
+        return lost
 
     def _watched(
         self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import asked, families, inputs, spec
+from runners import asked, families, inputs, spec, whole_scalars
 from runners.allocations import Allocations
 from runners.bench import Bench, Run
 from runners.compare import same_bytes
@@ -23,6 +23,8 @@ RUNS, LARGE_RUNS, MORE_RUNS = 4, 3, 10
 FEW_DIGITS = 2.0**-11  # roundoff with which a long sum stands still
 NARROW = 2  # bytes of an element that equal random ones now and then
 PATIENCE = 20.0  # for one run: what takes longer is nothing to search on
+# With another value of a whole number than the declared one, with which a loop may never end.
+LITTLE_PATIENCE = 2.0
 
 
 def load(
@@ -154,8 +156,10 @@ class Original:
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
+        odd = whole_scalars.moved(combination.case.get(spec.MOVED, 0.0))
+        seconds = LITTLE_PATIENCE if odd else PATIENCE
         run = self._bench.run(
-            self._original, combination, nan=nan, beside=beside, seconds=PATIENCE, poison=poison
+            self._original, combination, nan=nan, beside=beside, seconds=seconds, poison=poison
         )
         if run.damage:
             raise BaselineFailure(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runners import alignment, launch_limits, spec
+from runners import alignment, launch_limits, other_values, spec
 
 Json = dict[str, Any]
 
@@ -22,6 +22,10 @@ TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
 NO_VERDICT = "no verdict"
 # A limit that only a run can tell: where buffers have to begin.
 ALIGNMENT = "alignment"
+# Another one: right for the value alone that a whole number is declared with.
+DECLARED_VALUE = "declared value"
+# What a run says of them.
+SAID = {ALIGNMENT: alignment.MUST, DECLARED_VALUE: other_values.RIGHT}
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
@@ -57,7 +61,8 @@ class Candidate:
 
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
     within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
-    it needs its buffers aligned where its original does not, and has to say so.
+    it needs its buffers aligned where its original does not, or is right for the declared value of
+    a whole number alone, and has to say so.
     """
 
     base: Base
@@ -96,8 +101,8 @@ class Candidate:
         if self.expect == "gain":
             # A hit costs nothing: where it counted, it would show as a factor.
             return not accepted or speedup is None or speedup < 1.25
-        if self.expect == "limit" and self.what == ALIGNMENT:
-            return not accepted or any(alignment.MUST in note for note in notes)
+        if self.expect == "limit" and self.what in SAID:
+            return not accepted or any(SAID[self.what] in note for note in notes)
         if self.expect == "limit":
             job = spec.parse(self.job("confirm"))
             return not accepted or bool(launch_limits.limits(job, launch_limits.SHARED_BYTES))

@@ -13,8 +13,10 @@ import pytest
 
 from optimizer.boundary import violations
 from runners import alignment, launch_limits, sizes, spec
+from runners.contents import Combination
 from runners.exhibit import passes
-from tests.redteam.table import ALIGNMENT, Candidate, load
+from runners.other_values import Other
+from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -57,7 +59,7 @@ def test_what_was_judged_wrongly_is_known_by_name() -> None:
 
 @pytest.mark.parametrize(
     "candidate",
-    [c for c in CANDIDATES if c.expect == "limit" and c.what != ALIGNMENT],
+    [c for c in CANDIDATES if c.expect == "limit" and c.what not in SAID],
     ids=lambda c: str(c.label),
 )
 def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -> None:
@@ -75,17 +77,19 @@ def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -
 
 @pytest.mark.parametrize(
     "candidate",
-    [c for c in CANDIDATES if c.expect == "limit" and c.what == ALIGNMENT],
+    [c for c in CANDIDATES if c.expect == "limit" and c.what in SAID],
     ids=lambda c: str(c.label),
 )
-def test_what_has_to_be_aligned_is_said(candidate: Candidate) -> None:
-    """Only a run tells: accepted without a note it is judged wrongly."""
-    note = alignment.Need(("x", "y"), 16, 4).words
+def test_what_only_a_run_can_tell_is_said(candidate: Candidate) -> None:
+    """What has to be aligned, or is right for one value: without a note it is judged wrongly."""
+    other = Other("m", 7, 6, Combination({}, "declared", 1)).said("it fails")
+    notes = {ALIGNMENT: alignment.Need(("x", "y"), 16, 4).words, DECLARED_VALUE: other}
+    note = notes[candidate.what]
     assert candidate.right(accepted=True, speedup=2.0, notes=["not checked", note])
     assert candidate.right(accepted=False, speedup=None)
     assert not candidate.right(accepted=True, speedup=2.0, notes=["not checked"])
     record = _records().get(candidate.label)
-    assert record is None or any(alignment.MUST in said for said in record["notes"])
+    assert record is None or any(SAID[candidate.what] in said for said in record["notes"])
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda c: str(c.label))
