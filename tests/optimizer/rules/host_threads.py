@@ -1,4 +1,4 @@
-"""Runs kernels on the CPU: a thread for each CUDA thread, so that barriers and shuffles work."""
+"""Runs kernels on the CPU: a fiber for each CUDA thread, so that barriers and shuffles work."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import host_programs
+from tests.optimizer.rules import fibers
 
 _SHIM = r"""
 #include <algorithm>
@@ -31,10 +32,9 @@ struct alignas(16) double2 { double x, y; }; struct alignas(16) int4 { int x, y,
 struct alignas(16) uint4 { unsigned x, y, z, w; }; struct alignas(8) uint2 { unsigned x, y; };
 struct alignas(4) uchar4 { unsigned char x, y, z, w; };
 typedef unsigned char uchar;
-extern constinit thread_local dim3 threadIdx, blockIdx; extern dim3 blockDim, gridDim;
+extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 static const int warpSize = 32;
 extern double slots[1024];
-struct Alone { Alone(); ~Alone(); };
 static unsigned me() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
 void __syncthreads();
 void __syncwarp(unsigned = 0);
@@ -50,44 +50,20 @@ template <class T> T __shfl_xor_sync(unsigned, T v, unsigned d, int = 32) { retu
 template <class T> T __shfl_sync(unsigned, T v, unsigned l, int w = 32) {
   return exchange(v, me() / w * w + l); }
 template <class T, class U> T atomicAdd(T *p, U v) {
-  Alone alone; T o = *p; *p += v; return o; }
+  T o = *p; *p += v; return o; }
 template <class T, class U> T atomicMax(T *p, U v) {
-  Alone alone; T o = *p; *p = o > (T)v ? o : (T)v; return o; }
+  T o = *p; *p = o > (T)v ? o : (T)v; return o; }
 template <class T> T __ldg(const T *p) { return *p; }
 void launch_threads(dim3 grid, dim3 block, void (*f)(void *), void *of);
 template <class F> void launch(dim3 grid, dim3 block, F f) {
   launch_threads(grid, block, [](void *of) { F mine = *static_cast<F *>(of); mine(); }, &f); }
 """
-_RUNTIME = r"""
-#include <barrier>
-#include <mutex>
-#include <optional>
-#include <thread>
-constinit thread_local dim3 threadIdx, blockIdx; dim3 blockDim, gridDim;
-double slots[1024];
-static std::mutex lock;
-Alone::Alone() { lock.lock(); }
-Alone::~Alone() { lock.unlock(); }
-static std::optional<std::barrier<>> block_barrier;
-static std::vector<std::optional<std::barrier<>>> warp_barrier;
-void __syncthreads() { block_barrier->arrive_and_wait(); }
-void __syncwarp(unsigned) { warp_barrier[me() / 32]->arrive_and_wait(); }
-void launch_threads(dim3 grid, dim3 block, void (*f)(void *), void *of) {
-  gridDim = grid; blockDim = block; unsigned n = block.x * block.y * block.z;
-  for (unsigned b = 0; b < grid.x * grid.y * grid.z; b++) {
-    block_barrier.emplace(n); warp_barrier = std::vector<std::optional<std::barrier<>>>((n + 31) / 32);
-    for (unsigned w = 0; w < (n + 31) / 32; w++) warp_barrier[w].emplace(std::min(32u, n - w * 32));
-    std::vector<std::thread> all;
-    for (unsigned t = 0; t < n; t++) all.emplace_back([=] {
-      threadIdx = dim3(t % block.x, t / block.x % block.y, t / block.x / block.y);
-      blockIdx = dim3(b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y);
-      f(of); block_barrier->arrive_and_drop(); warp_barrier[me() / 32]->arrive_and_drop(); });
-    for (auto &t : all) t.join();
-  }
-}
+_RUNTIME = f"""double slots[1024];
+{fibers.RUNTIME}
+void __syncwarp(unsigned) {{ wait_for_warp(); }}
 """
 _COMMAND = (
-    "g++", "-std=c++20", "-O1", "-w", "-pthread", "-fno-strict-aliasing", "-fsanitize=address"
+    "g++", "-std=c++20", "-O1", "-w", "-fno-strict-aliasing", "-fsanitize=address"
 )  # fmt: skip
 
 

@@ -150,7 +150,7 @@ def test_extremes_stay_the_same(tmp_path: Path) -> None:
   launch(dim3(3), dim3(64), [=] { range(p, l, m, n); });
   for (int i = 0; i < n; i++) { other = std::min(other, x[i]); more = std::max(more, (unsigned)x[i] % 1000); }
   printf("%d %d", least == other, most == more);"""
-    shim = "static int atomicMin(int *p, int v) { Alone alone; int o = *p; *p = std::min(o, v); return o; }\n"
+    shim = "static int atomicMin(int *p, int v) { int o = *p; *p = std::min(o, v); return o; }\n"
     kernel = edit.source.partition("void run")[0]
     assert emulated(shim + kernel, main, tmp_path) == "1 1"
 
