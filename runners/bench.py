@@ -38,6 +38,8 @@ LATE_US = 200.0
 HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
 # For how long none of the calls in a row may begin on the device.
 ROW_HELD_NS = 4_000_000
+# Calls that nobody looks at: so many before the device is waited for, fewer where these take long.
+MOST_AT_ONCE, QUICK_SECONDS = 256, 0.05
 # Share of the runs behind one of the same case that are made where that one was.
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
 # Share of the other runs that are made behind one on contents that differ in some elements only.
@@ -453,6 +455,45 @@ class Bench:
             if held is not None:
                 found.append(held)
         return found
+
+    def many(
+        self,
+        launchable: Launchable,
+        combination: Combination,
+        calls: int,
+        seconds: float,
+        patience: float,
+    ) -> int:
+        """Call it so often on one combination; return how often, fewer when `seconds` are over.
+
+        Nothing is compared, and only what it changes in place is filled anew for each. The device
+        is waited for behind some calls, more of them the quicker they are; with `patience`.
+        Raises the errors of `runners.gpu`.
+        """
+        scene = self.scene(combination, VERIFY_GUARD)
+        base = self._place(scene.layout.stride)
+        self._last = None
+        zeros = self.zeros(len(scene.layout.segments))
+        launchable.begins()
+        bound = launchable.bind(combination.case, scene.layout.addresses(base))
+        in_place = any(a.type.pointer and a.role == "inout" for a in self.work.arguments)
+        self.restore(scene, base, 1, zeros, NAN_POISON)
+        deadline = time.monotonic() + seconds
+        made, at_once = 0, 1
+        while made < calls:
+            begun = time.monotonic()
+            if begun >= deadline:
+                break
+            some = min(at_once, calls - made)
+            for _ in range(some):
+                if in_place:
+                    self.restore(scene, base, 1, zeros, NAN_POISON)
+                bound()
+            self.gpu.synchronize(patience)
+            made += some
+            quick = time.monotonic() - begun < QUICK_SECONDS
+            at_once = min(2 * at_once, MOST_AT_ONCE) if quick else max(1, at_once // 2)
+        return made
 
     def _brought(
         self, places: Sequence[tuple[Scene, int, int]], zeros: int, seconds: float, *, hosted: bool

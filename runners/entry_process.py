@@ -361,6 +361,16 @@ class RemoteSession:
                 self._process.retire()
             return [Holdings(*row) for row in rows]
 
+    def many(self, combination: Combination, calls: int, seconds: float, patience: float) -> int:
+        """Call the candidate over and over in the child; how often is what the child says."""
+        asked = {"calls": calls, "seconds": seconds, "patience": patience}
+        said = self._ask("many", combination, asked, seconds + patience)
+        with _understood(self._process):
+            made = int(said["made"])
+            if not 0 <= made <= calls:
+                raise ValueError("calls that are none")
+            return made
+
     def _run(self, said: Json, combination: Combination) -> Run:
         """Read one run; whatever it lacks is for the caller to understand."""
         outputs: dict[str, Storage] = {}

@@ -110,6 +110,9 @@ class _Server:
             original = bool(request["original"])
             held = self._session.holdings(combination, *terms, original=original)
             return {"held": None if held is None else [astuple(one) for one in held]}
+        if operation == "many":
+            terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
+            return {"made": self._session.many(combination, *terms)}
         if operation == "burn":
             return self._burn(request)
         if operation == "quench":

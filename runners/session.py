@@ -75,6 +75,10 @@ class Session(Protocol):
         """Call the candidate or the original over and over (`runners.bench.Bench.holdings`)."""
         ...
 
+    def many(self, combination: Combination, calls: int, seconds: float, patience: float) -> int:
+        """Call the candidate so often, or until the time is over (`runners.bench.Bench.many`)."""
+        ...
+
     def time(
         self, combination: Combination, limits: Mapping[str, Limit], rule: Rule, seconds: float
     ) -> Timed:
@@ -223,6 +227,10 @@ class LocalSession:
         """Call the candidate or the original over and over; return what it holds behind each."""
         one = self._pair[int(original)]
         return self._bench.holdings(one, combination, calls, seconds, patience)
+
+    def many(self, combination: Combination, calls: int, seconds: float, patience: float) -> int:
+        """Call the candidate so often, or until the time is over; return how often it was."""
+        return self._bench.many(self._pair[0], combination, calls, seconds, patience)
 
     def _original_waits(self, combination: Combination, seconds: float) -> bool:
         """Tell whether the original gives the same, to the bit, when its inputs come late."""
