@@ -45,16 +45,26 @@ def host_library(text: str) -> str:
         f" {{ launch(&{n}, a, g, b); }}"
         for n in names
     )
-    command = [str(COMPILER), "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
+    shim = SHIM.read_text()
+    command = [str(COMPILER), "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC"]
+
+    def compiled(*words: str | Path) -> None:
+        subprocess.run([*command, *map(str, words)], check=True, capture_output=True)
+
+    def head(folder: Path) -> None:
+        header = folder / SHIM.name
+        header.write_text(shim)
+        compiled("-x", "c++-header", header)
 
     def make(folder: Path) -> None:
+        # The library's headers take longer than the kernel.
+        header = once.built("\0".join(command), shim, head) / SHIM.name
         source = folder / "k.cpp"
-        source.write_text(whole)
-        named = ["-o", str(folder / "k.so"), str(source)]
-        subprocess.run([*command, *named], check=True, capture_output=True)
+        source.write_text(f"{body}\n{calls}\n")
+        compiled("-shared", "-include", header, "-o", folder / "k.so", source)
 
-    whole = f"{SHIM.read_text()}\n{body}\n{calls}\n"
-    return str(once.built("\0".join(command), whole, make) / "k.so")
+    kind = "\0".join([*command, "-shared"])
+    return str(once.built(kind, f"{shim}\n{body}\n{calls}\n", make) / "k.so")
 
 
 def artifact(text: str) -> Json:
