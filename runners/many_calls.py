@@ -10,17 +10,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
 
 from runners import one_run
 from runners.answers import Answers
 from runners.checks import Report, Wrong
+from runners.compare import Answer
 from runners.contents import Combination
-from runners.families import ALIKE, DECLARED, EQUAL
 from runners.gpu import DeviceError, HungError
 from runners.narrow_counts import periods
-from runners.rows import ROW_CALLS, base_of
+from runners.rows import ROW_CALLS, ROW_ELEMENTS
 from runners.session import Session
-from runners.spec import JobSpec, Json
+from runners.spec import MOVED, JobSpec, Json
 
 LAYER = "many calls"
 # Of counts that run over after other numbers of calls, so many; for the calls of one stretch, and
@@ -28,34 +31,33 @@ LAYER = "many calls"
 MOST_COUNTS, SECONDS, ALL_SECONDS = 2, 4.0, 12.0
 # A count may stand still in some calls: so many more.
 BESIDE = 8
-# Contents that touch little of what is kept: what an earlier call left there stays.
-_THIN = (EQUAL, "one-hot", ALIKE)
-# Contents that differ from the declared ones and touch much.
-_RICH = frozenset({"mixed", "integers"})
+# Elements of an answer that are not what most are: with so many the contents matter.
+ENOUGH = 64
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is called at one size: as declared, what touches little, and all else that is there."""
+    """What is called at one size: contents that matter most, all others, what touches little."""
 
     base: Combination
-    thin: Combination
     others: tuple[Combination, ...]
+    thin: Combination
 
-    def stretches(self, count: int) -> list[tuple[Combination, int, tuple[Combination, ...]]]:
-        """Return what is called how often without a look, and then compared, one after the other.
+    def stretches(
+        self, count: int
+    ) -> list[tuple[tuple[Combination, ...], int, tuple[Combination, ...]]]:
+        """Return what is called by turns, how often in all, and what is then compared.
 
         What an earlier round left is wrong once its count has run over, if rounds are in an order.
         If they are compared for being the same it is so exactly as many calls later, where none
-        in between has touched it: on other contents, and on the same. A row is begun by a call
-        more, on its first contents.
+        in between has touched it: what the last call of a row has left, for the second of the next.
+        A row is begun by a call more, on its first contents.
         """
-        behind = (*self.others[: ROW_CALLS - 2], self.base)
-        twice = (self.base, *behind[: ROW_CALLS - 2], self.base)
+        others = self.others[: ROW_CALLS - 2] or (self.base,)
         return [
-            (self.base, count + BESIDE, (self.thin, *behind)),
-            (self.thin, count - 3, (self.thin, *behind)),
-            (self.thin, count - 3, (self.thin, *twice)),
+            ((self.base, *others), count + BESIDE, (self.thin, *others, self.base)),
+            ((self.thin,), count - 3, (self.thin, *others, others[0])),
+            ((self.thin,), count - 3, (self.thin, self.base, *others)),
         ]
 
 
@@ -94,21 +96,44 @@ def check(
 def _plan(
     job: JobSpec,
     wanted: Sequence[Combination],
-    known: Callable[[Combination], Mapping[str, object] | None],
+    known: Callable[[Combination], Mapping[str, Answer] | None],
 ) -> _Plan | None:
-    """Return what is called at the smallest declared case; None where that has no answer."""
-    base = base_of(job, wanted)
-    if known(base) is None:
+    """Return what is called; None where nothing small has an answer.
+
+    It is the smallest declared case whose answers tell anything, or else the one that tells most:
+    where all is the same, what was left by other calls is not seen.
+    """
+    told: dict[str, int] = {}
+    cases: dict[tuple[tuple[str, float], ...], list[Combination]] = {}
+    for one in wanted:
+        light = job.work.elements(one.case) <= ROW_ELEMENTS and MOVED not in one.case
+        found = known(one) if light and one.key not in told else None
+        if found is not None:
+            told[one.key] = sum(map(_told, found.values()))
+            cases.setdefault(tuple(sorted(one.case.items())), []).append(one)
+    declared = [dict(case.values) for case in job.work.cases]
+
+    def weight(group: Sequence[Combination]) -> tuple[int, bool, int]:
+        case = group[0].case
+        most = sorted(min(ENOUGH, told[one.key]) for one in group)
+        return sum(most[-2:]), dict(case) in declared, -job.work.elements(case)
+
+    if not cases:
         return None
-    others = [
-        one
-        for one in wanted
-        if dict(one.case) == dict(base.case) and one.family != DECLARED and known(one) is not None
-    ]
-    thin = [one for name in _THIN for one in others if one.family == name]
-    rest = [one for one in others if one not in thin]
-    rest.sort(key=lambda one: one.family not in _RICH)
-    return _Plan(base, (thin or others or [base])[0], (*rest, *thin))
+    chosen = max(cases.values(), key=weight)
+    chosen.sort(key=lambda one: -min(ENOUGH, told[one.key]))
+    thin = min(reversed(chosen), key=lambda one: told[one.key])
+    if told[thin.key] >= ENOUGH:
+        thin = min(chain.from_iterable(cases.values()), key=lambda one: told[one.key])
+    return _Plan(chosen[0], tuple(chosen[1:]), thin)
+
+
+def _told(answer: Answer) -> int:
+    """Return how many elements of an answer are not what most of them are."""
+    size = answer.type.size
+    words = answer.want.view(f"u{size}" if size in {1, 2, 4, 8} else f"V{size}")
+    _, counts = np.unique(words, return_counts=True)
+    return len(words) - int(counts.max(initial=0))
 
 
 def _called(
@@ -123,12 +148,12 @@ def _called(
     deadline = time.monotonic() + ALL_SECONDS
     made = 0
     for count in counts:
-        for combination, calls, row in plan.stretches(count):
-            left = min(SECONDS, deadline - time.monotonic())
-            if left <= 0:
+        for contents, calls, row in plan.stretches(count):
+            seconds = min(SECONDS, deadline - time.monotonic())
+            if seconds <= 0:
                 return [f"{calls:,} calls in a row, for a count that runs over, were not made"]
             try:
-                done = session.many(combination, calls, left, answers.patience(combination))
+                done = _stretch(session, answers, contents, calls, seconds)
                 made += done
                 _judged(session, answers, job, row, report)
             except Wrong as wrong:
@@ -139,9 +164,29 @@ def _called(
                 raise Wrong(status, words) from error
             made += len(row) + 1
             if done < calls:
-                words = f"{done:,} calls were made in {left:.2g} s"
+                words = f"{done:,} calls were made in {seconds:.2g} s"
                 return [f"a count that runs over after {count:,} calls was not reached: {words}"]
     return []
+
+
+def _stretch(
+    session: Session,
+    answers: Answers,
+    contents: Sequence[Combination],
+    calls: int,
+    seconds: float,
+) -> int:
+    """Call it so often, on each of some contents for as long; return how often it was."""
+    deadline = time.monotonic() + seconds
+    made = 0
+    for number, one in enumerate(contents):
+        share = calls * (number + 1) // len(contents) - made
+        left = max(0.0, deadline - time.monotonic())
+        done = session.many(one, share, left, answers.patience(one))
+        made += done
+        if done < share:
+            break
+    return made
 
 
 def _judged(

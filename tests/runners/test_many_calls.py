@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from runners import many_calls, spec
 from runners.bench import MOST_AT_ONCE, Bench
 from runners.checks import Report, Wrong
+from runners.compare import Answer
 from runners.contents import Combination
 from runners.entry_process import RemoteSession
 from runners.entry_server import _Server
@@ -212,13 +213,13 @@ def _checked(
 ) -> tuple[Report, list[str], list[str]]:
     """Return the report, the notes and what was loaded for a way of counting."""
     described = {**_described(), "effort": "confirm"}
+    described["workload"]["cases"] = [{"values": {"n": 500}}]
     plain = spec.parse(described)
     oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
     built = artifact(LINE)
     request = {"job": described, "candidate": {"path": "mine"}, "baseline": built}
     wanted = [c for part in oracle.wanted(plain) for c in part]
-    case = plain.work.cases[1].values  # the smallest
-    wanted = [c for c in wanted if dict(c.case) == dict(case)]
+    wanted = [c for c in wanted if dict(c.case) == {"n": 500}]
     answers = oracle.answers(plain, {**request, "candidate": built}, wanted, 60.0)
     job = replace(
         plain,
@@ -230,6 +231,32 @@ def _checked(
     session = load(job, request)
     many_calls.check(session, load, request, job, (answers, wanted), measured, report)
     return report, measured["notes"], load.loaded
+
+
+def test_contents_are_called_whose_answers_tell_something() -> None:
+    """Numbers up to 500,000 of which 300 are known: nearly all answers are zeros at the smallest."""
+    one = next(one for one in table.load() if one.label == "novel/rounds_of_16_bits")
+    job = spec.parse(one.job("confirm"))
+    fresh = next(a.type for a in job.work.arguments if a.name == "fresh")
+
+    def known(at: Combination) -> dict[str, Answer]:
+        want = np.zeros(int(at.case["n"]), np.int32)
+        want[: int(want.size * min(1.0, at.case["m"] / 500_000))] = 1
+        return {"fresh": Answer("fresh", fresh, want.view(np.uint8), (None,))}
+
+    def asked(values: list[Json]) -> list[Combination]:
+        return [Combination(v, f, 1) for v in values for f in ("declared", "mixed")]
+
+    smallest, knows = {"n": 1000.0, "m": 300.0}, {"n": 1000.0, "m": 100_000.0}
+    large = {"n": 1e6, "m": 5e5}
+    plan = many_calls._plan(job, asked([large, smallest, knows]), known)
+    assert plan is not None
+    assert plan.base.case == knows
+    plan = many_calls._plan(job, asked([large, smallest]), known)
+    assert plan is not None
+    assert plan.base.case == smallest
+    assert many_calls._plan(job, asked([large]), known) is None
+    assert many_calls._plan(job, asked([smallest]), lambda _: None) is None
 
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
