@@ -18,6 +18,7 @@ from runners import (
     distant,
     exhibit,
     leaks,
+    many_calls,
     other_values,
     overflow,
     static_gate,
@@ -248,6 +249,7 @@ class Judge:
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
         answers, wanted = known
+        many_calls.check(session, self._session, request, job, known, measured, report)
         self._examined(request, job, answers, wanted, measured, report)
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))
