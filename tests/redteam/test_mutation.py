@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,18 @@ from tests.redteam import mutation
 from tests.redteam.faults import OPERATORS, faults, sound
 from tests.redteam.mutation import Json, Mutant, choose, mutant, parents, table
 from tests.redteam.run import Outcome, Served, Team
+from tests.redteam.table import Candidate
 
-SOWN = parents()[::7]
-CHOSEN = choose(SOWN, 70, 5)
+
+@functools.cache
+def sown() -> list[Candidate]:
+    return parents()[::7]
+
+
+@functools.cache
+def chosen() -> list[Mutant]:
+    """Choose once, and not while tests are collected: every process that runs some collects all."""
+    return choose(sown(), 70, 5)
 
 
 def kernel(body: str, parameters: str = "const float* x, float* y, int n") -> str:
@@ -131,7 +141,7 @@ def test_comments_host_code_and_what_if_turns_off_are_left_alone() -> None:
 
 
 def test_a_mutant_differs_from_its_parent_in_its_place_only() -> None:
-    for one in CHOSEN:
+    for one in chosen():
         text, (low, high) = one.parent.source, one.fault.place
         new = one.candidate.source
         assert new != text
@@ -142,7 +152,7 @@ def test_a_mutant_differs_from_its_parent_in_its_place_only() -> None:
 
 
 def test_a_mutant_is_sound_and_within_the_boundary() -> None:
-    for one in CHOSEN:
+    for one in chosen():
         text = one.candidate.source
         assert not Syntax(text).root.has_error or Syntax(one.parent.source).root.has_error
         base = one.parent.base
@@ -153,19 +163,19 @@ def test_a_mutant_is_sound_and_within_the_boundary() -> None:
 
 
 def test_the_same_seed_chooses_the_same_and_another_does_not() -> None:
-    assert choose(SOWN, 70, 5) == CHOSEN
-    assert {one.label for one in choose(SOWN, 70, 6)} != {one.label for one in CHOSEN}
-    assert len({one.label for one in CHOSEN}) == len(CHOSEN) == 70
+    assert choose(sown(), 70, 5) == chosen()
+    assert {one.label for one in choose(sown(), 70, 6)} != {one.label for one in chosen()}
+    assert len({one.label for one in chosen()}) == len(chosen()) == 70
 
 
 def test_no_operator_and_no_original_has_most_of_them_and_no_place_is_used_twice() -> None:
-    by_operator = Counter(one.fault.operator for one in CHOSEN)
+    by_operator = Counter(one.fault.operator for one in chosen())
     assert len(by_operator) >= len(OPERATORS) - 3
     assert max(by_operator.values()) <= 4
-    by_base = Counter(one.parent.base.name for one in CHOSEN)
+    by_base = Counter(one.parent.base.name for one in chosen())
     assert max(by_base.values()) <= 2 * mutation.EACH
     places: dict[str, list[tuple[int, int]]] = {}
-    for one in CHOSEN:
+    for one in chosen():
         for low, high in places.get(one.parent.label, ()):
             assert one.fault.place[1] <= low or high <= one.fault.place[0]
         places.setdefault(one.parent.label, []).append(one.fault.place)
@@ -193,7 +203,7 @@ def test_a_table_tells_what_was_killed_from_what_was_not_judged() -> None:
 
 
 def test_a_list_needs_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutation, "parents", lambda: SOWN[:4])
+    monkeypatch.setattr(mutation, "parents", lambda: sown()[:4])
     assert mutation.main([str(tmp_path), "--list", "--count=6", "--seed=3"]) == 0
     rows = json.loads((tmp_path / "mutation.json").read_text())
     assert len(rows) == 6
@@ -212,7 +222,7 @@ def test_labels_name_parent_operator_and_line() -> None:
 def test_a_mutant_with_its_parents_machine_code_is_not_judged(
     code: str, asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = CHOSEN[0]
+    one = chosen()[0]
     built, parent = (Future[Json](), Future[Json]())
     built.set_result({"path": "x", "machine_code": "a"})
     parent.set_result({"path": "y", "machine_code": code})
@@ -236,7 +246,7 @@ def test_verdicts_are_written_as_they_come(
             yield Outcome(one.label, "refuse", "", accepted=number == 2, status="correct")
             assert len(json.loads((tmp_path / "mutation.json").read_text())["mutants"]) > number
 
-    monkeypatch.setattr(mutation, "parents", lambda: SOWN[:4])
+    monkeypatch.setattr(mutation, "parents", lambda: sown()[:4])
     monkeypatch.setattr(mutation, "device", lambda: {"gpu": "a GPU", "sm": 90})
     monkeypatch.setattr(mutation, "_judged", judged)
     assert mutation.main([str(tmp_path), "--count=6", "--seed=3"]) == 3
