@@ -104,6 +104,8 @@ class Jobs:
             "log_level": "ERROR",
             "serializer": DBOSPortableJSONSerializer(),
             "use_listen_notify": False,
+            # Nothing is waited for there: it is how long the end waits for who looks.
+            "notification_listener_polling_interval_sec": 0.1,
             "enable_otlp": False,
         }
         DBOS(config=config)
