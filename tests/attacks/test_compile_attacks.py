@@ -39,7 +39,8 @@ pytestmark = [
 
 @pytest.fixture
 def compile_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Compiler]:
-    monkeypatch.setattr(module, "COMPILE_SECONDS", 8.0)
+    # What burns until then burns a processor that other tests wait for.
+    monkeypatch.setattr(module, "COMPILE_SECONDS", 4.0)
     assert TOOLCHAIN is not None
     with Sandbox(trust="stranger") as sandbox:
         if not sandbox.describe().strong:
@@ -87,11 +88,16 @@ BOMBS = {
     ),
 }  # fmt: skip
 
+# These meet the limit on memory, after some seconds.
+FULL = {"includes an endless file", "an array without end"}
+
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_a_source_that_does_not_compile(
-    compile_: Compiler, tmp_path: Path, name: str
+    compile_: Compiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    if name in FULL:
+        monkeypatch.setattr(module, "COMPILE_SECONDS", 8.0)
     begun = time.monotonic()
     made = attack(compile_, tmp_path, BOMBS[name])
     assert time.monotonic() - begun < 30
