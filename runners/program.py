@@ -80,7 +80,7 @@ ENERGY = ("weigh", "energy")
 _BOTH = ("kernel", "baseline")  # as a job names its two sources
 WATCH_SECONDS = 30.0
 # So many times as long a program is waited for that did not come to its first launch.
-PATIENCE = 3.0
+PATIENCE = 2.0
 # Behind the shortest run so many others are watched, none of which takes longer by itself, and
 # none begun when so much time has gone by.
 MORE_RUNS, LONGEST_RUN, MORE_SECONDS = 2, 5.0, 60.0
