@@ -20,6 +20,8 @@ from runners.text import LONGEST, NAME, Definition, Text, plain_name
 # How often names are followed: to what they are passed on as, and to what is made of them.
 TURNS = 4
 MOST_TOKENS = 60_000
+# Tokens of what a call is given: calls within calls are read once for each.
+LONGEST_CALL = 2_000
 _ONE = re.compile(r"1(?:\.0*)?[fF]?", re.ASCII)
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 _ENDS = frozenset({";", "{", "}"})
@@ -56,8 +58,8 @@ def crossing(
 @lru_cache(maxsize=64)
 def _crossing(source: str, symbol: str, position: int) -> tuple[bool, bool]:
     text = _text(source)
-    names = text.names(symbol, position)
-    if not names or text.count > MOST_TOKENS:
+    names = text.names(symbol, position) if text.count <= MOST_TOKENS else frozenset()
+    if not names:
         return False, False
     if any(map(text.shared, text.uses(names))):
         goes_on = shares.smooth(source, symbol, position)
@@ -125,6 +127,8 @@ class _Text(Text):
                 ahead = range(opened, min(opened + 120, self.count))
                 opened = next((p + 1 for p in ahead if self.tokens[p] == ">>>"), at)
             if self.tokens[opened] != "(" or opened in self._heads:
+                continue
+            if self.close(opened) - opened > LONGEST_CALL:
                 continue
             for position, part in enumerate(self.parts(opened)):
                 if not names.isdisjoint(part):
