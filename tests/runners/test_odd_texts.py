@@ -73,9 +73,9 @@ HOSTILE += ["?t:" * 40000, "{" * 90000, "static short a; ++a;" * 9000, "t<" * 50
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_take_no_time(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     _asked(f"{HEAD} {text}")
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 @given(st.lists(st.text(max_size=60), max_size=30))

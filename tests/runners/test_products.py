@@ -233,14 +233,14 @@ def test_odd_launches_ask_for_nothing() -> None:
     ],
 )
 def test_hostile_texts_take_no_time(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     gates.numbers(text)
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_many_numbers_take_no_time() -> None:
     job = _gated(" || ".join(f"h * w > {number}" for number in range(1000, 3_000_000, 997)))
     known, _ = _asked(_of(MARGIN))
-    begun = time.monotonic()
+    begun = time.process_time()
     assert len(products.beyond(job, known)) <= products.MOST_CASES
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
