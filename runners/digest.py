@@ -344,7 +344,7 @@ class Digest:
             and bool(np.isinf(truth).any())
         )
         keeps = combination.family == families.INFINITIES and not unordered
-        longer = max(1.0, self._times_longer(combination))
+        longer = self._times_longer(combination)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
@@ -400,14 +400,12 @@ class Digest:
 
     def _times_longer(self, combination: Combination) -> float:
         """Return how many times the largest declared a size is; one where none is larger."""
-        return max(
-            (
-                value / max(case.values.get(name, math.inf) for case in self.work.cases)
-                for name, value in combination.case.items()
-                if name in self.work.variables and value > 0
-            ),
-            default=1.0,
+        times = (
+            value / max(case.values.get(name, math.inf) for case in self.work.cases)
+            for name, value in combination.case.items()
+            if name in self.work.variables and value > 0
         )
+        return max([1.0, *times])
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str) -> int:
         """Mark in a file what depends on an infinity or denormal; return of how many scalars."""

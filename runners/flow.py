@@ -33,7 +33,7 @@ SHUFFLES = re.compile(r"__shfl(?:_up|_down|_xor)?_sync", re.ASCII)
 HOLDS = frozenset(
     {
         *("cudaMalloc", "cudaMallocAsync", "cudaMallocManaged", "cudaFree", "cudaFreeAsync"),
-        *("cudaMemset", "cudaMemsetAsync", "__ldg", "__ldcg", "__ldcs", "__ldca", "__ldlu"),
+        *("cudaMemset", "cudaMemsetAsync", *LOADS),
     }
 )
 STORES = frozenset({"atomicAdd", "__stcs", "__stcg", "__stwt"})

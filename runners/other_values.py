@@ -78,13 +78,12 @@ def _ends(source: str, argument: Argument, declared: int, value: int) -> bool:
     With zero as a step a loop never does, so that only a flag is tried with it; nor with a bound
     that is as good as endless.
     """
-    given = re.escape(argument.name)
     if not value and argument.type.fields[0].scalar.kind != "b":
+        given = re.escape(argument.name)
         flag = rf"!\s*{given}\b|\b{given}\s*(?:[=!]=|\?|&&|\|\|)|(?:&&|\|\||if\s*\()\s*{given}\b"
         return re.search(flag, source) is not None
     far = value - declared == whole_scalars.FRACTION
-    compared = rf"[<>]=?\s*{given}\b|\b{given}\s*[<>]"
-    return not far or re.search(compared, source) is None
+    return not far or not whole_scalars.bounds(source, argument.name)
 
 
 def base(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> Combination | None:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, products, sizes
+from runners import capacities, products, sizes, whole_scalars
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -209,10 +209,8 @@ def _wide(job: JobSpec) -> Iterator[dict[str, float]]:
             continue
         case = {**smallest, value: smallest[value] + WIDE + 1}
         same = sizes.elements(job.work, case) == sizes.elements(job.work, smallest)
-        given = re.escape(argument.name)
-        compared = rf"[<>]=?\s*{given}\b|\b{given}\s*[<>]"
         wide = scalar.size == 8 and scalar.kind in "iu" and same
-        if wide and not re.search(compared, job.baseline.source):
+        if wide and not whole_scalars.bounds(job.baseline.source, argument.name):
             yield case
 
 

@@ -63,6 +63,16 @@ def others(text: str, scalar: Scalar | None) -> tuple[int, ...]:
     return tuple(dict.fromkeys(fit))[:MOST]
 
 
+def bounds(source: str, name: str) -> bool:
+    """Tell whether a text compares a scalar by size: it may be how often something is done.
+
+    >>> bounds("while (i < n) f(m);", "n"), bounds("while (i < n) f(m);", "m")
+    (True, False)
+    """
+    given = re.escape(name)
+    return re.search(rf"[<>]=?\s*{given}\b|\b{given}\s*[<>]", source) is not None
+
+
 def code(name: str, at: int) -> int:
     """Return what a case holds where the scalar of that name has its other value at a place."""
     return BEGIN + at * EACH + zlib.crc32(name.encode()) % EACH
