@@ -44,6 +44,21 @@ def interposed() -> Path:
     return built
 
 
+def made(folder: Path) -> Fakes:
+    """Build the program and what is injected into it, in a folder below one that tests share.
+
+    Every run links what lies beside the project, and around that folder. In the one that all tests
+    share there are thousands of entries by and by.
+    """
+    own = folder / "own"
+    (own / "project").mkdir(parents=True)
+    build(own)
+    kept = own / "scratch" / "interposer"
+    kept.mkdir(parents=True)
+    shutil.copy(interposed(), kept)
+    return Fakes(own, {})
+
+
 @dataclass(frozen=True)
 class Fakes:
     """The built program under as many names as there are behaviours."""

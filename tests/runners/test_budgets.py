@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import oracle, spec
+from runners import oracle
 from runners.bench import Damage, Run
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
@@ -16,28 +17,16 @@ from runners.digest import Digest
 from runners.families import DECLARED, THOUSANDTH
 from runners.gathered import Gathered
 from runners.spec import Json, Work
+from tests.runners.test_inputs import _pointer
+from tests.runners.test_inputs import _work as _of
 
 Floats = npt.NDArray[np.float64]
 CASE = {"n": 4096.0}
 
 
 def _work() -> Work:
-    arguments = [
-        {"name": "x", "type": "const float*", "shape": "n", "init": "normal"},
-        {"name": "y", "type": "float*", "shape": "n", "role": "output"},
-    ]
-    kernel = {"name": "k", "source": "", "path": "", "launch": None}
-    workload = {
-        "name": "k",
-        "kind": "kernel",
-        "symbol": "k",
-        "arguments": arguments,
-        "cases": [{"values": CASE}],
-        "root": "",
-        "launch": {"grid": ["n"], "block": ["32"]},
-        "tolerance": {"rtol": 0.0, "atol": 3e-6},
-    }
-    return spec.parse({"kernel": kernel, "baseline": kernel, "workload": workload}).work
+    output = {"name": "y", "type": "float*", "shape": "n", "role": "output"}
+    return replace(_of(_pointer(), output, n=CASE["n"]), rtol=0.0, atol=3e-6)
 
 
 def _digested(folder: Path, combination: Combination, narrow: Floats, wide: Floats) -> Json:

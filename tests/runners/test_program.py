@@ -29,22 +29,14 @@ from runners.program_report import Report
 from runners.program_run import Finished, Runner, execute, sandboxed
 from runners.sandbox import Sandbox
 from tests.runners.fake_meter import FakeMeter
-from tests.runners.program_fakes import Fakes, build, interposed
+from tests.runners.program_fakes import Fakes, interposed, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    # A level of its own: every run links what lies beside the project, and around that folder. In
-    # the one that all tests share there are thousands of entries by and by.
-    folder = tmp_path_factory.mktemp("programs") / "own"
-    (folder / "project").mkdir(parents=True)
-    build(folder)
-    kept = folder / "scratch" / "interposer"
-    kept.mkdir(parents=True)
-    shutil.copy(interposed(), kept)
-    return Fakes(folder, {})
+    return made(tmp_path_factory.mktemp("programs"))
 
 
 def judge(fakes: Fakes, baseline: str, candidate: str, **more: Any) -> dict[str, Any]:

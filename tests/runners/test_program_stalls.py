@@ -12,20 +12,14 @@ import pytest
 
 from runners import program
 from runners.program_run import Probe, Ran, Runner
-from tests.runners.program_fakes import Fakes, build, interposed
+from tests.runners.program_fakes import Fakes, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
-    folder = tmp_path_factory.mktemp("programs")
-    (folder / "project").mkdir()
-    build(folder)
-    kept = folder / "scratch" / "interposer"
-    kept.mkdir(parents=True)
-    shutil.copy(interposed(), kept)
-    return Fakes(folder, {})
+    return made(tmp_path_factory.mktemp("programs"))
 
 
 class Stalls:
