@@ -1,0 +1,31 @@
+#include <cuda_fp16.h>
+
+// The sum of what trees say of a row. At each node it goes left where its feature is below the node's cut, and right where
+// it is not, or where it is missing (NaN); the nodes of a tree lie level after level, its leaves behind them.
+// Four trees at a time lie in shared memory.
+__global__ void forest(const float* x, const int* feature, const float* cut, const float* leaf, float* out, int n, int d,
+                       int trees, int nodes) {
+    extern __shared__ int room[];
+    int* of = room;
+    float* says = (float*)(room + 4 * nodes);
+    __half* at = (__half*)(says + 4 * (nodes + 1));
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.f;
+    for (int first = 0; first < trees; first += 4) {
+        int many = min(4, trees - first);
+        __syncthreads();
+        for (int e = threadIdx.x; e < many * nodes; e += blockDim.x) {
+            of[e] = feature[(size_t)first * nodes + e] % d;
+            at[e] = __float2half(cut[(size_t)first * nodes + e]);
+        }
+        for (int e = threadIdx.x; e < many * (nodes + 1); e += blockDim.x) says[e] = leaf[(size_t)first * (nodes + 1) + e];
+        __syncthreads();
+        if (i < n)
+            for (int tree = 0; tree < many; ++tree) {
+                int k = 0;
+                while (k < nodes) k = 2 * k + 2 - (x[(size_t)i * d + of[tree * nodes + k]] < __half2float(at[tree * nodes + k]));
+                sum += says[tree * (nodes + 1) + k - nodes];
+            }
+    }
+    if (i < n) out[i] = sum;
+}
