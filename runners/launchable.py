@@ -134,7 +134,8 @@ class KernelLaunchable:
         self.retained = retained(gpu, self._module, image)
         self._bytes = cubin.loaded_bytes(image) + local_bytes(artifact, gpu.facts)
         self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
-        self._functions: dict[int, Any] = {}
+        self._function: Any = None
+        self._allowed = 0
 
     def begins(self) -> None:
         """Nothing: a kernel allocates nothing that is seen."""
@@ -157,9 +158,12 @@ class KernelLaunchable:
         most = int(self._gpu.facts.get("shared_optin_bytes", 48 << 10))
         if shared > most:
             raise LaunchError(f"{shared} bytes of shared memory; the most is {most}")
-        if shared not in self._functions:
-            self._functions[shared] = self._gpu.function(self._module, self._symbol, shared)
-        function, gpu = self._functions[shared], self._gpu
+        # What a kernel is allowed belongs to its module, and the last word counts: a smaller one
+        # would have launches fail that are bound already.
+        if self._function is None or shared > self._allowed:
+            self._function = self._gpu.function(self._module, self._symbol, shared)
+            self._allowed = shared
+        function, gpu = self._function, self._gpu
         arguments = pack(self._work, case, addresses, promoted=self._promoted)
         return lambda: gpu.launch(function, grid, block, arguments, shared)
 
