@@ -94,7 +94,7 @@ class Original:
         elements = min(a.elements(combination.case) for a in written)
         count = 6 if elements <= 4096 else 2
         if self._large(combination):
-            better = self._twin is not None or self._digest.refers(combination)
+            better = self._twin is not None or self._digest.truth.refers(combination)
             count = 0 if better and combination.family != families.DECLARED else 1
         return [
             replace(combination, family=f"{combination.family}+{'j' * (n + 1)}")
@@ -170,7 +170,7 @@ class Original:
 
     def _wide(self, combination: Combination, first: Run) -> Run | None:
         """Run the double-precision twin unless the reference is asked; None if it does not run."""
-        if self._twin is None or self._digest.refers(combination):
+        if self._twin is None or self._digest.truth.refers(combination):
             return None
         bench, twin = self._twin
         try:

@@ -1,0 +1,121 @@
+"""How far from the wanted values a result may be, earned by the original's own errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners.compare import SMALLEST, Budget, few_ulp, noise_by_exponent, same_bytes, within
+from runners.cuda_types import Field, Storage, from_float, to_float
+from runners.expectation import Floats, as_json, near_zero
+from runners.gathered import Marks
+from runners.sizes import TIMES_LONGER
+from runners.spec import Json, Work
+
+SAMPLE = 1 << 20
+# Of a tolerance, for doubles that nothing but the original tells the wanted values of.
+DOUBLE_SHARE = 1e-4
+UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may go one way
+# As much again within the tolerance, for results of the roundoff of a float or less.
+STRETCH, FINE = 4.0, 2.0**-24
+
+
+def earned(
+    work: Work,
+    one: Field,
+    data: list[npt.NDArray[Any]],
+    moved: list[tuple[npt.NDArray[Any], Floats | None]],
+    want: Floats | None,
+    terms: tuple[Marks | None, bool, bool, bool],
+    *,
+    longer: float = 1.0,
+    usual: float = 1.0,
+) -> tuple[npt.NDArray[Any], Json | None]:
+    """Return wanted values of a field and the budget earned by the original's own errors.
+
+    Of large outputs a sample of the elements tells the noise, all of them its own error.
+    `longer`: how many times the declared a size is; the original's errors go either way and
+    grow with its root, those of tensor cores, which cut off what does not fit, with itself.
+    `usual`: so many times as large results are on the inputs that were declared.
+    """
+    if one.scalar.kind != "f":
+        exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
+        return exact, None
+    mask, unordered, integers, declared = terms
+    kept = slice(None) if mask is None else ~mask
+    step = max(1, len(data[0]) // SAMPLE) | 1
+
+    def taken(raw: npt.NDArray[Any]) -> Floats:
+        if not unordered and mask is None:
+            return to_float(raw[::step], one.scalar)
+        wide = to_float(raw, one.scalar)[kept]
+        return np.asarray(np.sort(wide) if unordered else wide)[::step]
+
+    whole_first = to_float(data[0], one.scalar)[kept]
+    whole_goal = whole_first if want is None else shown(np.asarray(want, np.float64), one)[kept]
+    first = taken(data[0])
+    goal = first if want is None else whole_goal[::step]
+    with np.errstate(all="ignore"):
+        errors = [np.abs(taken(other) - goal) for other in data]
+        for raw, truth in moved:
+            other = taken(raw)
+            errors.append(np.abs(other - first))
+            if truth is not None and not unordered:
+                errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
+        errors = [np.nan_to_num(e, nan=0, posinf=0) for e in errors]
+        size = np.where(np.isfinite(goal), np.abs(goal), 0)
+        allowed = work.atol + work.rtol * size
+        keeps = all(bool((2 * error <= allowed).all()) for error in errors[: len(data)])
+        integral = bool((first == np.rint(first)).all() and (size < 2**24).all())
+    stable = all(same_bytes(_raw(data[0]), _raw(other)) for other in data[1:])
+
+    def same() -> bool:
+        return want is not None and np.array_equal(whole_first, whole_goal, equal_nan=True)
+
+    strict = work.atol == 0 == work.rtol
+    # A tolerance that fits floats would let floats pass for doubles.
+    share = DOUBLE_SHARE if one.scalar.name == "double" and want is None else 1.0
+    root = math.sqrt(min(longer, TIMES_LONGER))
+    grown = root if declared else max(root, UNDECLARED)
+    budget = Budget(
+        noise_by_exponent(np.maximum.reduce(errors), goal) * grown,
+        one.scalar.roundoff,
+        few_ulp(one.scalar.name),
+        share * work.rtol,
+        share * work.atol,
+        # The tolerance was declared for the inputs and lengths that were declared.
+        capped=want is not None and keeps and declared and longer == 1 and not work.loose,
+        floor=want is None or work.loose,
+        exact=stable and not unordered and (strict or (integers and integral and same())),
+        # Zeros add up without error in one order of steps and not in another, which is as good.
+        stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
+        # What is one less another number errs by the rounding of these.
+        # It is that of usual results also where these are smaller, as is the tolerance.
+        ground=near_zero(share * work.atol, one.scalar.roundoff, usual * size),
+    )
+    if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
+        with np.errstate(all="ignore"):
+            own = np.nan_to_num(np.abs(whole_first - whole_goal), nan=0, posinf=0)
+        noise = np.maximum(budget.noise, noise_by_exponent(own, whole_goal))
+        budget = replace(budget, noise=noise, capped=False)
+    part = data[0] if unordered or want is None else from_float(want, one.scalar)
+    return part, as_json(budget)
+
+
+def shown(exact: Floats, one: Field) -> Floats:
+    """Return better answers with zero for what a field's type rounds to zero.
+
+    They are compared as that type shows them, and an error is forgiven by the size of what it is
+    an error of.
+    """
+    least = SMALLEST.get(one.scalar.roundoff, 0.0)
+    with np.errstate(all="ignore"):
+        return np.where(np.abs(exact) <= least / 2, 0.0, exact)
+
+
+def _raw(data: npt.NDArray[Any]) -> Storage:
+    return np.ascontiguousarray(data).view(np.uint8).reshape(-1)
