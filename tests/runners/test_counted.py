@@ -78,12 +78,13 @@ class Timed:
 
         monkeypatch.setattr(counted, "cycles", counts)
 
-    def check(self, gain_again: float) -> None:
-        """Ask about a hundredfold gain."""
+    def check(self, *gains: float) -> None:
+        """Ask about a hundredfold gain, which is of these sizes when it is measured again."""
+        left = [*gains]
 
         def again(case: spec.CaseSpec) -> dict[str, list[float]]:
             self.asked.append(f"times of {case.name}")
-            return _times(gain_again)
+            return _times(left.pop(0) if len(left) > 1 else left[0])
 
         job = spec.parse(_job(SCALE))
         self._gains.check(_request(), job, self.measured, again, self.report)
@@ -106,15 +107,26 @@ def test_an_originals_cycles_are_counted_once_for_all_candidates(
     assert (check["passed"], check["error"], check["bound"]) == (True, 100.0, 300.0)
 
 
-def test_what_no_counter_shows_is_refused_when_it_was_measured_twice(
+def test_what_no_counter_shows_is_refused_when_it_was_measured_again_and_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cycles are counted anew as well: what disturbed one may have disturbed the other."""
-    timed = Timed(tmp_path, monkeypatch, {"baseline": [5e6] * 2, "candidate": [5e6] * 2})
+    timed = Timed(tmp_path, monkeypatch, {"baseline": [5e6] * 4, "candidate": [5e6] * 4})
     with pytest.raises(Wrong, match="90 times as fast, and no counter fell alike"):
         timed.check(90.0)
-    assert len(timed.asked) == 5
+    assert len(timed.asked) == 2 + 3 * 3
     assert timed.asked[2].startswith("times of n=")
+
+
+def test_others_may_disturb_what_is_measured_more_than_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right histogram was 149 times as fast twice in a row, while programs ran beside it."""
+    timed = Timed(tmp_path, monkeypatch, {"baseline": [5e6] * 3, "candidate": [2.5e5] * 3})
+    timed.check(149.0, 45.0)
+    assert timed.measured["cases"] == [_times(45.0)]
+    (note,) = timed.measured["notes"]
+    assert "timed again (2 times), because no counter fell 100 times: 45 times as fast" in note
 
 
 @pytest.mark.parametrize(("again", "asked"), [(45.0, 2), (1.5, 1)])
