@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from runners import shaking, verify
+from runners import seeded, verify
 from runners.answers import Answers, Build
 from runners.checks import Report, Wrong
 from runners.contents import Combination, pool
@@ -129,7 +129,7 @@ class Delays:
         Two seeds in turn differ in what they fill shared memory with, and in late first blocks.
         """
         first = seed * 2654435761 % 2**32 | 1
-        seeds = [first ^ number << shaking.LATE_BIT for number in range(WHOLE_BUILDS)]
+        seeds = [first ^ number << seeded.LATE_BIT for number in range(WHOLE_BUILDS)]
         built = [self._shake_whole(text, job, one) for one in seeds]
         return [one for one in built if one is not None]
 

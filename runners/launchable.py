@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from runners import cubin, shaking
+from runners import cubin, seeded
 from runners.allocations import Allocations, Holdings
 from runners.arena import host_arguments, pack
 from runners.expressions import ExpressionError, count
@@ -149,7 +149,7 @@ class KernelLaunchable:
 
     def shake(self, seed: int) -> None:
         """Set the seed of the delays that are compiled in (`runners.shaking`); zero for none."""
-        self._gpu.set_global(self._module, shaking.SEED, np.array([seed], np.uint32))
+        self._gpu.set_global(self._module, seeded.SEED, np.array([seed], np.uint32))
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a launch with its geometry and packed arguments worked out."""

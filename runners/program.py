@@ -48,7 +48,7 @@ from runners import (
     program_energy,
     program_stdout,
     sanitizer,
-    shaking,
+    seeded,
     static_gate,
 )
 from runners.energy import Meter
@@ -330,7 +330,7 @@ class _Trial:
         """Build a source with delays, one of several ways; None where that cannot be had."""
         if self.shake is None:
             return None
-        seed = (self.seed * 2 + 1) ^ number << shaking.LATE_BIT  # late first blocks in half of them
+        seed = (self.seed * 2 + 1) ^ number << seeded.LATE_BIT  # late first blocks in half of them
         return self.shake(str(self.job[which]["source"]), self.job, seed)
 
     def _gate(self, beyond: _Beyond, done: list[dict[str, Any]]) -> None:

@@ -12,7 +12,8 @@ import pytest
 from runners.compiler import Compiler
 from runners.dispatch import discover
 from runners.sandbox import Sandbox
-from runners.shaking import LATE_BIT, shaken
+from runners.seeded import LATE_BIT
+from runners.shaking import shaken
 from runners.toolchain import find_toolchain
 
 pytestmark = [

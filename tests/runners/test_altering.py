@@ -15,7 +15,8 @@ from runners.artifact import Artifact, ArtifactKind
 from runners.building import Building
 from runners.compiler import Compiler
 from runners.sandbox import Sandbox
-from runners.shaking import SEED, shaken
+from runners.seeded import SEED
+from runners.shaking import shaken
 from runners.toolchain import find_toolchain
 
 HERE = Path(__file__).parents[1] / "redteam" / "cases"

@@ -16,7 +16,8 @@ import pytest
 
 from runners import shaking
 from runners.reordering import Counter, Place, keeps
-from runners.shaking import SEED, shaken
+from runners.seeded import SEED
+from runners.shaking import shaken
 from tests.runners.test_reordering import CASES, assembled, compiled, needs_nvcc
 
 KEPT = """.version 8.0

@@ -13,7 +13,8 @@ import pytest
 
 from runners.delayed import WHOLE_BUILDS, Delays
 from runners.poisoned_shared import LARGE, LESS, NAN, NEGATIVE, filled
-from runners.shaking import LATE_BIT, SEED, shaken
+from runners.seeded import LATE_BIT, SEED
+from runners.shaking import shaken
 
 HEAD = ".version 8.0\n.target sm_{sm}\n.address_size 64\n"
 DOUBLES = ".shared .align 8 .b8 most[2048];"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from runners.reordering import Place, swaps
-from runners.shaking import LATE, shaken
+from runners.shaking import shaken
+from runners.warp_delays import LATE
 
 CASES = Path(__file__).parents[1] / "redteam" / "cases"
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")

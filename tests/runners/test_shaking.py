@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners.shaking import FAR, SEED, shaken
+from runners.seeded import SEED
+from runners.shaking import shaken
+from runners.warp_delays import FAR
 
 PTX = """.version 8.0
 .target sm_90
