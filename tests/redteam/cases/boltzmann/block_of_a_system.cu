@@ -1,0 +1,27 @@
+// The mean energy of each system, its levels weighed by exp(-beta * energy). A block of four warps a system.
+__global__ void boltzmann(const float* energy, float* mean, int systems, int levels, float beta) {
+    __shared__ float least[4], part[2][4];
+    int t = threadIdx.x, warp = t / 32;
+    const float* e = energy + (size_t)blockIdx.x * levels;
+    float low = e[0];
+    for (int l = t; l < levels; l += 128) low = fminf(low, e[l]);
+    for (int d = 16; d; d /= 2) low = fminf(low, __shfl_xor_sync(0xffffffffu, low, d));
+    if (t % 32 == 0) least[warp] = low;
+    __syncthreads();
+    low = fminf(fminf(least[0], least[1]), fminf(least[2], least[3]));
+    float sum = 0.f, weighed = 0.f;
+    for (int l = t; l < levels; l += 128) {
+        float v = e[l], w = expf(beta * (low - v));
+        sum += w;
+        weighed += w * v;
+    }
+    for (int d = 16; d; d /= 2) {
+        sum += __shfl_down_sync(0xffffffffu, sum, d);
+        weighed += __shfl_down_sync(0xffffffffu, weighed, d);
+    }
+    if (t % 32 == 0) part[0][warp] = sum, part[1][warp] = weighed;
+    __syncthreads();
+    if (t == 0)
+        mean[blockIdx.x] = ((part[1][0] + part[1][1]) + (part[1][2] + part[1][3])) /
+                           ((part[0][0] + part[0][1]) + (part[0][2] + part[0][3]));
+}

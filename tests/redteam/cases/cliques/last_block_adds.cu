@@ -1,0 +1,51 @@
+#include <cuda_runtime.h>
+
+// The edges of a vertex as bits, a warp a word.
+__global__ void pack(const unsigned char* a, unsigned* bits, int n, int words) {
+    int w = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32, i = blockIdx.y;
+    if (w >= words) return;
+    int j = w * 32 + lane;
+    unsigned v = __ballot_sync(0xffffffffu, j < n && a[(size_t)i * n + j]);
+    if (lane == 0) bits[(size_t)i * words + w] = v;
+}
+
+__device__ unsigned arrived;
+
+// A warp a vertex; its lanes have every thirty-second of the others. The block that comes last adds.
+__global__ void corners(const unsigned* bits, unsigned* each, unsigned long long* total, int n, int words) {
+    __shared__ unsigned long long part[4];
+    __shared__ bool last;
+    int t = threadIdx.x, lane = t % 32, i = blockIdx.x * 4 + t / 32;
+    if (i < n) {
+        const unsigned* mine = bits + (size_t)i * words;
+        unsigned found = 0;
+        for (int j = lane; j < n; j += 32)
+            if (mine[j / 32] >> j % 32 & 1)
+                for (int w = 0; w < words; ++w) found += __popc(mine[w] & bits[(size_t)j * words + w]);
+        found = __reduce_add_sync(0xffffffffu, found);
+        if (lane == 0) each[i] = found;
+    }
+    __threadfence();
+    __syncthreads();
+    if (t == 0) last = atomicInc(&arrived, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    unsigned long long sum = 0;
+    for (int k = t; k < n; k += 128) sum += __ldcg(&each[k]);
+    for (int d = 16; d; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    if (lane == 0) part[t / 32] = sum;
+    __syncthreads();
+    if (t == 0) *total = part[0] + part[1] + part[2] + part[3];
+}
+
+// For each vertex of a directed graph the pairs of edges from it whose ends an edge joins, and how many there are in
+// all.
+extern "C" void cliques(const unsigned char* a, unsigned* each, unsigned long long* total, int n) {
+    int words = n / 32 + (n % 32 > 0);
+    unsigned* bits;
+    cudaMalloc(&bits, (size_t)n * words * sizeof(unsigned));
+    pack<<<dim3((words + 3) / 4, n), 128>>>(a, bits, n, words);
+    corners<<<(n + 3) / 4, 128>>>(bits, each, total, n, words);
+    cudaFree(bits);
+}

@@ -1,0 +1,12 @@
+// One step of geometric Brownian motion, for many prices, in place. A grid that fits the device once; the loads of
+// two prices are under way at a time.
+__global__ void gbm(float* price, const float* z, int n, float drift, float vol) {
+    size_t step = (size_t)gridDim.x * blockDim.x, all = n;
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    for (; i + step < all; i += 2 * step) {
+        float p = price[i], q = price[i + step], y = z[i], w = z[i + step];
+        price[i] = p * expf(drift + vol * y);
+        price[i + step] = q * expf(drift + vol * w);
+    }
+    if (i < all) price[i] = price[i] * expf(drift + vol * z[i]);
+}
