@@ -2,11 +2,12 @@
 
 The agent takes the place of the search's strategy and policy; everything else is the search's own:
 the boundary, the detectors that block, verification, timing, reward, judge and budget.
+`bot.verification` has files that somebody wrote judged the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,13 +32,14 @@ from optimizer.model import (
     Workload,
 )
 from optimizer.search import Budget, Run
-from optimizer.significance import speedup
+from optimizer.significance import Decision, decide, speedup
 from optimizer.tools import Event, Stage, Tools, ignore
 from optimizer.trajectory import write_trajectory
 from optimizer.tree import Node
 from runners.expressions import ExpressionError, count
 
-AUTHOR = "agent"
+AUTHOR, HAND = "agent", "hand"
+BY = {AUTHOR: "by the agent", HAND: "as written by hand"}
 MOST_BYTES = 1 << 20
 # Proposals shown at once: more than an agent reads are more than it needs.
 MOST_SUGGESTIONS = 12
@@ -51,8 +53,20 @@ class Tried:
     again: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a fresh process said of a step: whether it is faster, and why it is not offered."""
+
+    step: Step
+    verdict: Verdict
+    decision: Decision
+    refused: str
+
+
 class AgentSession:
     """One workload in an agent's hands, from the baseline to a confirmed winner.
+
+    `author` is whose edits these are.
 
     Methods raise `ConfigError` for what the agent got wrong, `BaselineError` when the unedited
     kernel fails, `RunnerError` when a machine does; a candidate's failure is a step like any other.
@@ -67,8 +81,11 @@ class AgentSession:
         settings: SearchSettings,
         environment: Environment,
         folder: Path | None = None,
+        author: str = AUTHOR,
     ) -> None:
         self.kernel, self.workload, self.environment = kernel, workload, environment
+        self.author = author
+        self.on_step: Callable[[Step], None] = ignore
         self.on_event: Callable[[Event], None] = ignore
         self.folder = folder
         self.winner: int | None = None
@@ -79,7 +96,7 @@ class AgentSession:
         self._budget, self._settings = budget, settings
         tools = replace(tools, clock=self._watch)
         self._run = Run(kernel, workload, tools, Meter(budget, self._watch), settings)
-        self._run.on_step, self._run.on_event = ignore, self._tell
+        self._run.on_step, self._run.on_event = self._heard, self._tell
         self._suggested: dict[str, tuple[int, Edit]] = {}
         self._begun = False
 
@@ -117,11 +134,11 @@ class AgentSession:
         return Trajectory(
             self.workload,
             replace(
-                self.environment, policy=AUTHOR, strategy=AUTHOR,
+                self.environment, policy=self.author, strategy=self.author,
                 seed=self._settings.seed, budget=self._budget.limits,
             ),
             self.steps, self.winner, self.confirmation, self._run.baseline.aa,
-            "" if self.winner is None else "confirmed by the agent",
+            "" if self.winner is None else f"confirmed {BY.get(self.author, self.author)}",
             tuple(dict.fromkeys((*self._run.notes, *self._run.expansion.notes))),
         )  # fmt: skip
 
@@ -143,22 +160,21 @@ class AgentSession:
 
     def evaluate(self, draft: Draft) -> Tried:
         """Compile, verify and time a candidate; a known one is not measured again."""
-        self.begin()
-        parent, edit = self._edit(draft)
-        kernel = edit.apply(parent.step.kernel)
-        for known in self.steps:
-            if known.kernel.digest == kernel.digest:
-                return Tried(known, again=True)
+        candidate = self._candidate(draft)
+        known = self._known(candidate)
+        if known is not None:
+            return Tried(known, again=True)
         self._check_budget()
-        candidate = Candidate(parent, Proposal(edit), kernel, kernel.digest)
-        with self._watch:
-            self._tell(Event(Stage.SEARCHING, (), self.evaluations_left))
-            self._run.evaluate([candidate])
-            node = self._run.tree.nodes[-1]
-            if node.step.verdict.status is Status.CORRECT:
-                self._run.expansion.find(node)
-        self._save()
+        self._screen([candidate])
         return Tried(self._run.tree.nodes[-1].step)
+
+    def evaluate_all(self, drafts: Sequence[Draft]) -> None:
+        """Do the same with several at once, on all machines there are; equal ones are one step."""
+        found = {one.digest: one for one in map(self._candidate, drafts)}
+        fresh = [one for one in found.values() if self._known(one) is None]
+        if fresh:
+            self._check_budget()
+            self._screen(fresh)
 
     def profile(self, number: int) -> Step:
         """Read a candidate's hardware counters, once, and diagnose it again with them."""
@@ -202,8 +218,7 @@ class AgentSession:
 
         The confidence is corrected for as many attempts as a session has (Bonferroni).
         """
-        node = self._node(number)
-        step, baseline = node.step, self.steps[0]
+        step = self.step(number)
         if step.verdict.status is not Status.CORRECT or not number:
             raise ConfigError(f"step {number} cannot be confirmed", "name a correct candidate")
         if not self.confirmations_left:
@@ -211,24 +226,73 @@ class AgentSession:
                 f"{self._settings.confirmations} confirmations were asked for already",
                 "more of them would make luck look like speed; start a new session",
             )
-        self._check_pinned()
-        accept = self.workload.accept
-        strict = stricter(accept, self._settings.confirmations, bias(self._run.baseline.aa, accept))
-        with self._watch:
-            self._tell(Event(Stage.CONFIRMING, (number,)))
-            verdict = self._run.one(step.kernel, Effort.CONFIRM)
-        if verdict.status is Status.NOT_RECORDED:
+        (found,) = self.confirmations([step])
+        if found.verdict.status is Status.NOT_RECORDED:
             return "the recording holds no confirmation of this candidate"
         self.confirmations_left -= 1
-        refused = refusal(step, verdict, baseline.verdict, strict)
-        if not refused:
-            self.winner, self.confirmation = number, verdict
+        if not found.refused:
+            self.offer(found)
         self._save()
-        return refused
+        return found.refused
+
+    def confirmations(self, steps: Sequence[Step]) -> Iterator[Confirmed]:
+        """Yield what a fresh process says of each candidate, all asked for at once."""
+        self._check_pinned()
+        accept, first = self.workload.accept, self.steps[0].verdict
+        strict = stricter(accept, self._settings.confirmations, bias(self._run.baseline.aa, accept))
+        kernels = [step.kernel for step in steps]
+        with self._watch:
+            self._tell(Event(Stage.CONFIRMING, tuple(step.number for step in steps)))
+            asked = self._run.tools.evaluator.evaluate(kernels, self.workload, Effort.CONFIRM)
+            for place, step in enumerate(steps):
+                verdict = asked[place]
+                decision = decide(verdict.measurement, strict)
+                yield Confirmed(step, verdict, decision, refusal(step, verdict, first, strict))
+
+    @property
+    def compares_last(self) -> bool:
+        """Tell whether the original is compared with itself when there is something to confirm."""
+        return self._run.baseline.compares_last
+
+    def compare(self) -> None:
+        """Compare the original with itself in full: what it differs by, a candidate has to beat."""
+        with self._watch:
+            self._run.baseline.compare()
+
+    def offer(self, found: Confirmed) -> None:
+        """Make a candidate that held the one that is offered."""
+        self.winner, self.confirmation = found.step.number, found.verdict
 
     def write(self) -> dict[str, Path]:
         """Write trajectory, report and, when something was confirmed, source and patch."""
         return run.write_files(self.trajectory, self.folder) if self.folder else {}
+
+    def launch_of(self, launch: Launch | None) -> Launch | None:
+        """Return a launch as an edit takes it. Raise `ConfigError` for one that cannot be."""
+        if launch is None:
+            return None
+        if self.kernel.launch is None or not self.kernel.launch.tunable:
+            raise ConfigError(
+                "the launch of this workload is the caller's and stays",
+                "leave `launch` out; `tunable: true` in .optiml.yml would free it",
+            )
+        try:
+            for case in self.workload.cases:
+                threads = 1
+                for text in launch.block:
+                    threads *= count(text, case.values)
+                sizes = [count(text, case.values) for text in launch.grid]
+                count(launch.shared, case.values)
+                if not 1 <= threads <= 1024 or min(sizes, default=0) < 1:
+                    raise ConfigError(
+                        f"{sizes} blocks of {threads} threads for {case.name}",
+                        "a grid has at least one block, a block 1 to 1024 threads",
+                    )
+        except ExpressionError as error:
+            raise ConfigError(
+                f"launch: {error}", "arithmetic over the case variables: + - * / min max ceil"
+            ) from error
+        return replace(launch, tunable=True)
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -240,6 +304,27 @@ class AgentSession:
                 f"there is no step {number}", f"steps go from 0, the original, to {len(nodes) - 1}"
             )
         return nodes[number]
+
+    def _candidate(self, draft: Draft) -> Candidate:
+        self.begin()
+        parent, edit = self._edit(draft)
+        kernel = edit.apply(parent.step.kernel)
+        return Candidate(parent, Proposal(edit), kernel, kernel.digest)
+
+    def _known(self, candidate: Candidate) -> Step | None:
+        digest = candidate.digest
+        return next((step for step in self.steps if step.kernel.digest == digest), None)
+
+    def _screen(self, candidates: Sequence[Candidate]) -> None:
+        """Have candidates judged, and those that are right looked at by the detectors."""
+        before = len(self._run.tree.nodes)
+        with self._watch:
+            self._tell(Event(Stage.SEARCHING, (), self.evaluations_left))
+            self._run.evaluate(candidates)
+            for node in self._run.tree.nodes[before:]:
+                if node.step.verdict.status is Status.CORRECT:
+                    self._run.expansion.find(node)
+        self._save()
 
     def _edit(self, draft: Draft) -> tuple[Node, Edit]:
         given = [draft.source is not None, bool(draft.blocks), bool(draft.suggestion)]
@@ -266,41 +351,15 @@ class AgentSession:
             source = projects.text_of(projects.checked(path))
         if len(source.encode()) > MOST_BYTES:
             raise ConfigError(f"a source of {len(source)} characters", f"{MOST_BYTES} is the most")
-        launch = self._launch(draft.launch)
+        launch = self.launch_of(draft.launch)
         if source == before.source and launch in {None, before.launch}:
             raise ConfigError(
                 f"this is step {draft.base} unchanged", "change something, or edit the file first"
             )
-        title = " ".join(draft.title.split())[:120] or "an edit of the agent's"
+        title = " ".join(draft.title.split())[:120] or f"an edit by {self.author}"
         return node, Edit(
-            title, source, AUTHOR, draft.why[:4000], draft.kind[:60], draft.predicted, launch
+            title, source, self.author, draft.why[:4000], draft.kind[:60], draft.predicted, launch
         )
-
-    def _launch(self, launch: Launch | None) -> Launch | None:
-        if launch is None:
-            return None
-        if self.kernel.launch is None or not self.kernel.launch.tunable:
-            raise ConfigError(
-                "the launch of this workload is the caller's and stays",
-                "leave `launch` out; `tunable: true` in .optiml.yml would free it",
-            )
-        try:
-            for case in self.workload.cases:
-                threads = 1
-                for text in launch.block:
-                    threads *= count(text, case.values)
-                sizes = [count(text, case.values) for text in launch.grid]
-                count(launch.shared, case.values)
-                if not 1 <= threads <= 1024 or min(sizes, default=0) < 1:
-                    raise ConfigError(
-                        f"{sizes} blocks of {threads} threads for {case.name}",
-                        "a grid has at least one block, a block 1 to 1024 threads",
-                    )
-        except ExpressionError as error:
-            raise ConfigError(
-                f"launch: {error}", "arithmetic over the case variables: + - * / min max ceil"
-            ) from error
-        return replace(launch, tunable=True)
 
     def _check_budget(self, *, evaluations: bool = True) -> None:
         spent = self._run.meter.exceeded()
@@ -326,6 +385,9 @@ class AgentSession:
 
     def _tell(self, event: Event) -> None:
         self.on_event(event)
+
+    def _heard(self, step: Step) -> None:
+        self.on_step(step)
 
     def _save(self) -> None:
         """Keep the trajectory on disk, whole at any moment."""

@@ -25,7 +25,7 @@ def tried(session: AgentSession, one: Tried) -> str:
     if step.verdict.status is Status.CORRECT:
         parts += _correct(session, step)
     else:
-        parts += _failed(step)
+        parts += [*failure(step), NEXT[step.verdict.status]]
     return "\n".join((*parts, budget(session)))
 
 
@@ -167,7 +167,7 @@ def one_step(session: AgentSession, step: Step) -> str:
     if step.verdict.status is Status.CORRECT:
         parts += _correct(session, step, most=1)
     else:
-        parts += _failed(step)
+        parts += [*failure(step), NEXT[step.verdict.status]]
     if step.judge_reason:
         parts.append(f"judged {step.judge:.2f}: {step.judge_reason}")
     if step.edit is not None and step.parent is not None:
@@ -295,7 +295,8 @@ def _resources(verdict: Verdict, before: Verdict) -> str:
     return "; ".join(parts)
 
 
-def _failed(step: Step) -> list[str]:
+def failure(step: Step) -> list[str]:
+    """Tell why a candidate failed: checks, what the compiler or the run said, its lines."""
     verdict = step.verdict
     parts = [
         f"  failed: {check.layer}, {check.what}"
@@ -307,12 +308,10 @@ def _failed(step: Step) -> list[str]:
     log = verdict.log.strip()
     if log:
         parts += [f"  {line}" for line in log[:MOST_LOG].splitlines()]
-    parts += list(_places(step, log))
-    parts.append(_NEXT[verdict.status])
-    return parts
+    return [*parts, *_places(step, log)]
 
 
-_NEXT: Mapping[Status, str] = {
+NEXT: Mapping[Status, str] = {
     Status.REJECTED: "it was not compiled and costs no evaluation: keep the edit inside device "
     "code and launch geometry",
     Status.DOES_NOT_COMPILE: "mend the lines named and evaluate again",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import typer
 from typer.exceptions import TyperException
 
-from bot import cli_look, cli_memory, cli_review, cli_run, cli_serve
+from bot import cli_look, cli_memory, cli_review, cli_run, cli_serve, cli_verify
 from bot.cli_options import complain
 from optimizer.errors import OptimlError
 from runners.fault import Fault
@@ -29,13 +29,14 @@ app = typer.Typer(
     "`optiml run FILE.cu` optimizes one file, `optiml review` a branch. Without a GPU, start with "
     "`optiml inspect FILE.cu` or `optiml demo`; `optiml doctor` says what is missing.\n\n"
     "Exit status: 0 done, whether or not something faster was found · 1 unexpected · 2 bad input · "
-    "3 the unedited kernel fails · 4 no usable device.",
+    "3 the unedited kernel fails · 4 no usable device · 5 `verify` refuses a candidate.",
 )
 
 # In the order of `optiml --help`.
 app.command("run")(cli_run.run_command)
 app.command("capture", context_settings={"allow_interspersed_args": False})(cli_run.capture_command)
 app.command("review")(cli_review.review_command)
+app.command("verify")(cli_verify.verify_command)
 app.command("inspect")(cli_look.inspect_command)
 app.command("init")(cli_look.init_command)
 app.command("report")(cli_look.report_command)

@@ -15,8 +15,8 @@ from bot.consumption import memory_words
 from bot.interfaces import Reviewed
 from bot.markdown import visible
 from bot.model_use import model_use
-from bot.outcome import Outcome, Ratio, main_resources, worst_error
-from optimizer.model import Trajectory
+from bot.outcome import CaseOutcome, Outcome, Ratio, main_resources, worst_error
+from optimizer.model import Launch, Trajectory
 
 SCHEMA = 1  # of every --json output; grows when a key changes its meaning or goes
 
@@ -76,11 +76,9 @@ def _kept(outcome: Outcome) -> Table:
     return table
 
 
-def _launch(outcome: Outcome) -> str:
-    """Say how the launch changes, which no patch of the file can hold."""
-    before = outcome.trajectory.baseline.kernel.launch
-    after = outcome.trajectory.best.kernel.launch
-    if before is None or after is None or before == after:
+def launch_change(before: Launch | None, after: Launch | None) -> str:
+    """Say how the launch changes, which no patch of the file can hold; empty if it does not."""
+    if before is None or after is None:
         return ""
     parts = [
         f"{name} ({', '.join(old)}) → ({', '.join(new)})"
@@ -91,7 +89,12 @@ def _launch(outcome: Outcome) -> str:
         )
         if old != new
     ]
-    return f"the launch changes too: {', '.join(parts)}"
+    return f"the launch changes too: {', '.join(parts)}" if parts else ""
+
+
+def _launch(outcome: Outcome) -> str:
+    trajectory = outcome.trajectory
+    return launch_change(trajectory.baseline.kernel.launch, trajectory.best.kernel.launch)
 
 
 def _facts(outcome: Outcome) -> str:
@@ -127,7 +130,7 @@ def _energy(outcome: Outcome) -> dict[str, object] | None:
     seen = found.saving
     ratio = Ratio(seen.estimate, seen.low, seen.high) if seen is not None else None
     return {
-        "saving": _ratio(ratio),
+        "saving": ratio_json(ratio),
         "not_measured": found.energy.unavailable or None,
         "idle_w": found.energy.idle_w,
         "cases": [
@@ -145,19 +148,10 @@ def as_json(outcome: Outcome, files: Mapping[str, Path]) -> dict[str, object]:
         "file": trajectory.baseline.kernel.path,
         "gpu": trajectory.environment.gpu,
         "recorded": outcome.provenance or None,
-        "speedup": _ratio(outcome.ratio),
+        "speedup": ratio_json(outcome.ratio),
         "confidence": trajectory.workload.accept.confidence,
         "limits": list(outcome.limits),
-        "cases": [
-            {
-                "name": case.name,
-                "before_us": case.before_us,
-                "after_us": case.after_us,
-                "weight": case.weight,
-                "speedup": _ratio(case.ratio),
-            }
-            for case in outcome.cases
-        ],
+        "cases": cases_json(outcome.cases),
         "edits": [
             {
                 "step": kept.step.number,
@@ -211,7 +205,7 @@ def review_json(
         "file": change.kernel.path,
         "reason": change.reason,
         "problem": result.problem or None,
-        "slower_than_base": _ratio(Ratio(1 / slower.value, 1 / slower.high, 1 / slower.low))
+        "slower_than_base": ratio_json(Ratio(1 / slower.value, 1 / slower.high, 1 / slower.low))
         if slower
         else None,
         "result": as_json(outcome, {}) if outcome else None,
@@ -221,7 +215,22 @@ def review_json(
     return found
 
 
-def _ratio(found: Ratio | None) -> dict[str, float | None] | None:
+def cases_json(cases: Sequence[CaseOutcome]) -> list[dict[str, object]]:
+    """Return timed cases for machines, in µs."""
+    return [
+        {
+            "name": case.name,
+            "before_us": case.before_us,
+            "after_us": case.after_us,
+            "weight": case.weight,
+            "speedup": ratio_json(case.ratio),
+        }
+        for case in cases
+    ]
+
+
+def ratio_json(found: Ratio | None) -> dict[str, float | None] | None:
+    """Return a ratio for machines; its bounds are None where too few samples bear an interval."""
     if found is None:
         return None
     bounded = found.low > 0 and found.high < float("inf")

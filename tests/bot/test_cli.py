@@ -434,6 +434,7 @@ def test_help_names_every_command_and_no_other(
     for name in (
         "run",
         "review",
+        "verify",
         "inspect",
         "init",
         "report",
