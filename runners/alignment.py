@@ -27,11 +27,12 @@ import numpy as np
 from runners import one_run, sizes
 from runners.answers import Answers, module_command
 from runners.arena import ALIGN
-from runners.bench import NAN_POISON, Damage, Run
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.limit import said
+from runners.poison import NAN_POISON
+from runners.run import Damage, Run
 from runners.sandbox import Sandbox
 from runners.sanitizer import inside, plain
 from runners.spec import Argument, JobSpec, Json, Work

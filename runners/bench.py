@@ -9,12 +9,9 @@ from __future__ import annotations
 import contextlib
 import struct
 import time
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from runners import arena
 from runners.allocations import Holdings
@@ -25,12 +22,11 @@ from runners.gpu import Gpu
 from runners.inputs import Arrays
 from runners.launchable import Launchable
 from runners.lookalike import lookalike
+from runners.poison import NAN_POISON, pattern
+from runners.run import Run, damage
+from runners.scenes import VERIFY_GUARD, Scene, Scenes
 from runners.spec import Work
 
-NAN_POISON = 2**64 - 1
-VERIFY_GUARD = 1 << 20
-TIMED_GUARD = 4096
-KEPT_BYTES = 6 << 30
 _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 # Work that outlives the stream it was queued on by more than this was left behind.
 LATE_US = 200.0
@@ -44,55 +40,6 @@ MOST_AT_ONCE, QUICK_SECONDS = 256, 0.05
 AGAIN, AGAIN_BYTES = 0.5, 4 << 20
 # Share of the other runs that are made behind one on contents that differ in some elements only.
 ALIKE, ALIKE_BYTES = 0.4, 2 << 20
-# Contents on the device that are compared with what was uploaded.
-MOST_COMPARED = 32 << 20
-_AT_ONCE = 1 << 15
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """What a run changed that it should not have: counts of 16-byte words."""
-
-    guards: int = 0
-    inputs: int = 0
-    first: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.guards or self.inputs)
-
-    @property
-    def words(self) -> str:
-        """Say what was damaged and where."""
-        sizes = f"({self.guards + self.inputs} words of 16 bytes)"
-        if self.guards and self.inputs:
-            return f"wrote outside its outputs: first {self.first} {sizes}"
-        if self.guards:
-            return f"wrote outside its buffers: {self.first} {sizes}"
-        return f"changed an input: {self.first} {sizes}"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Outputs of one run as bytes by argument name, with the poison they were full of before.
-
-    `strays` is how much host code queued on streams other than the null stream, where that is seen.
-    """
-
-    outputs: dict[str, Storage]
-    damage: Damage
-    late_us: float
-    poison: int
-    strays: int = 0
-
-
-@dataclass(slots=True)
-class Scene:
-    """Contents of one combination on the device; `promoted` ones hold doubles for floats."""
-
-    layout: Layout
-    master: int
-    segments: int
-    total: int = 0
 
 
 class Bench:
@@ -103,8 +50,7 @@ class Bench:
     ) -> None:
         self.gpu, self.work, self.promoted = gpu, work, promoted
         self.contents = contents or Contents(work)
-        self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
-        self._held = 0  # bytes of all their contents
+        self.scenes = Scenes(gpu, work, self.contents, promoted=promoted)
         self._space = (0, 0)
         self._last: tuple[Launchable, Combination, int] | None = None
         self._keeping: Launchable | None = None
@@ -115,69 +61,12 @@ class Bench:
 
     def close(self) -> None:
         """Give all device memory back."""
-        for key in list(self._scenes):
-            self._forget(key)
+        self.scenes.close()
         for address in (self._space[1], self._damage, self._zeros[1], self._sink):
             if address:
                 self.gpu.free(address)
         self._space = self._zeros = (0, 0)
         self._last = self._keeping = None
-
-    def scene(self, combination: Combination, most_guard: int) -> Scene:
-        """Return contents on the device, uploading them at most once while there is room."""
-        key = (combination.key, most_guard)
-        if key in self._scenes:
-            self._scenes.move_to_end(key)
-            return self._scenes[key]
-        made = self.contents.of(combination)
-        if self.promoted:
-            made = arena.promote_arrays(self.work, made)
-        layout = _plan(self.work, combination.case, most_guard, promoted=self.promoted)
-        self._make_room(layout.master_bytes)
-        scene = Scene(
-            layout,
-            self.gpu.allocate(layout.master_bytes + 16),
-            self.gpu.allocate(layout.segments.nbytes),
-        )
-        data = arena.master(layout, made)
-        scene.total = _total(data)
-        self.gpu.upload(scene.master, data)
-        self.gpu.upload(scene.segments, layout.segments)
-        self._scenes[key] = scene
-        self._held += layout.master_bytes
-        return scene
-
-    def renewed(self, only: Combination | None = None) -> int:
-        """Let go of contents that are no longer what was uploaded; return how many there were.
-
-        What writes far beyond its buffers may meet them, and whatever runs on them next is wrong.
-        Of all contents those of up to `MOST_COMPARED` bytes are compared, or those of `only`.
-        """
-        spoilt = []
-        for key, scene in self._scenes.items():
-            if key[0] != only.key if only else scene.layout.master_bytes > MOST_COMPARED:
-                continue
-            held = self.gpu.download(scene.master, scene.layout.master_bytes)
-            table = self.gpu.download(scene.segments, scene.layout.segments.nbytes)
-            if _total(held) != scene.total or not np.array_equal(
-                table, scene.layout.segments.view(np.uint8).reshape(-1)
-            ):
-                spoilt.append(key)
-        for key in spoilt:
-            self._forget(key)
-        return len(spoilt)
-
-    def _make_room(self, size: int) -> None:
-        """Drop the contents used longest ago until there is room for more."""
-        limit = min(KEPT_BYTES, int(self.gpu.facts["memory_bytes"]) // 4)
-        while self._scenes and self._held + size > limit:
-            self._forget(next(iter(self._scenes)))
-
-    def _forget(self, key: tuple[str, int]) -> None:
-        old = self._scenes.pop(key)
-        self._held -= old.layout.master_bytes
-        self.gpu.free(old.master)
-        self.gpu.free(old.segments)
 
     def _place(self, stride: int) -> int:
         """Return a base address for a slab, another one nearly every time."""
@@ -310,7 +199,7 @@ class Bench:
         inputs only when it has been called, so that what does not wait for that stream finds none.
         Raises the errors of `runners.gpu`.
         """
-        scene = self.scene(combination, VERIFY_GUARD)
+        scene = self.scenes.of(combination, VERIFY_GUARD)
         layout = scene.layout
         before = alike = None
         if again and not late:
@@ -340,7 +229,7 @@ class Bench:
             self.restore(scene, base, 1, zeros, poison)
             self.dirty()
         else:
-            self.restore(self.scene(before, VERIFY_GUARD), base, 1, zeros, poison)
+            self.restore(self.scenes.of(before, VERIFY_GUARD), base, 1, zeros, poison)
             bound()
             self.gpu.synchronize(seconds)
             # Copies alone between the two: a kernel of ours might use what they leave.
@@ -389,7 +278,7 @@ class Bench:
         before the next is called. The first is run once before, so that nothing is done for the
         first time. Raises the errors of `runners.gpu`.
         """
-        scenes = [self.scene(combination, VERIFY_GUARD) for combination in combinations]
+        scenes = [self.scenes.of(combination, VERIFY_GUARD) for combination in combinations]
         poisons = [NAN_POISON if nan else int(self._rng.integers(0, 2**62)) for _ in scenes]
         strides = [scene.layout.stride for scene in scenes]
         bases = [self._place(sum(strides) if apart else max(strides))] * len(scenes)
@@ -439,7 +328,7 @@ class Bench:
         """
         if launchable.holds() is None:
             return None
-        scene = self.scene(combination, VERIFY_GUARD)
+        scene = self.scenes.of(combination, VERIFY_GUARD)
         base = self._place(scene.layout.stride)
         self._last = None
         zeros = self.zeros(len(scene.layout.segments))
@@ -470,7 +359,7 @@ class Bench:
         is waited for behind some calls, more of them the quicker they are; with `patience`.
         Raises the errors of `runners.gpu`.
         """
-        scene = self.scene(combination, VERIFY_GUARD)
+        scene = self.scenes.of(combination, VERIFY_GUARD)
         base = self._place(scene.layout.stride)
         self._last = None
         zeros = self.zeros(len(scene.layout.segments))
@@ -515,72 +404,3 @@ class Bench:
             counts = self.gpu.download(self._damage, 24).view(np.uint64)
             found.append(Run(written, damage(scene.layout, counts), 0.0, poison))
         return found
-
-
-def _plan(
-    work: Work, case: Mapping[str, float], most_guard: int, *, promoted: bool = False
-) -> Layout:
-    """Lay out buffers. Host code may keep what it made for an address: others come there, too."""
-    places = work.kind == "entry" and most_guard == VERIFY_GUARD
-    return arena.plan(work, case, most_guard, promoted=promoted, places=places)
-
-
-def _total(data: Storage) -> int:
-    """Return a sum of 64-bit words that any stray write changes, as good as surely."""
-    whole = len(data) // 8 * 8
-    with np.errstate(over="ignore"):
-        words = int(np.add.reduce(data[:whole].view(np.uint64), dtype=np.uint64))
-    return words + int(data[whole:].sum(dtype=np.uint64))
-
-
-def poison_of(work: Work, case: Mapping[str, float], name: str, poison: int) -> Storage:
-    """Return the bytes an output was full of before a verifying run."""
-    layout = _plan(work, case, VERIFY_GUARD)
-    buffer = next(b for b in layout.buffers if b.name == name)
-    return pattern(buffer.offset, buffer.size, poison)
-
-
-def damage(layout: Layout, counts: npt.NDArray[np.uint64]) -> Damage:
-    """Put what the check counted into words: which buffer, which side."""
-    guards, changed, first = (int(c) for c in counts)
-    if not guards and not changed:
-        return Damage()
-    where = "a guard band"
-    for buffer in layout.buffers:
-        start, end = buffer.offset, buffer.offset + buffer.size
-        if start <= first < end:
-            where = f"{buffer.name} at byte {first - start}"
-        elif end <= first:
-            where = f"{first - end + 1} bytes past the end of {buffer.name}"
-        elif first < start and where == "a guard band":
-            where = f"{start - first} bytes before {buffer.name}"
-    return Damage(guards, changed, where)
-
-
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scramble words in their place; the device's `mix`."""
-    with np.errstate(over="ignore"):
-        x += np.uint64(0x9E3779B97F4A7C15)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x ^= x >> np.uint64(shift)
-            x *= np.uint64(factor)
-        x ^= x >> np.uint64(31)
-    return x
-
-
-def pattern(offset: int, size: int, poison: int, slab: int = 0) -> Storage:
-    """Return the poison of a slab's bytes from `offset` on, as the device writes it."""
-    if poison == NAN_POISON:
-        return np.full(size, 0xFF, np.uint8)
-    own = _mix(np.array([poison + slab], np.uint64)) >> np.uint64(1)
-    return keystream(offset, size, int(own[0]))
-
-
-def keystream(offset: int, size: int, key: int) -> Storage:
-    """Return pattern bytes of a key from `offset` on: the device's `pattern`."""
-    first, last = offset // 16, (offset + size + 15) // 16
-    numbers = np.arange(first * 2, last * 2, dtype=np.uint64)
-    numbers ^= np.uint64(key)
-    for start in range(0, len(numbers), _AT_ONCE):  # what fits into a core's cache
-        _mix(numbers[start : start + _AT_ONCE])
-    return numbers.view(np.uint8)[offset - first * 16 :][:size]

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import captured, families, inputs, spec
-from runners.bench import Run
 from runners.budgets import earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -22,6 +21,7 @@ from runners.expectation import Floats, as_captured, check_reference, stability
 from runners.float_families import PARTS
 from runners.gathered import Gathered, Marks, left_alone
 from runners.partners import together
+from runners.run import Run
 from runners.spec import Argument, BaselineFailure, Json, SpecError, Work
 from runners.truth import Truth
 

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 from runners import limit, one_run, sizes
 from runners.answers import Answers
-from runners.bench import Run, poison_of
 from runners.checks import Report, Wrong
 from runners.compare import same_bytes
 from runners.contents import Combination
@@ -26,6 +25,8 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, HungError
 from runners.launch_limits import times_words
 from runners.named import numbers
+from runners.run import Run
+from runners.scenes import poison_of
 from runners.session import Session
 from runners.sizes import TIMES_LONGER
 from runners.spec import CaseSpec, JobSpec, Work

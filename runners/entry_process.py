@@ -25,7 +25,6 @@ import numpy as np
 from runners import allocations
 from runners.allocations import KINDS, Holdings
 from runners.answers import module_command
-from runners.bench import Damage, Run
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.energy import Mark
@@ -34,6 +33,7 @@ from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.images import own_folder
 from runners.nvml import Unmeasured
 from runners.retained import Retained
+from runners.run import Damage, Run
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
 from runners.session import Burning, Shaken, Timed
 from runners.spec import JobSpec, Json

@@ -20,12 +20,12 @@ from typing import TextIO
 
 from runners import spec
 from runners.allocations import Allocations
-from runners.bench import Run
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError
 from runners.nvml import Unmeasured
+from runners.run import Run
 from runners.session import Benches, Burning, LocalSession, Timed
 from runners.spec import Json
 from runners.stage import Findings, Limit

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from runners.bench import Run, poison_of
 from runners.contents import Combination
 from runners.cuda_types import Storage
+from runners.run import Run
+from runners.scenes import poison_of
 from runners.spec import Argument, Work
 
 Marks = npt.NDArray[np.bool_]

@@ -12,13 +12,15 @@ from dataclasses import replace
 
 from runners import ties
 from runners.answers import Answers
-from runners.bench import LATE_US, Run, poison_of
+from runners.bench import LATE_US
 from runners.checks import Doubt, Report, Wrong
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.families import DECLARED
 from runners.partners import compare_entries
+from runners.run import Run
+from runners.scenes import poison_of
 from runners.spec import MOVED, CaseSpec, JobSpec
 
 # The device may go on for so long behind the stream of a run: opening it takes some.

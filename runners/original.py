@@ -9,13 +9,14 @@ from pathlib import Path
 
 from runners import asked, families, inputs, spec, whole_scalars
 from runners.allocations import Allocations
-from runners.bench import Bench, Run
+from runners.bench import Bench
 from runners.compare import same_bytes
 from runners.contents import UNDEFINED, Combination, Contents
 from runners.digest import Digest
 from runners.gathered import Gathered, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
+from runners.run import Run
 from runners.spec import BaselineFailure, Json, Launch, Source, Work
 
 LARGE = 1 << 22

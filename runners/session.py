@@ -15,7 +15,7 @@ import numpy as np
 
 from runners import beyond, timing
 from runners.allocations import Allocations, Holdings
-from runners.bench import Bench, Run
+from runners.bench import Bench
 from runners.burning import BurnStage
 from runners.compare import Answer
 from runners.contents import Combination
@@ -27,6 +27,7 @@ from runners.launchable import KernelLaunchable, Launchable
 from runners.nvml import Unmeasured
 from runners.original import load
 from runners.retained import Retained
+from runners.run import Run
 from runners.spec import JobSpec, Json, Source
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples
@@ -303,7 +304,7 @@ class LocalSession:
 
     def renewed(self, only: Combination | None = None) -> int:
         """Return how many inputs on the device were spoilt; they are uploaded anew when needed."""
-        return self._bench.renewed(only)
+        return self._bench.scenes.renewed(only)
 
     def close(self) -> None:
         """Nothing: the modules go with their last reference."""

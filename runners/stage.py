@@ -18,11 +18,14 @@ import numpy.typing as npt
 
 from runners import timing
 from runners.arena import OUTPUT, Buffer
-from runners.bench import TIMED_GUARD, Bench, Damage, damage, keystream, pattern
+from runners.bench import Bench
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.gpu import OutOfMemoryError
 from runners.launchable import Bound, Launchable
+from runners.poison import keystream, pattern
+from runners.run import Damage, damage
+from runners.scenes import TIMED_GUARD
 from runners.timing import Arm
 
 _DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
@@ -85,7 +88,7 @@ class DeviceStage:
         self._bench, self._gpu = bench, bench.gpu
         self._pair, self._case = pair, combination.case
         self._limits, self._warm, self._seconds = limits, warm, seconds
-        self._scene = bench.scene(combination, TIMED_GUARD)
+        self._scene = bench.scenes.of(combination, TIMED_GUARD)
         self.layout = self._scene.layout
         self._rng = np.random.default_rng()
         self._slabs = 0

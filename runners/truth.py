@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from runners import cuda_types, families, spec
-from runners.bench import Run
 from runners.contents import Combination, Contents
 from runners.cuda_types import from_float, to_float, values
 from runners.expectation import Floats, call, differing, natural
 from runners.gathered import left_alone
+from runners.run import Run
 from runners.spec import Work
 
 # A reference in numpy is one thread's work; beyond this only the declared family waits for it.

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from runners import arena, spec
-from runners.bench import NAN_POISON, damage, keystream, pattern
 from runners.gpu import LaunchError
 from runners.launchable import geometry, mangled, plain_name, takes_stream
+from runners.poison import NAN_POISON, keystream, pattern
 from runners.promote import promoted
+from runners.run import damage
 from runners.spec import Launch, SpecError, Work
 
 

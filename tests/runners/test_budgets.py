@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from runners import oracle
-from runners.bench import Damage, Run
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
 from runners.digest import Digest
 from runners.families import DECLARED, THOUSANDTH
 from runners.gathered import Gathered
+from runners.run import Damage, Run
 from runners.spec import Json, Work
 from tests.runners.test_inputs import _pointer
 from tests.runners.test_inputs import _work as _of

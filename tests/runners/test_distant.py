@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 
 from runners import distant, spec
 from runners.answers import Answers
-from runners.bench import Damage, Run, poison_of
 from runners.checks import Report, Wrong
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.fault import Fault
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError
 from runners.judge import Judge
+from runners.run import Damage, Run
+from runners.scenes import poison_of
 from runners.session import Session
 from runners.spec import JobSpec
 from tests.redteam.table import load

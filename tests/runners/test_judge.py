@@ -236,9 +236,9 @@ def test_small_answers_hold_no_descriptor_each(judge: Judge, tmp_path: Path) -> 
 def _spoil(judge: Judge) -> int:
     """Write over all inputs that wait on the device, as a kernel may that writes anywhere."""
     (bench,) = judge._benches._kept.values()
-    for scene in bench._scenes.values():
+    for scene in bench.scenes._scenes.values():
         bench.gpu.upload(scene.master, np.full(scene.layout.master_bytes, 0x3F, np.uint8))
-    return len(bench._scenes)
+    return len(bench.scenes._scenes)
 
 
 def test_what_an_earlier_candidate_did_to_the_inputs_is_not_held_against_the_next(
@@ -264,7 +264,7 @@ def test_who_writes_into_the_inputs_of_other_runs_is_refused(
         made = run(self, *terms, **more)
         runs += not self.promoted
         if runs == 40:
-            scene = self.scene(Combination({"n": 50.0}, "declared", 99), 4096)
+            scene = self.scenes.of(Combination({"n": 50.0}, "declared", 99), 4096)
             self.gpu.upload(scene.master, np.full(4, 0x3F, np.uint8))
         return made
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from runners.bench import Damage, Run
 from runners.contents import Combination
 from runners.original import Original
+from runners.run import Damage, Run
 from tests.runners.test_inputs import _pointer, _work
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from runners import limit, other_values, spec, whole_scalars
 from runners.answers import Answers
-from runners.bench import Run
 from runners.capacities import hopeless
 from runners.checks import Report
 from runners.contents import Combination
 from runners.cuda_types import SCALARS
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.judge import Judge
+from runners.run import Run
 from runners.session import Session
 from runners.spec import MOVED, Json
 from tests.redteam.table import DECLARED_VALUE, load

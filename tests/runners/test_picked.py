@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from runners import spec
-from runners.bench import Damage, Run
 from runners.contents import Combination, Contents
 from runners.digest import Digest
 from runners.families import DECLARED, VAST
 from runners.gathered import Gathered
 from runners.picked import picked
+from runners.run import Damage, Run
 from runners.spec import BaselineFailure
 
 Floats = npt.NDArray[np.float64]

@@ -16,9 +16,10 @@ import pytest
 
 from runners import allocations, spec
 from runners.allocations import Allocations
-from runners.bench import HELD_US, MOST_HELD, Bench, Run
+from runners.bench import HELD_US, MOST_HELD, Bench
 from runners.contents import Combination
 from runners.launchable import Bound
+from runners.run import Run
 from runners.session import LocalSession
 from tests.runners.host_gpu import HostGpu
 from tests.runners.test_allocations import _compiled

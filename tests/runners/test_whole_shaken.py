@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from runners import spec, verify
-from runners.bench import Damage, Run
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.delayed import WHOLE_BUILDS, Begun, Delays
 from runners.entry_process import EntryProcess
 from runners.gpu import HungError, LaunchError
+from runners.run import Damage, Run
 from runners.session import Session, Shaken, WholeShaken
 from runners.spec import Json
 from tests.runners.test_judge import SCALE, _job
