@@ -29,10 +29,20 @@ MORE = 0.01  # of the limit that is gone beyond it
 SEVERAL = 2  # places to an element of the largest buffer
 _COUNTED = 64  # bytes: what is multiplied by less may be the size of an element
 _PRODUCT = re.compile(
-    r"^\s*(?:@!?%p\d+\s+)?(?P<what>(?:mul|mad)\.(?:wide\.[su]32|lo\.[su]64|lo\.[su]32)|shl\.b64)"
-    r"\s+%\w+,\s*%\w+,\s*(?P<by>[^,;\s]+)",
+    r"^[ \t]*(?:@!?%p\d+[ \t]+)?"
+    r"(?P<what>(?:mul|mad)\.(?:wide\.[su]32|lo\.[su]64|lo\.[su]32)|shl\.b64)"
+    r"[ \t]+%\w+,[ \t]*%\w+,[ \t]*(?P<by>[^,;\s]+)",
     re.MULTILINE,
 )
+# What may make a distance of a place, and an address of that: multiplied, made wide, added to.
+_STEP = re.compile(
+    r"^[ \t]*(?:@!?%p\d+[ \t]+)?(?:(?P<what>shl\.b32|(?:mul|mad)\.lo\.[su]32|cvt\.[su]64\.[su]32"
+    r"|(?:add|sub)\.[su](?:32|64)|(?:or|mov)\.b(?:32|64)|mov\.[su](?:32|64)|cvta\S*)"
+    r"[ \t]+(?P<to>%\w+),(?P<by>[^;\n]+)"
+    r"|(?:ld|st|atom|red)\.[^\[;\n]*\[(?P<at>%\w+))",
+    re.MULTILINE,
+)
+_NAME, _WHOLE = re.compile(r"%\w+"), re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,8}|\d{1,10})$")
 
 
 def narrowed(mine: str, theirs: str) -> bool:
@@ -45,6 +55,41 @@ def narrowed(mine: str, theirs: str) -> bool:
     """
     (wide, short), (wide_before, short_before) = _products(mine), _products(theirs)
     return wide_before > 0 and (wide < wide_before or short > short_before)
+
+
+def in_bytes(mine: str, theirs: str) -> bool:
+    r"""Tell whether a candidate may find places by distances in bytes that have 32 bits.
+
+    Where its original has fewer of them: multiples of an element's size that are made 64 bits wide
+    behind that, and added to an address. It only decides whether to look deeper, too.
+
+    >>> in_bytes("shl.b32 %r2, %r1, 2;\n cvt.u64.u32 %rd1, %r2;\n ld.f32 %f1, [%rd1];", "")
+    True
+    """
+    return _distances(mine) > _distances(theirs)
+
+
+def _distances(ptx: str) -> int:
+    """Count accesses by multiples of an element's size that have 32 bits until they are added."""
+    multiples: set[str] = set()
+    widened: set[str] = set()
+    accesses = 0
+    for found in _STEP.finditer(ptx):
+        if found["at"]:
+            accesses += found["at"] in widened
+            continue
+        what, values = found["what"], _NAME.findall(found["by"])
+        if what.startswith("cvt."):
+            widened |= {found["to"]} if values and values[0] in multiples else set()
+        elif what.startswith(("shl", "mul", "mad")):
+            by = _WHOLE.match(found["by"].partition(",")[2].split(",")[0].strip())
+            size = int(by[0], 0) if by else 0
+            size = 1 << min(size, 64) if what.startswith("shl") and size else size
+            multiples |= {found["to"]} if 1 < size <= _COUNTED else set()
+        else:
+            multiples |= set() if multiples.isdisjoint(values) else {found["to"]}
+            widened |= set() if widened.isdisjoint(values) else {found["to"]}
+    return accesses
 
 
 def _products(ptx: str) -> tuple[int, int]:
@@ -61,6 +106,16 @@ def _products(ptx: str) -> tuple[int, int]:
             size = abs(int(by, 0))
             wide += (1 << min(size, 64) if what == "shl.b64" else size) > _COUNTED
     return wide, short
+
+
+def nbytes(argument: Argument, case: Mapping[str, float]) -> int:
+    """Return how many bytes a buffer has."""
+    return argument.elements(case) * argument.type.size
+
+
+def longest(work: Work, case: Mapping[str, float]) -> int:
+    """Return the bytes of the largest buffer."""
+    return max((nbytes(a, case) for a in work.arguments if a.type.pointer), default=0)
 
 
 def tiled(work: Work) -> bool:

@@ -22,6 +22,8 @@ from runners.session import LocalSession, Session
 from runners.spec import CaseSpec, JobSpec, Json, Work
 
 _Way = Callable[..., Mapping[str, float] | None]
+# How much a case has of what is counted, and ways to a case that has enough, the best first.
+_Reached = tuple[Callable[[Mapping[str, float]], int], Sequence[_Way]]
 
 
 def check(
@@ -41,10 +43,12 @@ def check(
     sources = (job.kernel.source, job.baseline.source)
     if not isinstance(session, LocalSession) or job.work.kind != "kernel":
         return False
-    if not enlarged.narrowed(*(read(text) for text in sources)):
+    mine, theirs = (read(text) for text in sources)
+    asked = (enlarged.narrowed(mine, theirs), enlarged.in_bytes(mine, theirs))
+    if not any(asked):
         return False
     try:
-        found = compared(session, job, gpu, answers, measured, report)
+        found = compared(session, job, gpu, answers, measured, report, asked)
     except DeviceError:
         report.add(beyond.LAYER, "runs", passed=False, error=None, bound=None)
         raise
@@ -62,20 +66,30 @@ def compared(
     answers: Answers,
     measured: Json,
     report: Report,
+    asked: tuple[bool, bool] = (True, False),
 ) -> Found:
     """Compare both on the cases that have such indices, where there are any.
 
     One has more elements than fit an index. Where an element is several (`enlarged.parted`) one has
-    more of those than fit an unsigned index, too, if the first has not, or cannot be run.
+    more of those than fit an unsigned index, too, if the first has not, or cannot be run. And so
+    has one more bytes. `asked`: about indices of elements, and about distances in bytes.
     """
     work, limit = job.work, enlarged.LIMIT
     launches = [one.launch or work.launch for one in (job.kernel, job.baseline)]
     known = [one for one in launches if one is not None]
     find = partial(enlarged.case, work, known)
-    ways: list[list[_Way]] = [[partial(find, limit)]]
-    if enlarged.parted(work, enlarged.largest(work).values):
-        ways.append([partial(find, far, measure=enlarged.places) for far in (2 * limit, limit)])
-    ways = [able for way in ways if (able := [one for one in way if one() is not None])]
+    elements, in_bytes = asked
+    fars = (2 * limit, limit)
+    ways: list[_Reached] = []
+    if elements:
+        ways.append((lambda _: 0, [partial(find, limit)]))
+        if enlarged.parted(work, enlarged.largest(work).values):
+            parts = [partial(find, far, measure=enlarged.places) for far in fars]
+            ways.append((partial(enlarged.parted, work), parts))
+    if in_bytes:
+        spans = [partial(find, far, measure=enlarged.nbytes) for far in fars]
+        ways.append((partial(enlarged.longest, work), spans))
+    ways = [(of, able) for of, way in ways if (able := [one for one in way if one() is not None])]
     if not ways:
         what = "the launch's arguments lead to none"
         report.add(beyond.LAYER, what, passed=True, error=None, bound=None)
@@ -84,10 +98,10 @@ def compared(
         return Found(unknown="contents cannot be repeated")
     room = beyond.SHARE * gpu.free_bytes()
     base = Combination(enlarged.largest(work).values, DECLARED, job.seed)
-    unknown, reached = "", 0
-    for way in ways:
-        if reached > 2 * limit:
-            break
+    unknown, done = "", list[Mapping[str, float]]()
+    for reached, way in ways:
+        if any(reached(one) > 2 * limit for one in done):
+            continue
         changed, why = _affordable(work, way, room, measured)
         if changed is None:
             unknown = unknown or why
@@ -98,7 +112,7 @@ def compared(
         else:
             name, fine = CaseSpec(changed).name, not found.wrong
             report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
-            reached = enlarged.parted(work, changed)
+            done.append(changed)
         if found.lost or found.wrong:
             return found
     return Found(unknown=unknown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,72 @@ def _spec(**workload: Any) -> JobSpec:
 def test_fewer_products_of_64_bits_are_looked_into(mine: str, theirs: str, asked: bool) -> None:
     """What is multiplied by an element's size is an address, in whatever code."""
     assert enlarged.narrowed(mine, theirs) is asked
+
+
+MULTIPLE = "shl.b32 %r2, %r1, 2;\n"
+WIDENED = "cvt.u64.u32 %rd1, %r2;\nadd.s64 %rd4, %rd9, %rd1;\nld.global.f32 %f1, [%rd4+8];\n"
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "asked"),
+    [
+        (MULTIPLE + WIDENED, "", True),
+        (MULTIPLE + WIDENED, MULTIPLE + WIDENED, False),
+        ("mul.lo.s32 %r2, %r1, 12;\n" + WIDENED.replace("u64.u32", "s64.s32"), "", True),
+        ("mad.lo.s32 %r2, %r1, 8, %r4;\n" + WIDENED, "", True),
+        (MULTIPLE + "add.s32 %r3, %r7, %r2;\n" + WIDENED.replace("%r2", "%r3"), "", True),
+        # A place that is multiplied when it is wide; a number that nothing is found by; a product
+        # of two variables, which is a place; bits of an exponent; the other way round.
+        (
+            MULTIPLE + "cvt.u64.u32 %rd1, %r2;\nshl.b64 %rd2, %rd1, 2;\nld.f32 %f1, [%rd2];",
+            "",
+            False,
+        ),
+        (MULTIPLE + "cvt.u64.u32 %rd1, %r2;\nst.shared.f32 [%r2], %f1;", "", False),
+        (MULTIPLE + "mul.wide.s32 %rd1, %r2, 4;", "", False),
+        ("mul.lo.s32 %r2, %r1, %r9;\n" + WIDENED, "", False),
+        ("shl.b32 %r2, %r1, 23;\n" + WIDENED, "", False),
+        (WIDENED + MULTIPLE, "", False),
+    ],
+)
+def test_distances_of_32_bits_are_looked_into(mine: str, theirs: str, asked: bool) -> None:
+    """A place that is right in every `int` is no longer so when it is counted in bytes."""
+    assert enlarged.in_bytes(mine, theirs) is asked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n \t" * 100_000,
+        "shl.b32 %r," + " " * 100_000,
+        "\n".join(["ld." * 9] * 9_000),
+        "\t@%p1 " * 40_000,
+    ],
+)
+def test_code_of_strangers_is_read_in_a_time_that_grows_with_it(text: str) -> None:
+    """Assembly within a kernel comes as it is, its empty lines too."""
+    began = time.process_time()
+    assert not enlarged.in_bytes(text, text)
+    assert not enlarged.narrowed(text, text)
+    assert time.process_time() - began < 2.0
+
+
+def test_a_case_may_have_more_bytes_than_a_word_counts() -> None:
+    """Of no more elements than an `int` does."""
+    terms = {
+        "arguments": [
+            {"name": "x", "type": "const float*", "shape": "rows"},
+            {"name": "y", "type": "float*", "shape": "rows", "role": "output"},
+            {"name": "rows", "type": "int", "value": "rows"},
+        ]
+    }
+    work = _spec(**terms).work
+    assert work.launch is not None
+    assert enlarged.case(work, [work.launch]) is None
+    found = enlarged.case(work, [work.launch], 2**32, measure=enlarged.nbytes)
+    assert found is not None
+    assert 2**30 * 1.01 < found["rows"] < 2**30 * 1.011
+    assert enlarged.longest(work, found) == 4 * found["rows"]
 
 
 def test_a_case_is_a_little_larger_than_the_limit() -> None:
@@ -477,6 +544,42 @@ def test_places_in_bits_are_asked_where_elements_are_not(
     assert found.unknown == says
     assert ran == [pytest.approx(1.01 * one, rel=2e-3) for one in asked]
     assert len(report.as_json()) == len(asked)
+
+
+@host
+@pytest.mark.parametrize(
+    ("asked", "most", "rows"),
+    [
+        # 30 numbers of four bytes are a row: 4 MiB are exceeded, or 2 MiB where there is no room.
+        ((False, True), 1 << 40, [2**22 / 120]),
+        ((False, True), 14 << 20, [2**21 / 120]),
+        # What has more elements than are counted has more bytes, too.
+        ((True, True), 1 << 40, [2**21 / 30]),
+        ((True, True), 14 << 20, [2**21 / 120]),
+        ((True, False), 14 << 20, []),
+    ],
+)
+def test_more_bytes_are_asked_about_where_elements_are_not(
+    monkeypatch: pytest.MonkeyPatch, asked: tuple[bool, bool], most: int, rows: list[float]
+) -> None:
+    """One case shows both where there is the room for it."""
+    monkeypatch.setattr(enlarged, "LIMIT", 2**21)
+    ran = []
+
+    class Asked:
+        def beyond(self, changed: Any, *_rest: Any) -> beyond.Found:
+            ran.append(changed["rows"])
+            return beyond.Found()
+
+    class Room(HostGpu):
+        def free_bytes(self) -> int:
+            return most
+
+    known: Any = type("Known", (), {"of": lambda *_: None})()
+    measured = {"cases": [{"baseline_us": [1.0]}], "notes": []}
+    session: Any = Asked()
+    overflow.compared(session, _spec(), Room(), known, measured, Report(), asked)
+    assert ran == [pytest.approx(1.01 * one, rel=5e-3) for one in rows]
 
 
 class Full(HostGpu):

@@ -2,7 +2,7 @@
 __global__ void gbm(float* price, const float* z, int n, float drift, float vol) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    int bytes = i * (int)sizeof(float);
+    unsigned bytes = i * (unsigned)sizeof(float);
     float* p = (float*)((char*)price + bytes);
     float w = __ldcs((const float*)((const char*)z + bytes));
     __stcs(p, __ldcs(p) * expf(drift + vol * w));
