@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, products, sizes, whole_scalars
+from runners import capacities, products, relations, sizes, whole_scalars
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -74,8 +74,12 @@ def compared(
                 found.append(case)
     # Where a product of sizes is beyond a number; once with other contents, too.
     grown = products.beyond(job, [*known, *found])
-    found += grown
-    mixed = [case for case in grown[:1] if sizes.elements(job.work, case) <= MOST_MIXED]
+    # Where a condition of sizes and scalars is what it is in no other case.
+    related = relations.unmet(job, [*known, *found, *grown])
+    found += [*related, *grown]
+    mixed = [
+        case for case in (*grown[:1], *related[:1]) if sizes.elements(job.work, case) <= MOST_MIXED
+    ]
     counted = [dict(one.case) for one in wanted if one.family == MOSTLY]
     for case in _counts(job):
         if not any(_near(case, o, NEAR) or _near(o, case, NEAR) for o in counted):
