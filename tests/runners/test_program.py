@@ -19,6 +19,7 @@ from runners import (
     energy,
     interposer,
     program,
+    program_beyond,
     program_energy,
     program_learning,
     sanitizer,
@@ -27,6 +28,7 @@ from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
 from runners.program_report import Report
 from runners.program_run import Finished, Runner, execute, sandboxed
+from runners.program_trial import MORE_WORDS, Trial
 from runners.sandbox import Sandbox
 from tests.runners.fake_meter import FakeMeter
 from tests.runners.program_fakes import Fakes, interposed, made
@@ -128,7 +130,7 @@ def test_a_clock_that_the_original_does_not_read_is_refused(
 def test_what_delays_change_is_refused_if_the_original_survives_them(
     fakes: Fakes, monkeypatch: pytest.MonkeyPatch, mine: str, theirs: str, status: str
 ) -> None:
-    monkeypatch.setattr(program, "SHAKEN_SECONDS", 1.0)
+    monkeypatch.setattr(program_beyond, "SHAKEN_SECONDS", 1.0)
     request = fakes.request("ok", "fast", effort="confirm")
     request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
     named = {"mine": mine, "theirs": theirs}
@@ -310,7 +312,7 @@ def test_a_budget_bounds_what_looks_for_races_and_the_notes_say_what_did_not_end
     fakes: Fakes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results and times are those of any confirmation."""
-    monkeypatch.setattr(program, "LEAST_BEYOND_SECONDS", 0.4)
+    monkeypatch.setattr(program_beyond, "LEAST_BEYOND_SECONDS", 0.4)
     monkeypatch.setattr(sanitizer, "command", lambda: "/bin/sleep")
     monkeypatch.setattr(sanitizer, "prefix", lambda *_: ["/bin/sleep", "9"])
     monkeypatch.setattr(sanitizer, "TOOLS", ("memcheck", "racecheck"))
@@ -383,7 +385,7 @@ def test_a_word_is_held_against_a_candidate_when_the_original_keeps_to_it(
         seed=1,
         deadline=math.inf,
         runner=SimpleNamespace(run=run),
-        _limit=lambda _original: 1.0,
+        limit=lambda _original: 1.0,
     )
     original: Any = SimpleNamespace(
         stdouts=("an odd number",) * 4,
@@ -394,9 +396,9 @@ def test_a_word_is_held_against_a_candidate_when_the_original_keeps_to_it(
         cut=None,
         exit=0,
     )
-    assert program._Trial._otherwise(trial, original, printed) == said
+    assert Trial._otherwise(trial, original, printed) == said
     # It is run until it has said so once, and no more than so many times.
-    assert len(list(left)) == len(words) - (3 if not said else program.MORE_WORDS)
+    assert len(list(left)) == len(words) - (3 if not said else MORE_WORDS)
 
 
 def test_a_program_that_prints_pass_is_judged_by_its_buffers(fakes: Fakes) -> None:

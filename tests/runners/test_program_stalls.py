@@ -12,6 +12,7 @@ import pytest
 
 from runners import program
 from runners.program_run import Probe, Ran, Runner
+from runners.program_trial import PATIENCE
 from tests.runners.program_fakes import Fakes, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
@@ -58,7 +59,7 @@ def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
 ) -> None:
     stalls = Stalls("saxpy-fast", {1}, launched=False)
     assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
-    assert stalls.limits[1] == pytest.approx(program.PATIENCE * stalls.limits[0], rel=0.01)
+    assert stalls.limits[1] == pytest.approx(PATIENCE * stalls.limits[0], rel=0.01)
 
 
 def test_what_does_so_twice_is_out_of_time(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,143 @@
+"""One candidate's trial against its original: how programs are run, and what each run must give."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from runners import program_stdout
+from runners.program_compare import Bounds
+from runners.program_failing import Failed, alive, check, guard
+from runners.program_profile import Profile, checks, patience
+from runners.program_run import Probe, Ran, Runner
+
+# Runs of the original beyond those that are known, before a word is held against a candidate.
+MORE_WORDS = 6
+ENERGY = ("weigh", "energy")
+# So many times as long a program is waited for that did not come to its first launch.
+PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is asked, and until when: `deadline` and `begun` in monotonic seconds."""
+
+    runner: Runner
+    request: Mapping[str, Any]
+    job: Mapping[str, Any]
+    workload: Mapping[str, Any]
+    deadline: float
+    begun: float
+
+    @property
+    def seed(self) -> int:
+        """Return what decides the words in fresh memory, and which of a pair is first."""
+        return int(self.job.get("seed") or 0) + 1
+
+    @property
+    def effort(self) -> str:
+        """Return how much the times are worth; energy is read beside a screening."""
+        effort = str(self.job.get("effort") or "screen")
+        return "screen" if effort in ENERGY else effort
+
+    @property
+    def itself(self) -> bool:
+        """Tell whether this is a first look at the original, which has just been run four times.
+
+        The last of these stands for the candidate; when there is a winner, it is compared with
+        itself in full.
+        """
+        return self.effort == "screen" and self.unedited
+
+    @property
+    def unedited(self) -> bool:
+        """Tell whether the original is compared with itself: what it computes is known then."""
+        candidate, baseline = self.request["candidate"], self.request["baseline"]
+        return bool(candidate["path"] == baseline["path"])
+
+    @property
+    def until(self) -> float:
+        """Return when, in monotonic seconds, nobody waits for more than results and times."""
+        within = float(self.job.get("within") or 0.0)
+        return self.begun + within if within else math.inf
+
+    def candidate(self, original: Profile, probe: Probe) -> Ran:
+        """Run the candidate as the original was run; what is recorded is compared with its."""
+        expected = original.references[probe.poison].digests
+        path = Path(self.request["candidate"]["path"])
+        known = expected if probe.record else ()
+        full = replace(probe, expected=known, idle=original.idle, cut=original.cut)
+        return self.patiently(path, original, full)
+
+    def patiently(self, path: Path, original: Profile, probe: Probe) -> Ran:
+        """Run a program, and once more if its time was over before its first launch.
+
+        A busy host may take many seconds to start a process with a GPU in it. What has launched
+        and does not end is at fault itself.
+        """
+        limit = self.limit(original)
+        run = self.runner.run(path, original.arguments, probe, limit)
+        if run.exit is None and not run.launched:
+            run = self.runner.run(path, original.arguments, probe, PATIENCE * limit)
+        return run
+
+    def limit(self, original: Profile) -> float:
+        """Return how long a run may take: time that others used up is not the candidate's fault."""
+        left = self.deadline - time.monotonic()
+        return min(patience(original.seconds), max(left, 3 * original.seconds + 3))
+
+    def verify(
+        self,
+        original: Profile,
+        run: Ran,
+        poison: str,
+        bounds: Bounds,
+        done: list[dict[str, Any]],
+        *,
+        printed: bool = True,
+    ) -> None:
+        """Note in `done` what a run did right; raise `Failed` at what it did not."""
+        program = self.workload.get("program") or {}
+        alive(run, original, self.limit(original))
+        where = original.name
+        for what, passed, error, why in checks(original, run, poison, bounds, self.runner):
+            done.append(check("outputs", f"{where}: {what}", passed, error))
+            if not passed:
+                raise Failed("wrong result", f"{where}, fresh memory {poison}: {why}")
+        assert run.report is not None  # noqa: S101 - alive() saw it
+        beyond = len(run.report.guards) > original.guards
+        done.append(check("guard bands", f"{where}: fresh memory {poison}", not beyond))
+        if beyond:
+            raise Failed("wrong result", f"{where}: {guard(run.report.guards[0])}")
+        if printed:
+            other = self._otherwise(original, run.stdout)
+            must = program.get("stdout")
+            if not other and must and must not in run.stdout:
+                other = f'does not print "{must}"'
+            done.append(check("stdout", where, not other))
+            if other:
+                raise Failed("wrong result", f"{where}: {other}")
+
+    def _otherwise(self, original: Profile, printed: str) -> str:
+        """Say what a candidate prints otherwise than the original, which may still change its mind.
+
+        A word that the clock chooses may be the same in each of the few runs that taught about the
+        original: it is run some times more before it is held against a candidate.
+        """
+        known = list(original.stdouts)
+        other = program_stdout.difference(known, printed)
+        probe = Probe(original.main_poison, self.seed, idle=original.idle, cut=original.cut)
+        path = Path(self.request["baseline"]["path"])
+        for _ in range(MORE_WORDS):
+            if not other or time.monotonic() + 2 * original.seconds > self.deadline:
+                break
+            run = self.runner.run(path, original.arguments, probe, self.limit(original))
+            if run.exit != original.exit or run.report is None or run.report.broken:
+                break
+            known.append(run.stdout)
+            other = program_stdout.difference(known, printed)
+        return other
