@@ -145,13 +145,23 @@ class _World:
             value, before = value * STEP, took
         return True
 
+    def _period(self, argument: Argument) -> int:
+        """Return after how many elements contents repeat."""
+        held = len(self._arrays[argument.name]) // argument.type.size
+        count = min(held, TILE, self._counts[argument.name])
+        return max(1, count - 1 + count % 2)
+
+    def _before(self, argument: Argument, start: int, end: int) -> Storage:
+        """Return what a stretch of a buffer held before a run."""
+        data = self._arrays[argument.name].reshape(-1, argument.type.size)
+        at = np.arange(start, end) % self._period(argument)
+        return np.ascontiguousarray(data[at]).reshape(-1)
+
     def _tile(self, argument: Argument, address: int) -> None:
         """Repeat contents over a buffer, each copy twice as long as the one before."""
         size, whole = argument.type.size, self._counts[argument.name] * argument.type.size
-        data = self._arrays[argument.name]
-        count = min(len(data) // size, TILE, whole // size)
-        have = max(1, count - 1 + count % 2) * size
-        self._gpu.upload(address, data[:have])
+        have = self._period(argument) * size
+        self._gpu.upload(address, self._arrays[argument.name][:have])
         while have < whole:
             more = min(have, whole - have)
             self._gpu.copy(address + have, address, more)
@@ -164,18 +174,26 @@ class _World:
         *,
         last: bool,
     ) -> str:
-        """Say where samples are not alike: of the last run, or else of the original's two."""
+        """Say where samples are not alike: of the last run, or else of the original's two.
+
+        What the last run left as it was is no rounding, however little the original changes it.
+        """
         for argument in self._compared:
             answer = answers.get(argument.name)
             if answer is None or answer.unordered:
                 continue
-            for number, (start, _) in enumerate(self._windows[argument.name]):
+            for number, (start, end) in enumerate(self._windows[argument.name]):
                 one, two, *rest = (samples[argument.name][number] for samples in found)
                 rows = [part.reshape(-1, argument.type.size) for part in (one, two)]
                 left = np.full(len(rows[0]), fill_value=argument.role == "output")
                 for row, poison in zip(rows, POISON, strict=False):
                     left &= (row == poison).all(axis=1)
-                off = _off(rest[0] if last else two, one, answer) & ~left
+                got = rest[0] if last else two
+                off = _off(got, one, answer)
+                if last and argument.role != "output":
+                    kept = (got == self._before(argument, start, end)).reshape(rows[0].shape)
+                    off |= kept.all(axis=1) & _off(got, one, answer, garbage=0.0)
+                off &= ~left
                 if off.sum() > STRAY * (~left).sum():
                     at = start + int(np.argmax(off))
                     return f"{argument.name}[{at}] and {int(off.sum()) - 1} near it"
@@ -205,7 +223,9 @@ def _took(
     return max(1e-6, time.monotonic() - start)
 
 
-def _off(got: Storage, want: Storage, answer: Answer) -> npt.NDArray[np.bool_]:
+def _off(
+    got: Storage, want: Storage, answer: Answer, garbage: float = GARBAGE
+) -> npt.NDArray[np.bool_]:
     """Mark the elements that rounding does not explain."""
     kind = answer.type
     bad = np.zeros(len(want) // kind.size, bool)
@@ -213,7 +233,7 @@ def _off(got: Storage, want: Storage, answer: Answer) -> npt.NDArray[np.bool_]:
         g, w = values(got, kind, one), values(want, kind, one)
         apart = g != w
         if one.scalar.kind == "f":
-            apart = _apart(g, w, one)
+            apart = _apart(g, w, one, garbage)
             if budget is not None:
                 a, b = to_float(g, one.scalar), to_float(w, one.scalar)
                 with np.errstate(all="ignore"):
@@ -223,13 +243,13 @@ def _off(got: Storage, want: Storage, answer: Answer) -> npt.NDArray[np.bool_]:
 
 
 def _apart(
-    g: npt.NDArray[np.generic], w: npt.NDArray[np.generic], one: Field
+    g: npt.NDArray[np.generic], w: npt.NDArray[np.generic], one: Field, garbage: float
 ) -> npt.NDArray[np.bool_]:
     got, want = to_float(g, one.scalar), to_float(w, one.scalar)
     finite = want[np.isfinite(want)]
     scale = float(np.sqrt(np.mean(finite**2))) if len(finite) else 0.0
     with np.errstate(all="ignore"):
-        fine = (np.abs(got - want) <= GARBAGE * (np.abs(want) + scale)) | (got == want)
+        fine = (np.abs(got - want) <= garbage * (np.abs(want) + scale)) | (got == want)
     return np.asarray(~(fine | (np.isnan(got) & np.isnan(want))))
 
 

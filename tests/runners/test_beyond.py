@@ -353,6 +353,29 @@ def test_an_index_that_overflows_is_found(name: str) -> None:
     assert set(pair.gpu.memory) == before
 
 
+IN_PLACE = ROWS.replace("y[at + i] = 3.f * x[at + i] + 1.f", "y[at + i] *= 1.02f + 0.f * x[at + i]")
+STEPS = {
+    "the same": (IN_PLACE, False),
+    "other rounding": (IN_PLACE.replace("1.02f", "1.021f"), False),
+    "rows left as they are": (IN_PLACE.replace("r >= rows", "r >= rows || r > 1091"), True),
+    "short": (IN_PLACE.replace("size_t at = (size_t)r * width;", "short at = r * width;"), True),
+}
+
+
+@host
+@pytest.mark.parametrize("name", STEPS)
+def test_what_is_left_as_it_was_is_no_rounding(name: str) -> None:
+    """A step in place that changes a number by one part in fifty."""
+    text, wrong = STEPS[name]
+    shape = {"shape": "rows*width", "init": "uniform"}
+    job = _job(text, IN_PLACE)
+    job["workload"]["arguments"][0] |= shape
+    job["workload"]["arguments"][1] |= {**shape, "role": "inout"}
+    found = Pair(text, IN_PLACE, job).found()
+    assert not found.unknown
+    assert bool(found.wrong) is wrong
+
+
 # Where a number begins, of which there are more than 2^16.
 PLACES = {
     "unsigned at = i * bits;": "",
