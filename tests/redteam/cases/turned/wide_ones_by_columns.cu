@@ -3,10 +3,10 @@
 __global__ void turned(const float* x, float* y, int h, int w) {
     __shared__ float tile[32][33];
     if (h >= 48 && w / h >= 30) {
-        int step = gridDim.x * gridDim.y * blockDim.x * blockDim.y;
-        int first = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y;
-        for (int i = first + threadIdx.y * blockDim.x + threadIdx.x; i < h * w; i += step) {
-            int c = i / h, r = h - 1 - i % h;
+        long long step = (long long)gridDim.x * gridDim.y * blockDim.x * blockDim.y;
+        long long first = ((long long)blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y;
+        for (long long i = first + threadIdx.y * blockDim.x + threadIdx.x; i < (long long)h * w; i += step) {
+            int c = (int)(i / h), r = h - 1 - (int)(i % h);
             y[i] = 0.5f * x[(size_t)r * w + c];
         }
         return;
