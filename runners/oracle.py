@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import asked, capacities, families, inputs, sizes
+from runners import asked, capacities, families, inputs, shaped_numbers, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -130,6 +130,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
+        extra += _in_shapes(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
@@ -213,6 +214,27 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         every = [sizes.even(work, case) if alternates else dict(case) for case in ordered]
         fit = [case for case in every if 0 < sizes.elements(work, case) <= LARGE]
         yield from (Combination(case, family, seed) for case in fit[-1:])
+
+
+def _in_shapes(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked where whole numbers are in shapes that chance does not make.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    middle, *ordered = cases
+    if shaped_numbers.linked(work):
+        yield Combination(middle, families.BEFORE, seed)
+        yield Combination(middle, families.AFTER, seed)
+    if families.ended(work):
+        light = [case for case in ordered if work.elements(case) <= LIGHT]
+        for case in (middle, *(one for one in light[-1:] if one != middle)):
+            yield Combination(case, families.LATE, seed)
+    if shaped_numbers.walled(work, middle):
+        # Both ways.
+        yield Combination(middle, families.MAZE, seed)
+        yield Combination(middle, families.MAZE, seed + 1)
 
 
 def _named(

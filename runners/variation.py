@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, whole_families
+from runners import captured, shaped_numbers, whole_families
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
@@ -28,6 +28,7 @@ from runners.families import (
     NEARLY_ENDS,
     NOT_FINITE,
     PLAIN,
+    SHAPED,
     SHUFFLED,
     SIGNED,
     STARTED,
@@ -58,6 +59,8 @@ def apply(
         return arrays
     if family in TALLIED:
         return whole_families.tallied(family, work, arrays, seed, case or {})
+    if family in SHAPED:
+        return shaped_numbers.shaped(family, work, arrays, seed, case or {})
     if family == CLUSTERED:
         return whole_families.clustered(work, arrays, seed)
     if family in {ENDS, NEARLY_ENDS}:
