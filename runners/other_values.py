@@ -33,6 +33,8 @@ LEAST_ELEMENTS, MOST_ELEMENTS, MOST_SECONDS = 256, 1 << 22, 0.1
 # What all runs of a candidate may take, and how much has to be left of its time for all of it.
 SECONDS, LONGEST_CHECK = 3.0, 30.0
 MOST_SAID = 160
+# What is less may be a flag.
+LEAST_VARIABLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,30 @@ def others(job: JobSpec, base: Combination) -> list[list[Other]]:
             for case in ({**base.case, MOVED: float(whole_scalars.code(argument.name, at))},)
         ]
         found += [each[:MOST_VALUES]] if each else []
-    return found[:MOST_SCALARS]
+    return [*found, *_zeros(job, base)][:MOST_SCALARS]
+
+
+def _zeros(job: JobSpec, base: Combination) -> list[list[Other]]:
+    """Return zero for each variable that is passed and sizes nothing: a lag, an offset.
+
+    Not where the original steps or divides by it. What a candidate divides by may be nothing
+    there, where its original has nothing to do with it.
+    """
+    found = []
+    case, many = dict(base.case), sizes.elements(job.work, base.case)
+    for argument in job.work.arguments:
+        name, scalar = argument.value or "", argument.type.scalar
+        whole = scalar is not None and scalar.kind in "iu" and not argument.type.pointer
+        if not whole or name not in job.work.variables or case.get(name, 0.0) < LEAST_VARIABLE:
+            continue
+        given = re.escape(argument.name)
+        by = rf"(?:[-+*/%]=\s*\(?[\w\s*]{{0,40}}|[/%]\s*\(?\s*)\b{given}\b"
+        steps = re.search(by, job.baseline.source)
+        sized = sizes.elements(job.work, {**case, name: case[name] + 1}) != many
+        if not steps and not sized:
+            zero = replace(base, case={**case, name: 0.0})
+            found.append([Other(argument.name, int(case[name]), 0, zero)])
+    return found
 
 
 def _ends(source: str, argument: Argument, declared: int, value: int) -> bool:

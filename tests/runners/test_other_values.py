@@ -189,6 +189,52 @@ def test_an_original_that_leaves_its_buffers_costs_nothing_but_the_question(judg
     assert all(check["passed"] for check in verdict["checks"])
 
 
+def _lagging(base: str, text: str = "", lag: int = 40) -> spec.JobSpec:
+    given = _given()
+    given["arguments"][3]["value"] = "lag"
+    given["cases"] = [{"values": {"n": 900, "lag": lag}}]
+    one, other = (SUMS.replace("BODY", body) for body in (base, text or base + ";"))
+    job = _job(other, one, workload=given, effort="confirm")
+    job["kernel"]["name"] = job["baseline"]["name"] = "f"
+    return spec.parse(job)
+
+
+@pytest.mark.parametrize(
+    ("body", "lag", "tried"),
+    [
+        ("y[i] = x[i]; if (i >= k) y[i] += x[i - k];", 40, True),
+        ("y[i] = 0; for (int j = 0; j < k; ++j) y[i] += 3 * x[j + k];", 40, True),
+        # A flag; what is divided by; steps of loops, which would never end.
+        ("y[i] = x[i] + k;", 1, False),
+        ("y[i] = x[i / k];", 40, False),
+        ("y[i] = x[i % ( k + 1)];", 40, False),
+        ("y[i] = 0; for (int j = 0; j < n; j += k) y[i] += x[j];", 40, False),
+        ("y[i] = 0; for (int j = 1; j < n; j *= 2 * k) y[i] += x[j];", 40, False),
+    ],
+)
+def test_what_is_passed_and_sizes_nothing_may_be_nothing(body: str, lag: int, tried: bool) -> None:
+    job = _lagging(body, lag=lag)
+    case = {"n": 900.0, "lag": float(lag)}
+    found = other_values.others(job, Combination(case, "declared", 1))
+    zeros = [one for each in found for one in each if one.combination.case["lag"] == 0.0]
+    assert [(one.name, one.declared, one.value) for one in zeros] == [("k", lag, 0)] * tried
+    # What sizes a buffer is no such value.
+    assert not [one for each in found for one in each if one.name == "n"]
+
+
+@host
+def test_a_lag_of_nothing_is_a_limit(judge: Judge) -> None:
+    """Threads that go along one lag each have nowhere to go then."""
+    base = SUMS.replace("BODY", "y[i] = x[i]; if (i >= k) y[i] += x[i - k];")
+    given = _given()
+    given["arguments"][3]["value"] = "lag"
+    given["cases"] = [{"values": {"n": 900, "lag": 40}}, {"values": {"n": 90, "lag": 7}}]
+    _, said = _said(judge, base.replace("i >= k", "k && i >= k"), base, given)
+    [words] = said
+    assert words.startswith("right for the declared k = 40; with k = 0 it is not: y[0]: ")
+    assert _said(judge, base + "//", base, given)[1] == []
+
+
 @host
 def test_only_a_finalist_is_asked(judge: Judge) -> None:
     base = SUMS.replace("BODY", "y[i] = x[i] % k;")
