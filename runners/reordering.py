@@ -9,8 +9,10 @@ the store could mean. Whether their addresses differ is for the kernel itself to
 A barrier between does not help: it orders a store for the block, not for who sees the count
 elsewhere. So a store may be kept past a barrier and the counting behind it until just before the
 next barrier, if until there nothing orders more than the block and nothing of the block could read
-or write what is stored. All threads that have not ended are between the same two barriers then:
-that is asked of the whole kernel, and whatever is not understood keeps its stores where they are.
+or write what is stored. A fence that some threads jump over before the barrier orders nothing for
+these, and one behind the counting comes too late. All threads that have not ended are between the
+same two barriers then: that is asked of the whole kernel, and whatever is not understood keeps its
+stores where they are.
 
 PTX ISA 9.0, "Memory Consistency Model": a store without a qualifier is weak, an atomic without one
 is relaxed, and without a fence neither is ordered with what else the thread does elsewhere.
@@ -45,6 +47,13 @@ _VARIABLE = re.compile(
 )
 _DECLARED = re.compile(r"\.reg\s+\.\w+\s+%[\w<>]+(?:\s*,\s*%[\w<>]+)*\s*;")
 _PARAMETER = re.compile(r"\[[A-Za-z_$][\w$]*(?:\+\d+)?\]")
+_FENCES = frozenset(
+    (
+        "membar.gl",
+        "membar.sys",
+        *(f"fence.{how}.{who}" for how in ("acq_rel", "sc") for who in ("gpu", "sys")),
+    )
+)
 # What keeps a thread from going on, and what goes where the text does not say.
 _ENDS = frozenset(("ret", "exit", "trap"))
 _UNKNOWN = frozenset(("call", "brx", "vcall", "brkpt"))
@@ -91,12 +100,16 @@ class Counter:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """A store that may be kept until before a barrier, and what is counted in between."""
+    """A store that may be kept until before a barrier, and what is counted in between.
+
+    Whoever comes by one of `fences` keeps it no longer than that.
+    """
 
     store: int
     barrier: int
     stored: Place
     counted: tuple[Counter, ...]
+    fences: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +320,9 @@ def _kept(kernel: _Kernel, barrier: int, variables: frozenset[str]) -> Keep | No
     if held is None or end is None or any(held.line < brace < end for brace in kernel.braces):
         return None
     counted: list[Counter] = []
-    returns = False
+    fences: list[int] = []
+    jumped = held.line  # as far as jumps lead from behind the store
+    returns = closed = False
     for number in range(held.line + 1, end):
         line = kernel.code.get(number)
         if line is None or number == barrier:
@@ -316,12 +331,18 @@ def _kept(kernel: _Kernel, barrier: int, variables: frozenset[str]) -> Keep | No
         if name == "bra":
             if not number < kernel.labels[line.rest] < end:
                 return None
+            jumped = max(jumped, kernel.labels[line.rest] if line.guard else 0)
+            continue
+        if _fence(line) and (number > barrier or number < jumped):
+            # Before the barrier some go by without it; behind it nobody counts any more.
+            fences += [number] if number < barrier else []
+            closed = closed or number > barrier
             continue
         if held.registers & _written(line.rest):
             return None
         if number > barrier and name in ("atom", "red"):
             counter = _counter(kernel, line, variables) if _plain(line.opcode) else None
-            if counter is None:
+            if counter is None or closed:
                 return None
             counted.append(counter)
             returns = returns or name == "atom"
@@ -329,14 +350,19 @@ def _kept(kernel: _Kernel, barrier: int, variables: frozenset[str]) -> Keep | No
             return None
     if not returns:
         return None
-    return Keep(held.line, end, held.place, tuple(dict.fromkeys(counted)))
+    return Keep(held.line, end, held.place, tuple(dict.fromkeys(counted)), tuple(fences))
+
+
+def _fence(line: _Line) -> bool:
+    """Tell whether an instruction orders all memory, of everybody who comes by."""
+    return not line.guard and ".".join(line.opcode) in _FENCES
 
 
 def _last_store(kernel: _Kernel, barrier: int) -> _Held | None:
     """Return the store nearest before a barrier, of those to global memory that order nothing."""
     for number in range(barrier - 1, kernel.first - 1, -1):
         line = kernel.code.get(number)
-        if line is None or line.opcode[0] == "bra":
+        if line is None or line.opcode[0] == "bra" or _fence(line):
             continue
         if line.opcode[0] == "st" and "global" in line.opcode and _plain(line.opcode):
             return _begun(number, line.guard, line.opcode, line.rest)

@@ -105,7 +105,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
                 continue
             if entry and store is not None and number in kept:
                 places += 1
-                pending[kept[number].barrier] = store
+                pending |= dict.fromkeys((*kept[number].fences, kept[number].barrier), store)
                 lines.append(late_stores.kept_back(kept[number], store, places))
                 continue
             if store is not None:

@@ -5,6 +5,7 @@ A small machine runs what comes of it: each store is done once, before the next 
 
 from __future__ import annotations
 
+import itertools
 import functools
 import operator
 import re
@@ -123,6 +124,50 @@ def test_what_harms_nobody_may_be_between(changes: list[tuple[str, str]]) -> Non
     assert kept(keeping(*changes)) == [(FIRST_STORE, COUNTED)]
 
 
+FENCED = "// stored\n$FIRST:\n\t@%p2 bra $THERE;\n\tmembar.gl;\n$THERE:"
+
+
+def test_a_fence_of_one_thread_before_the_barrier_is_one_for_itself() -> None:
+    """Whoever comes by it keeps nothing any longer; all others' stores it does not order."""
+    text = keeping(("$FIRST:\n", ""), ("// stored", FENCED))
+    (one,) = keeps(text.splitlines())
+    lines = text.splitlines()
+    (fence,) = one.fences
+    assert "membar.gl" in lines[fence]
+    changed = shaken(text)
+    assert changed is not None
+    before, _, behind = changed.partition("membar.gl;")
+    assert before.rpartition("$THERE;")[2].count("@%optiml_h nanosleep") == 1
+    assert behind.count("@%optiml_h nanosleep") == 1
+
+
+@pytest.mark.parametrize("fence", ["membar.gl;", "fence.acq_rel.gpu;", "fence.sc.sys;"])
+def test_a_fence_behind_the_counting_comes_too_late(fence: str) -> None:
+    assert kept(keeping(("// counted", fence))) == [(FIRST_STORE, COUNTED)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # Of all who store; of whoever counts, before it counts; under a condition of its own; before
+        # another count.
+        [("// stored", "membar.gl;")],
+        [("$FIRST:\n", "$FIRST:\n\tmembar.gl;\n")],
+        [("\t" + ATOMIC, "\tmembar.gl;\n\t" + ATOMIC)],
+        [("\t" + ATOMIC, "\tfence.acq_rel.gpu;\n\t" + ATOMIC)],
+        [("// stored", "@%p2 membar.gl;")],
+        [("// counted", "membar.gl;\n\tred.global.add.u32 [%rd4], 1;")],
+        [("// stored", FENCED.replace("membar.gl", "fence.proxy.async"))],
+    ],
+)
+def test_a_fence_that_orders_what_is_stored_keeps_it_where_it_is(
+    changes: list[tuple[str, str]],
+) -> None:
+    if "$THERE" in changes[0][1]:
+        changes = [("$FIRST:\n", ""), *changes]
+    assert kept(keeping(*changes)) == []
+
+
 @pytest.mark.parametrize(
     ("made", "counter"),
     [
@@ -182,8 +227,14 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("place", ["// stored", "// counted"])
-@pytest.mark.parametrize("between", ORDERS)
+# Behind the counting these order what nobody waits for any more.
+LATE_FENCES = {("// counted", "membar.gl;"), ("// counted", "fence.acq_rel.gpu;")}
+
+
+@pytest.mark.parametrize(
+    ("place", "between"),
+    sorted({*itertools.product(["// stored", "// counted"], ORDERS)} - LATE_FENCES),
+)
 def test_nothing_between_may_order_see_end_or_go_back(place: str, between: str) -> None:
     assert kept(keeping((place, between), ("// end", "$END:"))) == []
 
@@ -559,3 +610,15 @@ def test_the_red_teams_sums_without_a_fence_are_kept(tmp_path: Path) -> None:
     assembled(changed, tmp_path)
     fenced = compiled(CASES / "unitise/last_block_adds.cu", tmp_path)
     assert keeps(fenced.splitlines()) == []
+
+
+@needs_nvcc
+def test_a_fence_before_the_barrier_is_told_from_one_behind_it(tmp_path: Path) -> None:
+    """Of one thread, as the last block's counter has it."""
+    text = compiled(CASES / "yonder/fence_before_the_barrier.cu", tmp_path)
+    (one,) = keeps(text.splitlines())
+    assert len(one.fences) == 1
+    changed = shaken(text)
+    assert changed is not None
+    assembled(changed, tmp_path)
+    assert keeps(compiled(CASES / "yonder/one_fences_for_all.cu", tmp_path).splitlines()) == []
