@@ -5,8 +5,8 @@ A small machine runs what comes of it: each store is done once, before the next 
 
 from __future__ import annotations
 
-import itertools
 import functools
+import itertools
 import operator
 import re
 from collections.abc import Callable, Iterator
