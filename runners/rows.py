@@ -21,6 +21,8 @@ from runners.spec import MOVED, JobSpec, each_alone
 # Values of all buffers of a call, and calls in a row, at most.
 ROW_ELEMENTS, ROW_CALLS = 1 << 18, 8
 MOST_SCALARS, MOST_FLAGS = 4, 4
+# Of a call that is larger than the one before, and again behind it; by how much it is larger.
+GROWN_ELEMENTS, GROWN_TIMES = 1 << 24, 1.05
 # Who looks at some thousand elements of an array looks at all of one that is not several times as
 # long. One of three elements has one that is neither the first nor the last.
 LEAST_SAMPLED, LEAST_CHANGED = 1 << 14, 3
@@ -101,7 +103,8 @@ def rows(
     """Return rows of combinations with answers: other scalars in between, and `mixed` of any.
 
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
-    of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns.
+    of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, and
+    of host code a large call with a larger one in between.
     """
 
     def fits(combination: Combination) -> bool:
@@ -122,7 +125,39 @@ def rows(
     for one, near in _nearly_same(job, wanted):
         if fits(one) and fits(near):
             found += [Row((one, near) * 2, apart=False), Row((near, one) * 2, apart=False)]
-    return found
+    return [*found, *_grown(job, wanted, known)]
+
+
+def _grown(
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    known: Callable[[Combination], Mapping[str, object] | None],
+) -> list[Row]:
+    """Return a large call, a larger one, and the first again; none where there are no such answers.
+
+    What is made room for anew is gone for what was recorded with the old one. Of small blocks a
+    driver keeps the memory where it is, so it is the largest that may be used for this.
+    """
+    if job.effort != "confirm" or job.work.kind != "entry":
+        return []
+    weight = job.work.elements
+    plain = [c for c in wanted if c.family == DECLARED and MOVED not in c.case]
+    cases = [dict(case.values) for case in job.work.cases]
+    small = [c for c in plain if dict(c.case) in cases and weight(c.case) <= GROWN_ELEMENTS // 2]
+    base = max((c for c in small if known(c)), key=lambda c: weight(c.case), default=None)
+    if base is None:
+        return []
+    longer = [
+        c
+        for c in plain
+        if c.seed == base.seed
+        and GROWN_TIMES * weight(base.case) <= weight(c.case) <= GROWN_ELEMENTS
+        and c.case.keys() == base.case.keys()
+        and all(c.case[name] >= base.case[name] for name in base.case)
+        and known(c) is not None
+    ]
+    larger = min(longer, key=lambda c: weight(c.case), default=None)
+    return [] if larger is None else [Row((base, larger, base), apart=False)]
 
 
 def _differs_by_value(job: JobSpec, one: Combination, base: Combination) -> bool:

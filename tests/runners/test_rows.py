@@ -211,6 +211,35 @@ def test_each_scalar_is_moved_between_calls_with_the_declared_ones() -> None:
     assert made(2) == []  # one alone follows nothing
 
 
+def _grown(**job: Any) -> list[list[float]]:
+    """Return the lengths of rows in which a call is larger than the one before."""
+    workload = {"kind": "entry", "launch": None, "arguments": ARGUMENTS, **job.pop("workload", {})}
+    described = _job(LINE, LINE, workload=workload, **{"effort": "confirm", **job})
+    parsed = spec.parse(described)
+    sizes = [7, 1 << 19, 1 << 20, (1 << 20) + 99, 1 << 21, 5 << 20, 1 << 23]
+    wanted = [Combination({"n": float(n)}, "declared", parsed.seed) for n in sizes]
+    wanted += [Combination({"n": 1258291.0}, "mixed", parsed.seed)]
+    known = {one.key: {"y": 1} for one in wanted if one.case["n"] != 5 << 20}
+    found = rows(parsed, wanted, lambda c: known.get(c.key), stream(1, "rows"), 0)
+    return [[one.case["n"] for one in row.combinations] for row in found if not row.apart]
+
+
+def test_a_large_call_is_made_again_behind_a_larger_one() -> None:
+    """What was recorded for the first may use room that was made anew in between."""
+    cases = [{"values": {"n": 1 << 20}}, {"values": {"n": 7}}]
+    large = {"cases": cases}
+    assert _grown(workload=large)[-1] == [1 << 20, 1 << 21, 1 << 20]
+    # Only of host code, of a finalist, and where there are answers to calls that are large enough.
+    for other in (
+        {"workload": {**large, "kind": "kernel", "launch": {"grid": ["1"], "block": ["32"]}}},
+        {"workload": large, "effort": "screen"},
+        {"workload": {"cases": [{"values": {"n": 5 << 20}}]}},
+    ):
+        assert 1 << 21 not in [n for row in _grown(**other) for n in row]
+    least = _grown(workload={"cases": [{"values": {"n": 1 << 19}}]})
+    assert least[-1] == [1 << 19, 1 << 20, 1 << 19]
+
+
 class Wire:
     """A child's end in this process, with what it may say wrong."""
 
