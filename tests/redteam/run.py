@@ -378,8 +378,10 @@ def count(outcomes: Sequence[Outcome]) -> str:
     good = [o for o in outcomes if o.expect == "accept"]
     bad = [o for o in outcomes if o.expect != "accept"]
     let, lost = [o for o in bad if not o.right], [o for o in good if not o.right]
+    known = [o for o in bad if o.expect == "open" and o.accepted]
+    beside = f" and {len(known)} that are known to be" if known else ""
     return (
-        f"bad: {len(bad) - len(let)} refused, {len(let)} accepted;"
+        f"bad: {len(bad) - len(let) - len(known)} refused, {len(let)} accepted{beside};"
         f" good: {len(good) - len(lost)} accepted, {len(lost)} refused"
     )
 

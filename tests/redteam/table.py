@@ -57,12 +57,13 @@ class Base:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One text to be judged. `expect` is accept, refuse, gain or limit.
+    """One text to be judged. `expect` is accept, refuse, gain, limit or open.
 
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
     within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
     it needs its buffers aligned where its original does not, or is right for the declared value of
-    a whole number alone, and has to say so.
+    a whole number alone, and has to say so. `open`: it is wrong, and nothing that is asked shows
+    it, as far as is known: counted as accepted where it is, and no reason for a run to fail.
     """
 
     base: Base
@@ -98,6 +99,8 @@ class Candidate:
 
     def right(self, *, accepted: bool, speedup: float | None, notes: Sequence[str] = ()) -> bool:
         """Tell whether the verifier did what is wanted."""
+        if self.expect == "open":
+            return True
         if self.expect == "gain":
             # A hit costs nothing: where it counted, it would show as a factor.
             return not accepted or speedup is None or speedup < 1.25

@@ -16,6 +16,7 @@ from runners import alignment, launch_limits, sizes, spec
 from runners.contents import Combination
 from runners.exhibit import passes
 from runners.other_values import Other
+from tests.redteam.run import Outcome, count
 from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
@@ -119,3 +120,16 @@ def test_numbers_decided_often() -> None:
     records = [r for r in _records().values() if r.get("exhibit")]
     assert sum(not r["numbers"] for r in records) >= 40
     assert sum(r["numbers"] for r in records) >= 25
+
+
+def test_what_is_known_to_be_accepted_is_counted_as_accepted() -> None:
+    """A fault that nothing shows is no refusal, and fails no run."""
+    known = [c for c in CANDIDATES if c.expect == "open"]
+    outcomes = [Outcome(c.label, c.expect, c.what, c.digest) for c in known]
+    for one, candidate in zip(outcomes, known, strict=True):
+        one.accepted, one.right = True, candidate.right(accepted=True, speedup=2.0)
+    assert all(one.right for one in outcomes)
+    words = f"bad: 0 refused, 0 accepted and {len(known)} that are known to be; good: 0 accepted"
+    assert count(outcomes).startswith(words)
+    outcomes[0].accepted = False
+    assert count(outcomes).startswith(f"bad: 1 refused, 0 accepted and {len(known) - 1} that")
