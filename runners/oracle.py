@@ -231,10 +231,8 @@ def _in_shapes(
         light = [case for case in ordered if work.elements(case) <= LIGHT]
         for case in (middle, *(one for one in light[-1:] if one != middle)):
             yield Combination(case, families.LATE, seed)
-    if shaped_numbers.walled(work, middle):
-        # Both ways.
-        yield Combination(middle, families.MAZE, seed)
-        yield Combination(middle, families.MAZE, seed + 1)
+    for turn in range(shaped_numbers.mazes(work, middle)):
+        yield Combination(middle, families.MAZE, seed + turn)
 
 
 def _named(

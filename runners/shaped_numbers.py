@@ -34,15 +34,16 @@ def linked(work: Work) -> bool:
     return any(_wide(argument) for argument, _, _ in ranges(work))
 
 
-def walled(work: Work, case: Mapping[str, float]) -> bool:
-    """Tell whether there are pictures of whole numbers in which there may be a maze."""
-    return any(_width(argument, case) is not None for argument, _, _ in ranges(work))
+def mazes(work: Work, case: Mapping[str, float]) -> int:
+    """Return how many mazes there may be in pictures of whole numbers: seeds that follow on."""
+    return 2 * max((len(_widths(argument, case)) for argument, _, _ in ranges(work)), default=0)
 
 
 def shaped(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]) -> Arrays:
     """Return arrays whose whole numbers with a range have a shape: `BEFORE`, `AFTER`, `LATE`, maze.
 
-    A maze's ways go up and down, or to and fro where `seed` is odd.
+    A maze's ways go up and down, or to and fro where `seed` is odd. Of two seeds that follow on
+    two, the second two take the other factor of a picture's shape for its width.
     """
     out = dict(arrays)
     for argument, low, high in ranges(work):
@@ -56,10 +57,10 @@ def shaped(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str
             rng = stream(seed, family, argument.name)
             make = partial(_late, lengths=lengths, rng=rng)
         else:
-            width = _width(argument, case)
-            if width is None:
+            widths = _widths(argument, case)
+            if not widths:
                 continue
-            turned = bool(seed % 2)
+            width, turned = widths[seed // 2 % len(widths)], bool(seed % 2)
             make = partial(_maze, width=width, ends=(low, high), turned=turned)
         parts = [
             make(values(arrays[argument.name], argument.type, field).copy())
@@ -74,20 +75,22 @@ def _wide(argument: Argument) -> bool:
     return all(field.scalar.size >= LEAST_WIDE for field in argument.type.fields)
 
 
-def _width(argument: Argument, case: Mapping[str, float]) -> int | None:
-    """Return the width of a picture that is a tile wide and high at least; None of anything else.
+def _widths(argument: Argument, case: Mapping[str, float]) -> list[int]:
+    """Return what may be the width of a picture that is a tile wide and high at least.
 
-    Of what may be indices no more than `HOT` are the same (`runners.whole_families`).
+    That is the last factor of its shape, and the first: who writes `w*h` has rows of `w`, too. Of
+    what may be indices no more than `HOT` are the same (`runners.whole_families`).
     """
     lengths = whole_numbers.row_lengths(argument.shape or "1", case)
     try:
         count = argument.elements(case)
     except ValueError:
-        return None
-    plain = argument.type.scalar is not None
+        return []
     few = not _wide(argument) or count <= HOT
-    width = lengths[0] if lengths else 0
-    return width if plain and few and width >= TILE and count // width >= TILE else None
+    if not lengths or not few or argument.type.scalar is None:
+        return []
+    widths = [lengths[0], *([count // lengths[0]] if len(lengths) == 1 else [])]
+    return [one for one in dict.fromkeys(widths) if one >= TILE and count // one >= TILE]
 
 
 def _chain(data: Values, low: int, high: int, by: int) -> Values:

@@ -81,10 +81,13 @@ def _steps(opened: Any) -> int:
     return int(far.max())
 
 
-@pytest.mark.parametrize("seed", [2, 3])
-def test_a_way_through_a_maze_is_long(seed: int) -> None:
-    """Along every other column of a tile, or every other row, from the first cell."""
-    work = _work("unsigned char", "h*w", "randint:0:256", h=45, w=77)
+@pytest.mark.parametrize(("shape", "seed"), [("h*w", 4), ("h*w", 5), ("w*h", 6), ("w*h", 7)])
+def test_a_way_through_a_maze_is_long(shape: str, seed: int) -> None:
+    """Along every other column of a tile, or every other row, from the first cell.
+
+    A shape may name the width first.
+    """
+    work = _work("unsigned char", shape, "randint:0:256", h=45, w=77)
     made = _made(work, MAZE, seed).reshape(45, 77)
     assert set(np.unique(made)) == {0, 255}
     tile = made[:32, :32] == 0
@@ -107,11 +110,39 @@ def test_who_is_asked(kind: str, shape: str, families: set[str]) -> None:
     work = _work(kind, shape, "randint:0:99", n=4000, h=64, w=50)
     _, extra = oracle.combinations(work, "confirm", 1)
     assert {one.family for one in extra} & SHAPED == families
-    assert len([one for one in extra if one.family == MAZE]) == 2 * (MAZE in families)
+    assert len([one for one in extra if one.family == MAZE]) == 4 * (MAZE in families)
     for checks in ("screen", "race"):
         assert not {one.family for one in oracle.combinations(work, checks, 1)[1]} & SHAPED
     free = _work(kind, shape, "normal", n=4000, h=64, w=50)
     assert not {one.family for one in oracle.combinations(free, "confirm", 1)[1]} & SHAPED
+
+
+def test_ninety_six_rounds_do_not_fill_a_maze() -> None:
+    """Rows are filled at once there; a way along columns takes a round for each cell."""
+    work = spec.parse(CANDIDATES["quagmire/three_sides_of_rounds"].job("confirm")).work
+    case = dict(work.cases[1].values)
+    assert case == {"w": 77.0, "h": 45.0}
+    _, extra = oracle.combinations(work, "confirm", 1)
+    rounds = []
+    for one in (one for one in extra if one.family == MAZE):
+        tile = Contents(work).of(one)["cell"].reshape(45, 77)[:32, :32] < 154
+        wet, count = np.zeros_like(tile), 0
+        wet[0] = tile[0]
+        while True:
+            near = wet.copy()
+            near[1:] |= wet[:-1]
+            near[:-1] |= wet[1:]
+            near[0] |= tile[0]
+            for _ in range(32):
+                near[:, 1:] |= near[:, :-1] & tile[:, 1:]
+                near[:, :-1] |= near[:, 1:] & tile[:, :-1]
+                near &= tile
+            if (near == wet).all():
+                break
+            wet, count = near, count + 1
+        rounds.append(count)
+    assert len(rounds) == 4
+    assert max(rounds) > 96
 
 
 def test_what_was_believed_of_a_few_is_asked_of_these() -> None:
@@ -129,6 +160,8 @@ def test_what_was_believed_of_a_few_is_asked_of_these() -> None:
 def test_a_picture_of_places_is_no_maze_where_many_would_meet() -> None:
     """Threads that exchange a word until it holds take a time that grows with their square."""
     large = _work("int", "h*w", "randint:0:99", h=1000, w=1000)
-    assert not shaped_numbers.walled(large, large.cases[0].values)
+    assert not shaped_numbers.mazes(large, large.cases[0].values)
     small = _work("unsigned char", "h*w", "randint:0:99", h=20, w=1000)
-    assert not shaped_numbers.walled(small, small.cases[0].values)
+    assert not shaped_numbers.mazes(small, small.cases[0].values)
+    square = _work("unsigned char", "h*w", "randint:0:99", h=40, w=40)
+    assert shaped_numbers.mazes(square, square.cases[0].values) == 2
