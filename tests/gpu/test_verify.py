@@ -13,6 +13,8 @@ import pytest
 
 from tests.redteam.run import device
 
+# The command times nothing while this process has the GPU open.
+BEFORE_ALL = True
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(180)]
 
 ROOT = Path(__file__).resolve().parents[2]
