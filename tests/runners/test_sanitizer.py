@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import stat
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
 
-from runners import sanitizer, spec
-from runners.contents import Combination
+from runners import sanitized, sanitizer, spec
+from runners.contents import Combination, Contents
 from runners.sanitizer import TOOLS, Sanitizer, read
 from tests.runners.test_judge import SCALE, _job
 
@@ -132,3 +134,85 @@ def test_without_compute_sanitizer_nothing_is_asked(
     request = {"job": data, "candidate": {"path": "mine"}, "baseline": {"path": "theirs"}}
     combinations = [Combination({"n": 7.0}, "declared", 5)]
     assert Sanitizer(tmp_path, 0).against(request, spec.parse(data), combinations, 5.0) == []
+
+
+class Memory:
+    """Device memory of a driver that gives each allocation another place, and tells what is held."""
+
+    held: ClassVar[set[int]] = set()
+    last: ClassVar[int] = 0
+
+    def __init__(self, size: int) -> None:
+        Memory.last += size + 256
+        self.at = Memory.last
+        Memory.held.add(self.at)
+
+    def __int__(self) -> int:
+        return self.at
+
+    def free(self) -> None:
+        """Give it back."""
+        Memory.held.discard(self.at)
+
+    __del__ = free
+
+
+class Called:
+    """Notes the calls of a candidate, and whether their buffers are there."""
+
+    hosted = True
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[float, int]] = []
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Callable[[], None]:
+        def call() -> None:
+            assert set(addresses.values()) <= Memory.held
+            self.calls.append((case["n"], addresses["x"]))
+
+        return call
+
+
+class Uploads:
+    """Takes uploads where there is memory."""
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def upload(self, address: int, data: object) -> None:
+        assert address in Memory.held
+        assert data is not None
+        self.seen.append(address)
+
+    def synchronize(self, seconds: float) -> None:
+        assert seconds > 0
+
+
+def _calls(lengths: Sequence[int]) -> tuple[Called, Uploads]:
+    driver: Any = SimpleNamespace(mem_alloc=Memory)
+    gpu, called = Uploads(), Called()
+    job = spec.parse(_job(SCALE))
+    asked = [Combination({"n": float(n)}, "declared", 1) for n in lengths]
+    made: Any = called
+    calls = sanitized._Calls(driver, gpu, job, made, Contents(job.work))
+    calls.grown(asked)
+    for one in asked:
+        calls.call(one, calls.buffers(one))
+    return called, gpu
+
+
+def test_host_code_is_called_again_on_what_a_larger_call_came_behind() -> None:
+    """On the buffers of the first time, so that what it kept for them is used; then each alone."""
+    called, gpu = _calls([300, 77, 4097])
+    (first, x), (second, y), (third, again), *rest = called.calls
+    assert (first, second, third) == (77, 4097, 77)
+    assert x == again != y
+    assert gpu.seen[:3] == [x, y, x]
+    assert [n for n, _ in rest] == [300, 77, 4097]
+    assert not Memory.held
+
+
+def test_one_size_alone_is_called_as_often_as_it_is_asked() -> None:
+    """Counters are read of one call."""
+    assert [n for n, _ in _calls([300])[0].calls] == [300]
+    assert [n for n, _ in _calls([300, 300])[0].calls] == [300, 300]
