@@ -27,6 +27,7 @@ from optimizer.model import (
     Finding,
     Kernel,
     Launch,
+    Measurement,
     Proposal,
     Status,
     Step,
@@ -151,16 +152,12 @@ class Answer:
     @property
     def ratio(self) -> Ratio | None:
         """Return its speedup in the fresh process; None where it is not verified or not timed."""
-        verified = self.state is State.VERIFIED and self.verdict is not None
-        measured = self.verdict.measurement if verified and self.verdict is not None else None
-        return ratio_of(measured, self.accept.confidence)
+        return ratio_of(self._measured, self.accept.confidence)
 
     @property
     def cases(self) -> list[CaseOutcome]:
         """Return the timed cases of a verified candidate."""
-        verified = self.state is State.VERIFIED and self.verdict is not None
-        measured = self.verdict.measurement if verified and self.verdict is not None else None
-        return cases_of(measured, self.accept.confidence)
+        return cases_of(self._measured, self.accept.confidence)
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -171,11 +168,10 @@ class Answer:
     def notes(self) -> tuple[str, ...]:
         """Say what else there is to know of a verified candidate."""
         found = list(limit.apart(self._noted)[1])
-        verdict = self.verdict
-        if self.state is not State.VERIFIED or verdict is None:
+        if self.state is not State.VERIFIED:
             return ()
-        if verdict.measurement is not None:
-            slower = slower_cases(verdict.measurement, self.accept.confidence)
+        if self._measured is not None:
+            slower = slower_cases(self._measured, self.accept.confidence)
             found += [f"slower for {', '.join(slower)}"] if slower else []
         if self.step is not None and self.step.same_as is not None:
             other = "an earlier candidate" if self.step.same_as else "the original"
@@ -183,9 +179,14 @@ class Answer:
         return tuple(found)
 
     @property
-    def _noted(self) -> tuple[str, ...]:
+    def _measured(self) -> Measurement | None:
+        """Return what was measured of a verified candidate."""
         verdict = self.verdict if self.state is State.VERIFIED else None
-        return verdict.measurement.notes if verdict and verdict.measurement else ()
+        return verdict.measurement if verdict is not None else None
+
+    @property
+    def _noted(self) -> tuple[str, ...]:
+        return self._measured.notes if self._measured is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
