@@ -28,7 +28,7 @@ from runners.products import (
     TIMES_DECLARED,
 )
 from runners.sizes import TIMES_LONGER
-from runners.spec import Argument, JobSpec
+from runners.spec import JobSpec
 from runners.trials import Budget, Case, Trials, Values, apart, inputs
 
 # Cases of a candidate; sides of conditions that are looked for; how often conditions are computed,
@@ -219,7 +219,7 @@ class _Search:
             return False
         sides = (case[name] <= most for name, most in self._movable.items() if name in case)
         if not all(sides) or any(
-            _elements(one, case) <= 0 for one in work.arguments if one.type.pointer
+            sizes.buffer(one, case) <= 0 for one in work.arguments if one.type.pointer
         ):
             return False
         launches = (work.launch, self.job.kernel.launch)
@@ -231,10 +231,3 @@ def _names(text: str) -> frozenset[str]:
         return names(text)
     except ExpressionError:
         return frozenset()
-
-
-def _elements(argument: Argument, case: Case) -> int:
-    try:
-        return argument.elements(case)
-    except ValueError:
-        return -1

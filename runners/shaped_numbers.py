@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import whole_numbers
+from runners import sizes, whole_numbers
 from runners.cuda_types import values
 from runners.families import AFTER, BEFORE, LATE, ranges
 from runners.inputs import Arrays, interleave, stream
@@ -82,10 +82,7 @@ def _widths(argument: Argument, case: Mapping[str, float]) -> list[int]:
     what may be indices no more than `HOT` are the same (`runners.whole_families`).
     """
     lengths = whole_numbers.row_lengths(argument.shape or "1", case)
-    try:
-        count = argument.elements(case)
-    except ValueError:
-        return []
+    count = sizes.buffer(argument, case)
     few = not _wide(argument) or count <= HOT
     if not lengths or not few or argument.type.scalar is None:
         return []

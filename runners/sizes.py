@@ -15,7 +15,7 @@ import numpy as np
 
 from runners import families
 from runners.inputs import stream
-from runners.spec import CaseSpec, Work
+from runners.spec import Argument, CaseSpec, Work
 
 LARGEST = 1 << 24
 # Up to here a variable is tried at four times its largest value, beyond at twice it.
@@ -411,3 +411,11 @@ def elements(work: Work, case: Mapping[str, float]) -> int:
         return work.elements(case)
     except ValueError:
         return -1
+
+
+def buffer(argument: Argument, case: Mapping[str, float]) -> int:
+    """Return the elements of one buffer of a case; 0 when its shape has no value there."""
+    try:
+        return argument.elements(case)
+    except ValueError:
+        return 0

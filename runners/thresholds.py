@@ -190,7 +190,7 @@ def _full(work: Work, argument: Argument, unit: int, number: int) -> Iterator[di
         low, high = 1, int(TIMES_LONGER * sizes.largest(work, name))
 
         def room(size: int, name: str = name) -> int:
-            return _elements(argument, {**smallest, name: float(size)}) * unit
+            return sizes.buffer(argument, {**smallest, name: float(size)}) * unit
 
         if not room(low) <= number < room(high):
             continue
@@ -306,14 +306,7 @@ def _growing(value: int) -> Iterator[int]:
 
 
 def _largest_buffer(work: Work, case: Case) -> int:
-    return max((_elements(a, case) for a in work.arguments if a.type.pointer), default=0)
-
-
-def _elements(argument: Argument, case: Case) -> int:
-    try:
-        return int(argument.elements(case))
-    except ValueError:
-        return 0
+    return max((sizes.buffer(a, case) for a in work.arguments if a.type.pointer), default=0)
 
 
 def _near(case: Case, other: Case, times: float) -> bool:
