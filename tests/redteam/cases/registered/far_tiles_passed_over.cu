@@ -1,4 +1,5 @@
-// Where a cloud's points would go on a model. Tiles whose ends both are far off count for nothing.
+// Where a cloud's points would go on a model. Points of a tile lie within seven of
+// each other, so one whose ends are both far off counts for nothing.
 __device__ float squared(float x, float y, float z, const float* q) {
     float a = x - q[0], b = y - q[1], c = z - q[2];
     return fmaf(a, a, fmaf(b, b, c * c));
@@ -15,7 +16,7 @@ __global__ void registered(const float* cloud, const float* model, float* out, i
             __syncthreads();
             for (int e = threadIdx.x; e < 3 * many; e += blockDim.x) tile[e] = model[3 * (size_t)k0 + e];
             __syncthreads();
-            float reach = 25.f / sharp, first = squared(x, y, z, tile), last = squared(x, y, z, tile + 3 * (many - 1));
+            float reach = 25.f / sharp + 50.f, first = squared(x, y, z, tile), last = squared(x, y, z, tile + 3 * (many - 1));
             if (fminf(first, last) > nearest + reach) continue;
             if (pass == 0) {
                 for (int k = 0; k < many; ++k) nearest = fminf(nearest, squared(x, y, z, tile + 3 * k));
