@@ -18,8 +18,9 @@ from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
 MOST_ELEMENTS = 1 << 21
-# What one run of the original may take there, as far as it can be told from the lengths before.
-MOST_SECONDS = 0.3
+# What one run of the original may take there, as far as it can be told from the lengths before. What
+# is told is too much where a run before was held up: a few of plain inputs may take longer.
+MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
@@ -151,6 +152,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._took: list[tuple[str, Case, float]] = []
+        self._left = ALL_LONG_SECONDS
         self._failed: list[Combination] = []
 
     def took(self, combination: Combination, seconds: float) -> None:
@@ -169,7 +171,12 @@ class Watch:
         if combination.family not in ASKED:
             return ""
         seconds = self._expected(combination)
-        return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
+        if seconds <= MOST_SECONDS:
+            return ""
+        if combination.family == PLAIN and seconds <= min(LONG_SECONDS, self._left):
+            self._left -= seconds
+            return ""
+        return f"the original would take {seconds:.1f} s"
 
     def _expected(self, combination: Combination) -> float:
         """Return what a run is likely to take, from the two longest of the lengths before."""

@@ -100,14 +100,28 @@ def test_what_the_original_is_too_slow_for_is_not_asked() -> None:
     watch.took(_at(320), 0.01)
     watch.took(_at(1088), 0.011)
     assert watch.objection(_at(12352)) == ""
-    watch.took(_at(12352), 0.11)
+    watch.took(_at(12352), 0.5)
     assert "would take" in watch.objection(_at(58176))
     assert watch.objection(_at(58176, rows=8)) == ""
     assert watch.objection(_at(58176, family=families.DECLARED)) == ""
     # One time alone: it may grow with the square.
     alone = capacities.Watch()
-    alone.took(_at(12352), 0.02)
-    assert "would take 0.4 s" in alone.objection(_at(58176))
+    alone.took(_at(12352), 0.1)
+    assert "would take 2.2 s" in alone.objection(_at(58176))
+
+
+def test_a_few_lengths_may_take_longer_than_all_others() -> None:
+    """A run that was held up tells of a longer one what it would never take."""
+    watch = capacities.Watch()
+    for rows in (7, 8, 9, 10):
+        watch.took(_at(12352, rows), 0.06)
+    assert [watch.objection(_at(58176, rows)) for rows in (7, 8)] == ["", ""]
+    assert "would take 1.3 s" in watch.objection(_at(58176, 9))
+    assert watch.objection(_at(12400, 10)) == ""
+    # Elements that are alike make some originals slow, and there are more such cases.
+    watch = capacities.Watch()
+    watch.took(_at(12352, family=families.ALIKE), 0.06)
+    assert "would take 1.3 s" in watch.objection(_at(58176, family=families.ALIKE))
 
 
 def test_behind_one_that_the_original_does_not_do_no_longer_one_is_asked() -> None:
@@ -134,7 +148,7 @@ class _Slow:
         self.asked.append(cols)
         if combination.case["rows"] == 9 and cols > 500:
             raise LaunchError("too much shared memory")
-        return Gathered(combination, [], None, [], 1e-8 * cols * cols)
+        return Gathered(combination, [], None, [], 3e-8 * cols * cols)
 
     def digest(self, gathered: Gathered) -> dict[str, Any]:
         return {"key": gathered.combination.key, "status": "ok"}
@@ -155,7 +169,7 @@ def test_the_oracle_asks_an_original_as_far_as_it_goes(
     assert original.asked == [320, 1088, 320, 1088]
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     no = {line["key"]: line["message"] for line in lines if line["status"] == "no"}
-    assert "would take 1.5 s" in no[_at(12352).key]
+    assert "would take 4.6 s" in no[_at(12352).key]
     assert no[_at(1088, 9).key] == "too much shared memory"
     assert no[_at(12352, 9).key] == capacities.SHORTER
 
