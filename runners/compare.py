@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from runners import near
+from runners import coincidence, near
 from runners.cuda_types import CudaType, Field, Storage, to_float, values
 from runners.near import Terms
 
@@ -302,7 +302,10 @@ def entries(got: Storage, answer: Answer, poison: Storage | None) -> tuple[Stora
     if not bool((answer.untouched & ~left).any()):
         left = answer.untouched
     elif int(left.sum()) != int(answer.untouched.sum()):
-        why = _counts(answer, left)
+        want = answer.want.reshape(-1, size)[~answer.untouched]
+        left = ~coincidence.written(rows, poison.reshape(-1, size), want)
+        if int(left.sum()) != int(answer.untouched.sum()):
+            why = _counts(answer, left)
     return (
         rows[~left].reshape(-1),
         answer.want.reshape(-1, size)[~answer.untouched].reshape(-1),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from runners import timing
+from runners import coincidence, timing
 from runners.arena import OUTPUT, Buffer
 from runners.bench import Bench
 from runners.contents import Combination
@@ -375,15 +375,13 @@ class DeviceStage:
         shifts = ((b.name, int(self._shifts[slab, b.segment])) for b in self.layout.buffers)
         return Suspect(buffer.name, got, want, why, tuple(one for one in shifts if one[1]))
 
-    def _leave_out_poison(self, buffer: Buffer, slab: int, both: tuple[Storage, ...]) -> None:
+    def _leave_out_poison(self, buffer: Buffer, slab: int, both: tuple[Storage, Storage]) -> None:
         """Clear what was not written: in another order it holds another place's poison."""
         size = buffer.type.size
         if size <= NARROW:
             return
-        poison = pattern(buffer.offset, buffer.size, self._poison, slab).reshape(-1, size)
-        for data in both:
-            rows = data.reshape(-1, size)
-            rows[(rows == poison).all(axis=1)] = 0
+        poison = pattern(buffer.offset, buffer.size, self._poison, slab)
+        coincidence.cleared(both, poison, size)
 
     def _opened(self, address: int, offset: int, size: int) -> Storage:
         """Decipher sealed bytes on the host."""
