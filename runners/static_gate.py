@@ -7,7 +7,9 @@ run a hundred times more at the end of everything, with pauses in between where 
 Only a clock in device code is refused, and what numbers launches: none needs to know the time or
 how many launches went before for being fast, and what these decide shows once in any number of
 runs, moved ahead (`runners.shaking`) or not. A variable that counts can be set ahead
-(`runners.retained`), a register cannot; nor can variables too large to be read each time.
+(`runners.retained`), a register cannot; nor can variables too large to be read each time. And host
+code that sets limits of the device: a share of the cache that it takes for itself is missing to all
+that its caller runs from then on, which no timing of this one function shows.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -22,7 +24,8 @@ from runners.linkage import imports
 
 CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
 LAUNCHES = "tells launches apart"
-REFUSED = frozenset({CLOCK, LAUNCHES})
+LIMITS = "host code sets limits of the device"
+REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS})
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
@@ -52,8 +55,12 @@ _HOST = (
     ),
     ("host code steers the cache", r"cudaStreamSetAttribute|cudaCtxResetPersistingL2Cache"),
     (
-        "host code sets limits of the device",
-        r"cudaDeviceSetLimit|cudaDeviceSetCacheConfig|cudaDeviceReset",
+        LIMITS,
+        (
+            r"(?:cuda(?:Device|Thread)|cuCtx)Set(?:Limit|CacheConfig|SharedMemConfig|Flags)"
+            r"|cudaSetDeviceFlags|cudaDeviceReset|cudaThreadExit"
+            r"|cuDevicePrimaryCtx(?:Reset|SetFlags)\w*"
+        ),
     ),
     ("host code replays graphs", r"cudaGraphLaunch|cudaStreamBeginCapture"),
     ("host code starts threads", r"pthread_create|_ZNSt6thread\w*"),

@@ -30,6 +30,7 @@ NOW = """
 #include <chrono>
 long f() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 """
+CALLS = 'extern "C" int {name}(int, int); int f() {{ return {name}(6, 1 << 24); }}'
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
 
@@ -109,6 +110,9 @@ def test_more_variables_than_can_be_watched_are_refused(
             "#include <thread>\nvoid f() { std::thread([] {}).detach(); }",
             {"host code starts threads"},
         ),
+        (CALLS.format(name="cudaDeviceSetLimit"), {static_gate.LIMITS}),
+        (CALLS.format(name="cuDevicePrimaryCtxSetFlags_v2"), {static_gate.LIMITS}),
+        (CALLS.format(name="cudaFuncSetAttribute"), set()),
     ],
 )
 def test_abilities_of_host_code_are_read_from_its_imports(
@@ -118,6 +122,11 @@ def test_abilities_of_host_code_are_read_from_its_imports(
     source.write_text(text)
     subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(out)], check=True)
     assert host(out.read_bytes()) == found
+
+
+def test_what_stays_set_on_the_device_is_refused() -> None:
+    """A share of the cache that a function keeps is missing to all that its caller runs."""
+    assert static_gate.LIMITS in static_gate.REFUSED
 
 
 def test_pauses_are_for_what_knows_of_time() -> None:
