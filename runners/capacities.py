@@ -18,8 +18,8 @@ from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
 MOST_ELEMENTS = 1 << 21
-# What one run of the original may take there, as far as it can be told from the lengths before. What
-# is told is too much where a run before was held up: a few of plain inputs may take longer.
+# What one run of the original may take there, as far as it can be told from the lengths before. That
+# is too much where a run before was held up: a few of plain inputs may take longer.
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
@@ -179,7 +179,10 @@ class Watch:
         return f"the original would take {seconds:.1f} s"
 
     def _expected(self, combination: Combination) -> float:
-        """Return what a run is likely to take, from the two longest of the lengths before."""
+        """Return what a run is likely to take, from the two longest of the lengths before.
+
+        It is no more than any length before lets it be: one that was held up tells too much.
+        """
         case, family = combination.case, _KINDS[combination.family]
         known = [
             (other, seconds)
@@ -194,7 +197,8 @@ class Watch:
             earlier, less = before[-1]
             power = math.log(max(seconds, 1e-6) / max(less, 1e-6)) / math.log(_times(last, earlier))
             power = min(MOST_POWER, max(LEAST_POWER, power))
-        return float(seconds * _times(case, last) ** power)
+        bounds = (took * _times(case, shorter) ** MOST_POWER for shorter, took in before)
+        return float(min(seconds * _times(case, last) ** power, *bounds, math.inf))
 
 
 def _times(case: Case, than: Case) -> float:

@@ -110,6 +110,16 @@ def test_what_the_original_is_too_slow_for_is_not_asked() -> None:
     assert "would take 2.2 s" in alone.objection(_at(58176))
 
 
+def test_a_run_that_was_held_up_is_not_believed() -> None:
+    """No time grows with more than the cube, so that each shorter run bounds a longer one's."""
+    watch = capacities.Watch()
+    watch.took(_at(320), 0.0001)
+    watch.took(_at(1088), 0.2)
+    assert watch.objection(_at(2049)) == ""
+    assert "would take 2.7 s" in watch.objection(_at(9600))
+    assert "would take" in watch.objection(_at(20000))
+
+
 def test_a_few_lengths_may_take_longer_than_all_others() -> None:
     """A run that was held up tells of a longer one what it would never take."""
     watch = capacities.Watch()
