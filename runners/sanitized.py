@@ -6,6 +6,8 @@ driver gives them, so that initcheck sees who reads them.
 
 Host code is called on a small case, on a large one and on the small one again before anything else:
 what it recorded for the first with a room that it made anew for the second is memory given back.
+Between the two, holes where memory is free are filled: else a larger room may begin where the
+smaller one did, and what uses the old address finds memory again.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from runners.spec import JobSpec, Json
 
 RUN_SECONDS = 60.0
 APART = 1 << 20
+# What is allocated where memory is free, the largest first, so many of each size.
+LARGEST_PLUG, LEAST_PLUG, PLUGS = 1 << 20, 1 << 9, 4
 
 
 def run(request: Json, folder: Path) -> int:
@@ -102,8 +106,17 @@ class _Calls:
         if not ordered or weigh(ordered[0].case) == weigh(ordered[-1].case):
             return
         small, large = ((one, self.buffers(one)) for one in (ordered[0], ordered[-1]))
-        for one, held in (small, large, small):
-            self.call(one, held)
+        self.call(*small)
+        # A larger room would be made where the smaller one was, and hold its addresses again.
+        plugs = [
+            self._driver.mem_alloc(LARGEST_PLUG >> halved)
+            for halved in range((LARGEST_PLUG // LEAST_PLUG).bit_length())
+            for _ in range(PLUGS)
+        ]
+        self.call(*large)
+        self.call(*small)
+        for memory in plugs:
+            memory.free()
 
 
 if __name__ == "__main__":

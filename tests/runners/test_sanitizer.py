@@ -164,11 +164,13 @@ class Called:
 
     def __init__(self) -> None:
         self.calls: list[tuple[float, int]] = []
+        self.held: list[int] = []  # how many allocations there are at each call
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Callable[[], None]:
         def call() -> None:
             assert set(addresses.values()) <= Memory.held
             self.calls.append((case["n"], addresses["x"]))
+            self.held.append(len(Memory.held))
 
         return call
 
@@ -207,6 +209,8 @@ def test_host_code_is_called_again_on_what_a_larger_call_came_behind() -> None:
     (first, x), (second, y), (third, again), *rest = called.calls
     assert (first, second, third) == (77, 4097, 77)
     assert x == again != y
+    # A larger room has no place where the smaller one was given back.
+    assert called.held[1] == called.held[2] >= called.held[0] + 40
     assert gpu.seen[:3] == [x, y, x]
     assert [n for n, _ in rest] == [300, 77, 4097]
     assert not Memory.held
