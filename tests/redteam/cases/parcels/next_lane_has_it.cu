@@ -1,0 +1,20 @@
+// Areas of parcels, by a warp for each. A lane takes the sine of its own corner and has that of the next one by a
+// shuffle; lane 31 reads the next corner itself, and behind the last corner comes the first.
+__global__ void parcels(const float* lon, const float* lat, double* area, int n, int corners) {
+    int p = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (p >= n) return;
+    const float *x = lon + (size_t)p * corners, *y = lat + (size_t)p * corners;
+    double sum = 0.;
+    for (int i0 = 0; i0 < corners; i0 += 32) {
+        int i = i0 + lane, k = i < corners ? i : 0;
+        double a = x[k], s = sin((double)y[k]);
+        double b = __shfl_down_sync(~0u, a, 1), u = __shfl_down_sync(~0u, s, 1);
+        if (lane == 31 && i + 1 < corners) {
+            b = x[i + 1];
+            u = sin((double)y[i + 1]);
+        }
+        if (i < corners) sum += (b - a) * (2. + s + u);
+    }
+    for (int w = 16; w > 0; w /= 2) sum += __shfl_down_sync(~0u, sum, w);
+    if (lane == 0) area[p] = 0.5 * sum;
+}
