@@ -18,8 +18,8 @@ from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
 MOST_ELEMENTS = 1 << 21
-# What one run of the original may take there, as far as it can be told from the lengths before. That
-# is too much where a run before was held up: a few of plain inputs may take longer.
+# What one run of the original may take there, as far as the lengths before tell: too much where one
+# of these was held up, so that a few of plain inputs may take longer.
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
