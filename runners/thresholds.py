@@ -8,10 +8,9 @@ for what, this does not ask.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, products, relations, sizes, whole_scalars
+from runners import capacities, outsized, products, relations, sizes, whole_scalars
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -22,9 +21,10 @@ from runners.named import numbers
 from runners.sizes import TIMES_LONGER
 from runners.spec import Argument, JobSpec, Launch, Source, Work
 
-# Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, and
-# by scalars of 64 bits; elements of one.
+# Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, by
+# scalars of 64 bits, and by more blocks than there are; elements of one.
 MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
+MOST_TALL = 2
 MOST_ELEMENTS = 1 << 23
 # Elements of a case by a product that is asked about with other contents, too.
 MOST_MIXED = 1 << 22
@@ -38,9 +38,6 @@ FARTHEST, FURTHER, FEWER_ELEMENTS = 256, 1029, 1 << 20
 # The least number of bytes or elements that is taken for a buffer's size.
 LEAST_ROOM, LEAST_GATE, WIDE = 1024, 64, 1 << 32
 LEAST, MOST, MOST_NUMBERS = 2, 1 << 24, 24
-# From here on a float no longer holds every whole number: an index that was one skips some.
-EXACT_FLOATS, EXACT_ELEMENTS = 1 << 24, (1 << 24) + (1 << 22)
-_COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.([us](?:32|64))\b")
 
 Case = Mapping[str, float]
 
@@ -64,7 +61,8 @@ def compared(
         (_wide(job), MOST_WIDE, 1.0),
         (_ends(job), MOST_ENDS, NEAR),
         (_grids(job), MOST_GRIDS, NEAR),
-        (_beyond_floats(job.work, codes), 1, NEAR),
+        (outsized.beyond_floats(job.work, codes), 1, NEAR),
+        (outsized.tall(job), MOST_TALL, NEAR),
     ):
         limit = len(found) + most
         for case in cases:
@@ -273,40 +271,6 @@ def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | No
     if exceeds(low) or not exceeds(high):
         return None
     return sizes.least_above(low, high, exceeds)
-
-
-def _beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:
-    """Yield a case whose largest buffer has more elements than a float counts one by one."""
-    mine, theirs = ({*_COUNTS_IN_FLOATS.findall(code)} for code in codes)
-    if mine <= theirs:
-        return
-    top = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
-    for name in sizes.sizing(work):
-        most = int(top.get(name, 0))
-        size = next(
-            (
-                value
-                for value in _growing(most)
-                if _largest_buffer(work, {**top, name: float(value)}) > EXACT_FLOATS
-            ),
-            None,
-        )
-        case = {**top, name: float(size or 0)}
-        if size is not None and sizes.elements(work, case) <= EXACT_ELEMENTS:
-            yield case
-            return
-
-
-def _growing(value: int) -> Iterator[int]:
-    """Yield sizes from one to so many times as large, each a hundredth more, odd ones."""
-    size = value
-    while size <= TIMES_LONGER * value:
-        size = (size + size // 100 + 1) | 1
-        yield size
-
-
-def _largest_buffer(work: Work, case: Case) -> int:
-    return max((sizes.buffer(a, case) for a in work.arguments if a.type.pointer), default=0)
 
 
 def _near(case: Case, other: Case, times: float) -> bool:

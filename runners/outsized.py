@@ -1,0 +1,148 @@
+"""Cases in which a candidate's way of counting or of launching comes to an end, by its size alone.
+
+A grid has 65,535 blocks in y and z and two thousand million in x, so that what stands in a column
+fails where what stands in a row does not. A float holds every whole number up to 2²⁴ only: an index
+that was one skips some. Where either is within so many times the declared as a candidate has to be
+right (decision 8), it is run there.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from runners import sizes
+from runners.expressions import ExpressionError
+from runners.gpu import LaunchError
+from runners.launchable import geometry
+from runners.sizes import MOST_BLOCKS, TIMES_LONGER
+from runners.spec import JobSpec, Launch, Work
+from runners.text import LONGEST, ValuedText
+
+# Elements of all buffers of such a case.
+MOST_ELEMENTS = 3 << 24
+# From here on a float no longer holds every whole number.
+EXACT_FLOATS = 1 << 24
+_COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.([us](?:32|64))\b")
+# What host code gives a grid its other directions by.
+_DIM, _MEMBERS = "dim3", frozenset("yz")
+
+Case = Mapping[str, float]
+
+
+def tall(job: JobSpec) -> Iterator[dict[str, float]]:
+    """Yield cases in which a launch may have more blocks in y or z than there are, the largest.
+
+    Of a kernel where its launch has them and its original's has not. Of host code, whose launches
+    are not known, where its text has grids of several directions, and its original's other ones:
+    what fails somewhere fails at the largest size, too.
+    """
+    work = job.work
+    mine, theirs = job.kernel.launch or work.launch, work.launch
+    if work.kind == "entry":
+        if _grids(job.kernel.source) <= _grids(job.baseline.source):
+            return
+    elif mine is None or theirs is None or mine == theirs:
+        return
+    for name in sizes.sizing(work):
+        for others in sizes.few_others(work, name):
+            size = _longest(work, others, name)
+            if size is None:
+                continue
+            case = {**others, name: float(size)}
+            if work.kind == "entry" or (_fails(mine, case) and not _fails(theirs, case)):
+                yield case
+                break
+
+
+def _longest(work: Work, others: Case, name: str) -> int | None:
+    """Return the largest size of a variable that is to be done; None where no grid ends there."""
+    most = int(TIMES_LONGER * sizes.largest(work, name))
+
+    def large(size: int) -> bool:
+        return not 0 < sizes.elements(work, {**others, name: float(size)}) <= MOST_ELEMENTS
+
+    if large(int(sizes.largest(work, name))):
+        return None
+    if large(most):
+        most = sizes.least_above(int(sizes.largest(work, name)), most, large) - 1
+    return most if most > MOST_BLOCKS else None
+
+
+def _fails(launch: Launch | None, case: Case) -> bool:
+    """Tell whether a launch has more blocks than there are."""
+    if launch is None:
+        return False
+    try:
+        geometry(launch, case)
+    except LaunchError:
+        return True
+    except (ExpressionError, ValueError):
+        return False
+    return False
+
+
+def _grids(source: str) -> frozenset[str]:
+    """Return the statements, as words, in which grids or blocks of several directions are made."""
+    if len(source) > LONGEST:
+        return frozenset()
+    text = ValuedText(source)
+    found: set[str] = set()
+    for at, word in enumerate(text.tokens[: text.count]):
+        member = word in _MEMBERS and at > 1 and text.tokens[at - 1] == "."
+        if word == _DIM or (member and text.tokens[at + 1] == "="):
+            rest = range(at, min(text.count, at + 64))
+            end = next((place for place in rest if text.tokens[place] == ";"), rest.stop)
+            found.add(" ".join(text.tokens[at:end]))
+    return frozenset(found)
+
+
+def beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:
+    """Yield a case whose largest buffer has more elements than a float counts one by one.
+
+    Where the candidate's PTX, the first of `codes`, makes floats of whole numbers of some type and
+    its original's does not. By one variable where that suffices, else by two, or all that the
+    buffer grows by: each within what is to be done, the others as small as they are declared.
+    """
+    mine, theirs = ({*_COUNTS_IN_FLOATS.findall(code)} for code in codes)
+    if mine <= theirs:
+        return
+    top = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    names = [name for name in sizes.sizing(work) if _grows(work, top, name)]
+    small = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    rest = {**top, **{name: value for name, value in small.items() if name not in names}}
+    few = itertools.chain(*(itertools.combinations(names, many) for many in (1, 2)))
+    for together in (*few, tuple(names)):
+        for case in ({**top, **_longer(top, together, by)} for by in _growing()):
+            if _largest(work, case) > EXACT_FLOATS:
+                break
+        else:
+            continue
+        case = {**rest, **{name: case[name] for name in together}}
+        if _largest(work, case) > EXACT_FLOATS and sizes.elements(work, case) <= MOST_ELEMENTS:
+            yield case
+            return
+
+
+def _longer(top: Case, names: tuple[str, ...], by: float) -> dict[str, float]:
+    """Return odd sizes, each so many times the declared, or as many as are to be done."""
+    return {
+        name: float(min(int(top[name] * by) | 1, TIMES_LONGER * int(top[name]))) for name in names
+    }
+
+
+def _growing() -> Iterator[float]:
+    """Yield factors up to what a candidate has to be right for, each a hundredth more."""
+    steps = math.ceil(math.log(TIMES_LONGER) / math.log(1.01))
+    yield from (min(1.01**step, float(TIMES_LONGER)) for step in range(1, steps + 1))
+
+
+def _grows(work: Work, top: Case, name: str) -> bool:
+    """Tell whether the largest buffer of a case grows by a variable."""
+    return _largest(work, {**top, name: 2 * top[name] + 1}) > _largest(work, top)
+
+
+def _largest(work: Work, case: Case) -> int:
+    return max((sizes.buffer(a, case) for a in work.arguments if a.type.pointer), default=0)
