@@ -103,3 +103,47 @@ def test_errors_that_go_one_way_grow_with_the_length(
         other = got.copy()
         other[3] += error
         assert compare(other.view(np.uint8), _answer(tmp_path, described)).passed is fits
+
+
+def _doubles(folder: Path, narrow: Floats, wide: Floats) -> Answer:
+    """Answer for doubles by what the original, and its twin, make of them; rtol 1e-9, atol 1e-8."""
+    output = {"name": "y", "type": "double*", "shape": "n", "role": "output"}
+    work = replace(_of(_pointer(), output, n=CASE["n"]), rtol=1e-9, atol=1e-8)
+    runs = [Run({"y": narrow.view(np.uint8)}, Damage(), 0.0, seed) for seed in range(4)]
+    gathered = Gathered(
+        Combination(CASE, DECLARED, 1),
+        runs,
+        Run({"y": wide.view(np.uint8)}, Damage(), 0.0, 0),
+        [],
+        0.1,
+    )
+    described = Digest(work, folder, Contents(work), None).digest(gathered)
+    return oracle.read(folder, work, described)["y"]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-15])
+def test_doubles_worked_out_in_doubles_are_held_against_a_share_of_the_tolerance(
+    tmp_path: Path, apart: float
+) -> None:
+    """A twin in double precision of what is in doubles already tells of no error; sums have some.
+
+    Sums that cancel err by more than a few units in the last place when they are reordered.
+    """
+    wide = np.random.default_rng(1).standard_normal(4096)
+    answer = _doubles(tmp_path, wide + apart * np.sign(wide), wide)
+    got = answer.want.view(np.float64).copy()
+    got[3] += 5e-13
+    assert compare(got.view(np.uint8), answer).passed
+    got[3] += 1e-11  # far less than a float tells apart
+    assert not compare(got.view(np.uint8), answer).passed
+
+
+def test_doubles_that_floats_went_into_err_as_these_do(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal(4096)
+    answer = _doubles(tmp_path, wide + rng.uniform(-1e-9, 1e-9, 4096), wide)
+    got = answer.want.view(np.float64).copy()
+    got[3] += 4e-9
+    assert compare(got.view(np.uint8), answer).passed
+    got[3] += 1e-7
+    assert not compare(got.view(np.uint8), answer).passed
