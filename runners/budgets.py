@@ -35,13 +35,15 @@ def earned(
     *,
     longer: float = 1.0,
     usual: float = 1.0,
+    share_moved: float = 1.0,
 ) -> tuple[npt.NDArray[Any], Json | None]:
     """Return wanted values of a field and the budget earned by the original's own errors.
 
     Of large outputs a sample of the elements tells the noise, all of them its own error.
     `longer`: how many times the declared a size is; the original's errors go either way and
     grow with its root, those of tensor cores, which cut off what does not fit, with itself.
-    `usual`: so many times as large results are on the inputs that were declared.
+    `usual`: so many times as large results are on the inputs that were declared. `share_moved`:
+    what counts for doubles of what inputs change that are moved (`runners.perturbation.share`).
     """
     if one.scalar.kind != "f":
         exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
@@ -64,7 +66,8 @@ def earned(
         errors = [np.abs(taken(other) - goal) for other in data]
         for raw, truth in moved:
             other = taken(raw)
-            errors.append(np.abs(other - first))
+            counts = share_moved if one.scalar.name == "double" else 1.0
+            errors.append(counts * np.abs(other - first))
             if truth is not None and not unordered:
                 errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
         errors = [np.nan_to_num(e, nan=0, posinf=0) for e in errors]
@@ -81,7 +84,8 @@ def earned(
     # Where all is worked out in doubles, doubles are no better answers: they tell of no error.
     told = want is not None
     if told and one.scalar.name == "double":
-        told = any(bool((error > DOUBLES * (size + typical(size))).any()) for error in errors)
+        least = DOUBLES * (size + typical(size))
+        told = any(bool((error > least).any()) for error in errors[: len(data)])
     # A tolerance that fits floats would let floats pass for doubles.
     share = DOUBLE_SHARE if one.scalar.name == "double" and not told else 1.0
     root = math.sqrt(min(longer, TIMES_LONGER))

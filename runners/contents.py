@@ -106,7 +106,8 @@ class Contents:
             seed, times = combination.seed + len(jittered), 1.0
             if jittered.startswith(ties.MOVED):
                 seed, times = seed + ties.APART, ties.amplitude(len(jittered))
-            return perturbation.jitter(self._work, self.of(base), seed, times)
+            coarse = not jittered.startswith(ties.MOVED)
+            return perturbation.jitter(self._work, self.of(base), seed, times, coarse=coarse)
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)
             shifts = ties.shifts_of(family)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, families, inputs, spec
+from runners import captured, families, inputs, perturbation, spec
 from runners.budgets import earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -150,7 +150,15 @@ class Digest:
             declared = combination.family == families.DECLARED
             terms = (mask, unordered, integers, declared)
             part, budget = earned(
-                self.work, one, data, others, want, terms, longer=longer, usual=usual
+                self.work,
+                one,
+                data,
+                others,
+                want,
+                terms,
+                longer=longer,
+                usual=usual,
+                share_moved=perturbation.share(self.work),
             )
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"

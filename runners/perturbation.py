@@ -8,27 +8,31 @@ from __future__ import annotations
 import numpy as np
 
 from runners import captured
-from runners.cuda_types import from_float, to_float, values
+from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.inputs import FREE, Arrays, stream
-from runners.spec import Work
+from runners.spec import Argument, Work
+
+FLOAT, DOUBLE = 2.0**-24, 2.0**-53  # roundoff
 
 
-def jitter(work: Work, arrays: Arrays, seed: int, times: float = 1.0) -> Arrays:
+def jitter(
+    work: Work, arrays: Arrays, seed: int, times: float = 1.0, *, coarse: bool = False
+) -> Arrays:
     """Move every random float by one rounding error, up or down, or so many times as much.
 
     What this changes in the original's output is the accuracy that output can be asked to have
     (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
-    than the results stay: halves whose sums are floats are exact, and so are their products.
+    than the results stay: halves whose sums are floats are exact, and so are their products. Where
+    `coarse`, floats whose results are doubles do not; see `share`.
     """
     out = dict(arrays)
-    written = [one.scalar for a in work.arguments if a.written for one in a.type.fields]
-    finest = min((one.roundoff for one in written if one.kind == "f"), default=1.0)
+    finest = _finest(work)
     for argument in work.arguments:
         only = argument.type.scalar
-        free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones", captured.WORD}
-        if argument.name not in arrays or only is None or only.kind != "f" or not free:
+        if argument.name not in arrays or only is None or not _moved(argument):
             continue
-        if only.roundoff > finest and argument.role == "input":
+        fewer = only.roundoff > finest and argument.role == "input"
+        if fewer and not (coarse and _wider(only, finest)):
             continue
         data = values(arrays[argument.name], argument.type, argument.type.fields[0])
         rng = stream(seed, "jitter", argument.name)
@@ -42,6 +46,35 @@ def jitter(work: Work, arrays: Arrays, seed: int, times: float = 1.0) -> Arrays:
             moved = from_float(to_float(data, only) * factors, only)
         out[argument.name] = np.ascontiguousarray(moved).view(np.uint8).reshape(-1)
     return out
+
+
+def share(work: Work) -> float:
+    """Return what counts for doubles of what moved inputs change: floats move too much by 2²⁹.
+
+    Sums in doubles err by the rounding of doubles, however few digits their terms have, and the
+    more of that shows the more of them cancels: in proportion to what moved floats change.
+    """
+    finest = _finest(work)
+    read = [a.type.scalar for a in work.arguments if a.role == "input" and _moved(a)]
+    wider = [one for one in read if one is not None and _wider(one, finest)]
+    return finest / wider[0].roundoff if wider else 1.0
+
+
+def _finest(work: Work) -> float:
+    written = [one.scalar for a in work.arguments if a.written for one in a.type.fields]
+    return min((one.roundoff for one in written if one.kind == "f"), default=1.0)
+
+
+def _moved(argument: Argument) -> bool:
+    """Tell whether an argument holds floats that may be moved."""
+    only = argument.type.scalar
+    free = argument.init.partition(":")[0] in {*FREE, "sorted", "ones", captured.WORD}
+    return free and only is not None and only.kind == "f"
+
+
+def _wider(scalar: Scalar, finest: float) -> bool:
+    """Tell whether these are floats among which results are doubles."""
+    return scalar.roundoff == FLOAT and finest == DOUBLE
 
 
 def undefined(work: Work, arrays: Arrays) -> Arrays:

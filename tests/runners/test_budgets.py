@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -105,8 +106,11 @@ def test_errors_that_go_one_way_grow_with_the_length(
         assert compare(other.view(np.uint8), _answer(tmp_path, described)).passed is fits
 
 
-def _doubles(folder: Path, narrow: Floats, wide: Floats) -> Answer:
-    """Answer for doubles by what the original, and its twin, make of them; rtol 1e-9, atol 1e-8."""
+def _doubles(folder: Path, narrow: Floats, wide: Floats, moved: Sequence[Floats] = ()) -> Answer:
+    """Answer for doubles by what the original, and its twin, make of them; rtol 1e-9, atol 1e-8.
+
+    `moved`: what it makes of inputs, which are floats, that are moved by one rounding error.
+    """
     output = {"name": "y", "type": "double*", "shape": "n", "role": "output"}
     work = replace(_of(_pointer(), output, n=CASE["n"]), rtol=1e-9, atol=1e-8)
     runs = [Run({"y": narrow.view(np.uint8)}, Damage(), 0.0, seed) for seed in range(4)]
@@ -114,7 +118,14 @@ def _doubles(folder: Path, narrow: Floats, wide: Floats) -> Answer:
         Combination(CASE, DECLARED, 1),
         runs,
         Run({"y": wide.view(np.uint8)}, Damage(), 0.0, 0),
-        [],
+        [
+            (
+                Combination(CASE, DECLARED + "+" + "j" * (at + 1), 1),
+                Run({"y": other.view(np.uint8)}, Damage(), 0.0, 0),
+                Run({"y": other.view(np.uint8)}, Damage(), 0.0, 0),
+            )
+            for at, other in enumerate(moved)
+        ],
         0.1,
     )
     described = Digest(work, folder, Contents(work), None).digest(gathered)
@@ -135,6 +146,21 @@ def test_doubles_worked_out_in_doubles_are_held_against_a_share_of_the_tolerance
     got[3] += 5e-13
     assert compare(got.view(np.uint8), answer).passed
     got[3] += 1e-11  # far less than a float tells apart
+    assert not compare(got.view(np.uint8), answer).passed
+
+
+def test_doubles_of_floats_that_cancel_err_in_proportion_to_what_these_change(
+    tmp_path: Path,
+) -> None:
+    """Terms of a million whose sum is about one: a rounding error of a double is 1e-10 there."""
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal(4096)
+    moved = [wide + rng.uniform(-0.1, 0.1, 4096) for _ in range(2)]
+    answer = _doubles(tmp_path, wide, wide, moved)
+    got = answer.want.view(np.float64).copy()
+    got[3] += 5e-10
+    assert compare(got.view(np.uint8), answer).passed
+    got[3] += 1e-8
     assert not compare(got.view(np.uint8), answer).passed
 
 

@@ -191,6 +191,22 @@ def test_jitter_moves_floats_by_one_rounding_error() -> None:
     assert ratio.max() <= 2.0**-22
 
 
+def test_floats_whose_results_are_doubles_move_but_not_for_ties() -> None:
+    """What they change counts as much less as a double has more digits."""
+    output = {"name": "y", "type": "double*", "shape": "n", "role": "output"}
+    doubles = _work(_pointer(), output, n=1000)
+    plain = _one(doubles).view("f4")
+    moved = _one(doubles, "declared+j").view("f4")
+    assert 0 < np.abs(moved / plain - 1).max() <= 2.0**-22
+    assert np.array_equal(_one(doubles, "declared+t").view("f4"), plain)
+    assert perturbation.share(doubles) == 2.0**-29
+    assert perturbation.share(_work(_pointer(), n=1000)) == 1.0
+    # Halves stay: what floats and doubles they are summed in is exact.
+    half = _work({**_pointer(), "type": "const half*"}, output, n=1000)
+    assert np.array_equal(_one(half, "declared+j"), _one(half))
+    assert perturbation.share(half) == 1.0
+
+
 def test_long_patterns_do_not_repeat_at_a_power_of_two() -> None:
     """An index that wraps at 2^23 must meet other data there."""
     data = inputs._random(np.random.default_rng(1), "normal", 2**23 + 4096)
