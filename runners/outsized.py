@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from runners import sizes
 from runners.expressions import ExpressionError
@@ -85,18 +85,47 @@ def _fails(launch: Launch | None, case: Case) -> bool:
 
 
 def _grids(source: str) -> frozenset[str]:
-    """Return the statements, as words, in which grids or blocks of several directions are made."""
+    """Return, as words, how grids or blocks of several directions are made in a text."""
     if len(source) > LONGEST:
         return frozenset()
     text = ValuedText(source)
     found: set[str] = set()
     for at, word in enumerate(text.tokens[: text.count]):
-        member = word in _MEMBERS and at > 1 and text.tokens[at - 1] == "."
-        if word == _DIM or (member and text.tokens[at + 1] == "="):
-            rest = range(at, min(text.count, at + 64))
-            end = next((place for place in rest if text.tokens[place] == ";"), rest.stop)
-            found.add(" ".join(text.tokens[at:end]))
+        rest = text.tokens[at : min(text.count, at + 64)]
+        if word == _DIM:
+            found |= _several(rest)
+        elif word in _MEMBERS and at > 1 and text.tokens[at - 1] == "." and rest[1:2] == ["="]:
+            found.add(" ".join(itertools.takewhile(lambda one: one != ";", rest)))
     return frozenset(found)
+
+
+def _several(tokens: Sequence[str]) -> set[str]:
+    """Return what stands in brackets behind `dim3` where there is a comma of their own.
+
+    >>> _several("dim3 block ( 64 ) , grid ( 1 , ( n + 63 ) / 64 ) ;".split())
+    {'( 1 , ( n + 63 ) / 64 )'}
+    >>> _several("dim3 ( max ( n , 64 ) ) , 64 >>> ( x , y ) ;".split())
+    set()
+    """
+    found: set[str] = set()
+    at = 0
+    while at + 1 < len(tokens):
+        begins = at + (1 if tokens[at + 1] in "({" else 2)
+        if tokens[begins : begins + 1] not in (["("], ["{"]):
+            break
+        depth, several, end = 0, False, begins
+        for end in range(begins, len(tokens)):
+            depth += (tokens[end] in "({") - (tokens[end] in ")}")
+            several = several or (tokens[end] == "," and depth == 1)
+            if depth == 0:
+                break
+        if several:
+            found.add(" ".join(tokens[begins : end + 1]))
+        # Another one that is declared beside it.
+        at = end + 1
+        if tokens[at : at + 1] != [","]:
+            break
+    return found
 
 
 def beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, float]]:

@@ -46,6 +46,8 @@ def test_host_code_whose_grids_are_its_original_s_is_not() -> None:
         "    static int", "    Grid grid{1, 1, 1}; grid.y = (n + 63) / 64;\n    static int"
     )
     assert by_member.count("grid") == 3
+    in_a_row = job.kernel.source.replace("dim3(1, (n + 63) / 64)", "dim3((n + 63) / 64)")
+    assert not list(outsized.tall(_with(job, source=in_a_row)))
     assert len(list(outsized.tall(_with(job, source=by_member)))) == 1
 
 
