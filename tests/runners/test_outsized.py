@@ -56,6 +56,14 @@ def test_a_kernel_is_run_where_its_launch_alone_has_more_blocks_than_there_are()
     (case,) = outsized.tall(job)
     assert case["rows"] > 65535
     assert job.work.launch is not None
+    few = [
+        dataclasses.replace(one, values={**one.values, "rows": 4096.0}) for one in job.work.cases
+    ]
+    assert not list(
+        outsized.tall(
+            dataclasses.replace(job, work=dataclasses.replace(job.work, cases=tuple(few)))
+        )
+    )
     row = dataclasses.replace(job.work.launch, grid=("rows", "1"))
     assert not list(outsized.tall(_with(job, launch=row)))
     column = dataclasses.replace(job.work.launch, grid=("1", "rows"))
