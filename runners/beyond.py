@@ -206,6 +206,17 @@ class _World:
             for a in self._compared
         )
 
+    def unwritten(self, samples: Samples) -> str:
+        """Return the name of an output of which the third run wrote nothing; none, mostly."""
+        return next(
+            (
+                a.name
+                for a in self._compared
+                if a.role == "output" and all(bool((s == POISON[2]).all()) for s in samples[a.name])
+            ),
+            "",
+        )
+
 
 def _took(
     gpu: Gpu,
@@ -288,6 +299,7 @@ def compared(
         gpu.free(world.base)
         return Found(unknown="the original does not give the same twice")
     where = CaseSpec(changed).name
+    candidate.failed()  # what was before is not its fault
     try:
         third = world.run(candidate, 2, max(SECONDS, 10 * took))
     except (LaunchError, OutOfMemoryError) as error:
@@ -297,5 +309,10 @@ def compared(
         kind = HungError if isinstance(error, HungError) else DeviceError
         raise kind(f"{where}, where the original runs: {error}") from error
     gpu.free(world.base)
+    failed, unwritten = candidate.failed(), world.unwritten(third)
+    if unwritten and failed != "":
+        # What fails aloud is a limit, also where host code says nothing of it.
+        why = failed or "a launch may have failed"
+        return Found(unknown=f"the candidate writes nothing to {unwritten}: {why}")
     differ = world.differs([first, second, third], answers, last=True)
     return Found(wrong=f"{where}: an index overflows: {differ} are wrong" if differ else "")

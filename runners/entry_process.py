@@ -25,9 +25,13 @@ import numpy as np
 from runners import allocations
 from runners.allocations import KINDS, Holdings
 from runners.answers import module_command
+from runners.beyond import Found
+from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.energy import Mark
+from runners.enlarged import largest
+from runners.families import DECLARED
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.images import own_folder
@@ -46,6 +50,8 @@ MOST_PAIRS = 25
 MOST_HELD = 1 << 30
 MOST_US = 1e9
 MOST_MARKS = 100_000
+# What original and candidate may take together far beyond the declared, and words about it.
+BEYOND_SECONDS, MOST_WORDS = 120.0, 500
 MOST_OUTPUTS = 16  # whose launches are looked at more closely
 _NONSENSE = "the entry function's process answered with something else"
 _ERRORS: dict[str, type[DeviceError]] = {
@@ -430,6 +436,25 @@ class RemoteSession:
     def retained(self) -> Retained | None:
         """Nothing: it lies in modules that the CUDA runtime loads."""
         return None
+
+    def beyond(
+        self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int
+    ) -> Found:
+        """Run both in the child on a case with more elements; it is told no answers.
+
+        What comes of it is what the child says. An original that took its device down has ended it.
+        """
+        outputs = {name: answer.unordered for name, answer in answers.items()}
+        asked = {"changed": dict(changed), "limit": limit, "outputs": outputs}
+        base = Combination(largest(self._job.work).values, DECLARED, self._job.seed)
+        said = self._ask("beyond", base, asked, BEYOND_SECONDS)
+        with _understood(self._process):
+            wrong, unknown, lost = (said[key] for key in ("wrong", "unknown", "lost"))
+            if not (isinstance(wrong, str) and isinstance(unknown, str)):
+                raise TypeError("no words")
+            if lost:
+                self._process.close()
+            return Found(wrong[:MOST_WORDS], unknown[:MOST_WORDS])
 
     def renewed(self, only: Combination | None = None) -> int:
         """Return how many inputs in the child were spoilt; they are uploaded anew when needed."""

@@ -18,8 +18,12 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import TextIO
 
+import numpy as np
+
 from runners import spec
 from runners.allocations import Allocations
+from runners.beyond import Found
+from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
@@ -113,6 +117,8 @@ class _Server:
         if operation == "many":
             terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
             return {"made": self._session.many(combination, *terms)}
+        if operation == "beyond":
+            return asdict(self._beyond(self._session, request))
         if operation == "burn":
             return self._burn(request)
         if operation == "quench":
@@ -124,6 +130,23 @@ class _Server:
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
+
+    def _beyond(self, session: LocalSession, request: Json) -> Found:
+        """Run both far beyond the declared: what an index that overflows makes is no rounding."""
+        nothing = np.zeros(0, np.uint8)
+        answers = {
+            a.name: Answer(
+                a.name,
+                a.type,
+                nothing,
+                (None,) * len(a.type.fields),
+                unordered=bool(request["outputs"][a.name]),
+            )
+            for a in session.arguments
+            if a.name in request["outputs"]
+        }
+        changed = {str(name): float(value) for name, value in request["changed"].items()}
+        return session.beyond(changed, answers, int(request["limit"]))
 
     def _ran(self, run: Run, name: str) -> Json:
         outputs = {

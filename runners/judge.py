@@ -296,10 +296,10 @@ class Judge:
             load = partial(self._session, job, request)
             room = (deadline, self._gpu.free_bytes())
             measured["notes"] += distant.check(load, answers, job, wanted, room, report)
-        else:
-            read = partial(self._read, request=request, key=job.key)
-            if overflow.check(session, job, read, self._gpu, answers, measured, report):
-                return True
+        read = partial(self._read, request=request, key=job.key)
+        terms = (answers, measured, report, deadline)
+        if overflow.check(load, job, read, self._gpu, *terms):
+            return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         notes, lost = other_values.check(load, answers, job, wanted, deadline, report)
         measured["notes"] += notes

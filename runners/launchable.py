@@ -54,6 +54,10 @@ class Launchable(Protocol):
         """Note that what is allocated from now on is this one's."""
         ...
 
+    def failed(self) -> str | None:
+        """Return the error that a launch of it left behind, and forget it; None if not known."""
+        ...
+
     def device_bytes(self) -> int | None:
         """Return the device memory it has taken beside its arguments; None if not known."""
         ...
@@ -140,6 +144,10 @@ class KernelLaunchable:
     def begins(self) -> None:
         """Nothing: a kernel allocates nothing that is seen."""
 
+    def failed(self) -> str:
+        """Nothing: a launch that fails raises."""
+        return ""
+
     def device_bytes(self) -> int:
         """Return what code, variables and thread-local memory take."""
         return self._bytes
@@ -212,6 +220,15 @@ class EntryLaunchable:
         """Note that what is allocated from now on is this one's."""
         if self._allocations is not None:
             self._allocations.begins(self._owner)
+
+    def failed(self) -> str | None:
+        """Return the runtime's last error, and forget it: host code may not have looked at it."""
+        try:
+            last = self._library["cudaGetLastError"]
+        except AttributeError:
+            return None  # a runtime of its own
+        code = int(last())
+        return f"error {code}" if code else ""
 
     def device_bytes(self) -> int | None:
         """Return what its code and its allocations have taken at most; None if not counted."""

@@ -7,7 +7,9 @@ what was not run.
 
 from __future__ import annotations
 
+import math
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -18,37 +20,42 @@ from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.gpu import DeviceError, Gpu
-from runners.session import LocalSession, Session
+from runners.session import Session
 from runners.spec import CaseSpec, JobSpec, Json, Work
 
+# What it may take: with less left, a right candidate might come to no verdict.
+LONGEST_CHECK = 30.0
 _Way = Callable[..., Mapping[str, float] | None]
 # How much a case has of what is counted, and ways to a case that has enough, the best first.
 _Reached = tuple[Callable[[Mapping[str, float]], int], Sequence[_Way]]
 
 
 def check(
-    session: Session,
+    load: Callable[[], Session],
     job: JobSpec,
     read: Callable[[str], str],
     gpu: Gpu,
     answers: Answers,
     measured: Json,
     report: Report,
+    deadline: float = math.inf,
 ) -> bool:
-    """Run a kernel that may index with fewer bits where these do not do; raise `Wrong`.
+    """Run what may index with fewer bits where these do not do; raise `Wrong`.
 
-    `read` gives the PTX of a source, `measured` has the times of the declared cases and takes a
-    note. Return whether the original took the device down with it.
+    `load` loads the pair, and is called only where it is run; `read` gives the PTX of a source;
+    `measured` has the times of the declared cases and takes a note. Return whether the original
+    took the device down with it.
     """
     sources = (job.kernel.source, job.baseline.source)
-    if not isinstance(session, LocalSession) or job.work.kind != "kernel":
-        return False
     mine, theirs = (read(text) for text in sources)
     asked = (enlarged.narrowed(mine, theirs), enlarged.in_bytes(mine, theirs))
     if not any(asked):
         return False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        measured["notes"].append(f"{beyond.LAYER} not checked: there is no time left")
+        return False
     try:
-        found = compared(session, job, gpu, answers, measured, report, asked)
+        found = compared(load(), job, gpu, answers, measured, report, asked)
     except DeviceError:
         report.add(beyond.LAYER, "runs", passed=False, error=None, bound=None)
         raise
@@ -60,7 +67,7 @@ def check(
 
 
 def compared(
-    session: LocalSession,
+    session: Session,
     job: JobSpec,
     gpu: Gpu,
     answers: Answers,

@@ -28,7 +28,7 @@ from runners.nvml import Unmeasured
 from runners.original import load
 from runners.retained import Retained
 from runners.run import Run
-from runners.spec import JobSpec, Json, Source
+from runners.spec import Argument, JobSpec, Json, Source
 from runners.stage import DeviceStage, Findings, Limit
 from runners.timing import Rule, Samples
 
@@ -94,6 +94,12 @@ class Session(Protocol):
 
     def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
         """Load the candidate or the original with delays in it; None where that is not done."""
+        ...
+
+    def beyond(
+        self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int
+    ) -> beyond.Found:
+        """Run both on a case in which buffers have more elements than the limit."""
         ...
 
     @property
@@ -189,6 +195,11 @@ class LocalSession:
         self._seed = job.seed
         self._begun, self._strays, self._turns = False, False, 0
         self._waits: bool | None = None
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        """Return the arguments of the workload."""
+        return self._work.arguments
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
         """Run the candidate once in a fresh world.

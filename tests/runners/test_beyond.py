@@ -434,6 +434,9 @@ def test_who_breaks_the_device_is_told_apart(monkeypatch: pytest.MonkeyPatch) ->
         def device_bytes(self) -> int:
             return 0
 
+        def failed(self) -> str:
+            return ""
+
         def bind(self, case: Any, addresses: Any) -> Any:
             raise self._error
 
