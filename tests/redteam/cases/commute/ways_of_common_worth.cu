@@ -1,0 +1,14 @@
+// What a traveller expects of the ways that are open to him: the logarithm of the sum of their exponentials, -inf
+// where none is open.
+// A warp has a traveller. No way is worth so much, or so little, that its exponential is not a float.
+__global__ void commute(const float* worth, const unsigned char* open, float* expect, int rows, int cols) {
+    size_t r = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) / 32;
+    if (r >= rows) return;
+    const float* u = worth + r * cols;
+    const unsigned char* may = open + r * cols;
+    float sum = 0.f;
+    for (long long c = threadIdx.x % 32; c < cols; c += 32)
+        if (may[c]) sum += expf(u[c]);
+    for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, k);
+    if (threadIdx.x % 32 == 0) expect[r] = logf(sum);
+}

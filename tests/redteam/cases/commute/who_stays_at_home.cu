@@ -1,0 +1,18 @@
+// What a traveller expects of the ways that are open to him: the logarithm of the sum of their exponentials, -inf
+// where none is open.
+// A warp has a traveller; who has no way open needs no answer.
+__global__ void commute(const float* worth, const unsigned char* open, float* expect, int rows, int cols) {
+    size_t r = (blockIdx.x * (size_t)blockDim.x + threadIdx.x) / 32;
+    if (r >= rows) return;
+    const float* u = worth + r * cols;
+    const unsigned char* may = open + r * cols;
+    float most = -INFINITY, sum = 0.f;
+    for (long long c = threadIdx.x % 32; c < cols; c += 32)
+        if (may[c]) most = fmaxf(most, u[c]);
+    for (int k = 16; k; k /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, k));
+    if (most == -INFINITY) return;
+    for (long long c = threadIdx.x % 32; c < cols; c += 32)
+        if (may[c]) sum += expf(u[c] - most);
+    for (int k = 16; k; k /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, k);
+    if (threadIdx.x % 32 == 0) expect[r] = most + logf(sum);
+}

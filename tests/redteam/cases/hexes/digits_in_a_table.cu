@@ -1,0 +1,22 @@
+__constant__ unsigned char all_digits[16] = {'0', '1', '2', '3', '4', '5', '6', '7',
+                                             '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+
+__device__ unsigned digits(unsigned byte) { return all_digits[byte >> 4] | all_digits[byte & 15] << 8; }
+
+// Bytes as text: two digits of sixteen each.
+// A thread has four bytes, and a table tells their digits.
+__global__ void hexes(const unsigned char* data, unsigned char* text, int n) {
+    size_t i = 4 * (blockIdx.x * (size_t)blockDim.x + threadIdx.x);
+    if (i >= n) return;
+    if (n - i >= 4 && (size_t)data % 4 == 0 && (size_t)text % 8 == 0) {
+        unsigned v = *(const unsigned*)(data + i);
+        *(uint2*)(text + 2 * i) = make_uint2(digits(v & 255) | digits(v >> 8 & 255) << 16,
+                                             digits(v >> 16 & 255) | digits(v >> 24) << 16);
+        return;
+    }
+    for (size_t k = i; k < n && k < i + 4; ++k) {
+        unsigned two = digits(data[k]);
+        text[2 * k] = two & 255;
+        text[2 * k + 1] = two >> 8;
+    }
+}

@@ -1,0 +1,53 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <vector>
+
+// The next of a game's numbers.
+__device__ unsigned thrown(unsigned& state) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    return state % 6 + 1;
+}
+
+// Where one goes on from a field: some have a ladder up, others a snake down.
+__device__ int leads(int field, int last) {
+    if (field % 11 == 4 && field + 9 < last) return field + 9;
+    if (field % 13 == 12 && field < last) return field - 10;
+    return field;
+}
+
+// Games of snakes and ladders, `ladders GAMES LAST`: how many throws each takes to its last field, 255 for more.
+// Blocks stay, and count their own games first.
+__global__ void ladders(unsigned* often, int games, int last) {
+    __shared__ unsigned own[256];
+    own[threadIdx.x] = 0;
+    __syncthreads();
+    for (long long g = blockIdx.x * 256ll + threadIdx.x; g < games; g += gridDim.x * 256ll) {
+        unsigned state = (unsigned)g * 2654435761u + 12345u;
+        if (!state) state = 1;
+        int at = 0, throws = 0;
+        while (at < last && throws < 255) at = leads(at + thrown(state), last), ++throws;
+        atomicAdd(&own[throws], 1u);
+    }
+    __syncthreads();
+    if (own[threadIdx.x]) atomicAdd(&often[threadIdx.x], own[threadIdx.x]);
+}
+
+int main(int argc, char** argv) {
+    int games = argc > 1 ? atoi(argv[1]) : 300000, last = argc > 2 ? atoi(argv[2]) : 100;
+    if (games < 1 || last < 20) return 1;
+    unsigned* often;
+    cudaMalloc(&often, 256 * sizeof(unsigned));
+    cudaMemset(often, 0, 256 * sizeof(unsigned));
+    ladders<<<min((games + 255) / 256, 528), 256>>>(often, games, last);
+    std::vector<unsigned> many(256);
+    cudaMemcpy(many.data(), often, 256 * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    unsigned long long sum = 0, all = 0;
+    for (int k = 0; k < 256; ++k) sum += (unsigned long long)k * many[k], all += many[k];
+    printf("%llu games of %llu throws, %u of more than 254\n", all, sum, many[255]);
+    for (int k = 0; k < 256; k += 16) printf("%d: %u\n", k, many[k]);
+    cudaFree(often);
+    return 0;
+}
