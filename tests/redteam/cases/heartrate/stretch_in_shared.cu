@@ -8,11 +8,11 @@ __global__ void beats(const float* rr, double* sum, int n, int stretch) {
     size_t first = blockIdx.x * (size_t)stretch;
     int many = first < n ? (int)min((size_t)stretch, n - first) : 0;
     for (int i = threadIdx.x; i < many; i += 256) own[i + 1] = rr[first + i];
-    if (threadIdx.x == 0 && many) own[0] = first ? rr[first - 1] : rr[0];
+    if (threadIdx.x == 0 && many) own[0] = first ? rr[first - 1] : 0.f;
     __syncthreads();
     double s[3] = {};
     for (int i = threadIdx.x; i < many; i += 256) {
-        double v = own[i + 1], d = v - own[i];
+        double v = own[i + 1], d = first + i ? v - own[i] : 0.;
         s[0] += v, s[1] += v * v, s[2] += d * d;
     }
     for (int k = 0; k < 3; ++k) {
