@@ -42,7 +42,7 @@ def tall(job: JobSpec) -> Iterator[dict[str, float]]:
     work = job.work
     mine, theirs = job.kernel.launch or work.launch, work.launch
     if work.kind == "entry":
-        if _grids(job.kernel.source) <= _grids(job.baseline.source):
+        if grids(job.kernel.source) <= grids(job.baseline.source):
             return
     elif mine is None or theirs is None or mine == theirs:
         return
@@ -87,7 +87,7 @@ def _fails(launch: Launch | None, case: Case) -> bool:
     return False
 
 
-def _grids(source: str) -> frozenset[str]:
+def grids(source: str) -> frozenset[str]:
     """Return, as words, how grids or blocks of several directions are made in a text."""
     if len(source) > LONGEST:
         return frozenset()
@@ -135,25 +135,32 @@ def beyond_floats(work: Work, codes: tuple[str, str]) -> Iterator[dict[str, floa
     """Yield a case whose largest buffer has more elements than a float counts one by one.
 
     Where the candidate's PTX, the first of `codes`, makes floats of whole numbers of some type and
-    its original's does not. By one variable where that suffices, else by two, or all that the
-    buffer grows by: each within what is to be done, the others as small as they are declared.
+    its original's does not.
     """
     mine, theirs = ({*_COUNTS_IN_FLOATS.findall(code)} for code in codes)
-    if mine <= theirs:
-        return
+    if not mine <= theirs:
+        yield from beyond_count(work)
+
+
+def beyond_count(work: Work, count: int = EXACT_FLOATS) -> Iterator[dict[str, float]]:
+    """Yield a case whose largest buffer has more elements than so many.
+
+    By one variable where that suffices, else by two, or all that the buffer grows by: each within
+    what is to be done, the others as small as they are declared.
+    """
     top = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
-    names = [name for name in sizes.sizing(work) if _grows(work, top, name)]
+    names = [name for name in sizes.sizing(work) if grows(work, top, name)]
     small = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
     rest = {**top, **{name: value for name, value in small.items() if name not in names}}
     few = itertools.chain(*(itertools.combinations(names, many) for many in (1, 2)))
     for together in (*few, tuple(names)):
         for case in ({**top, **_longer(top, together, by)} for by in _growing()):
-            if _largest(work, case) > EXACT_FLOATS:
+            if largest(work, case) > count:
                 break
         else:
             continue
         case = {**rest, **{name: case[name] for name in together}}
-        if _largest(work, case) > EXACT_FLOATS and sizes.elements(work, case) <= MOST_ELEMENTS:
+        if largest(work, case) > count and sizes.elements(work, case) <= MOST_ELEMENTS:
             yield case
             return
 
@@ -171,10 +178,11 @@ def _growing() -> Iterator[float]:
     yield from (min(1.01**step, float(TIMES_LONGER)) for step in range(1, steps + 1))
 
 
-def _grows(work: Work, top: Case, name: str) -> bool:
+def grows(work: Work, top: Case, name: str) -> bool:
     """Tell whether the largest buffer of a case grows by a variable."""
-    return _largest(work, {**top, name: 2 * top[name] + 1}) > _largest(work, top)
+    return largest(work, {**top, name: 2 * top[name] + 1}) > largest(work, top)
 
 
-def _largest(work: Work, case: Case) -> int:
+def largest(work: Work, case: Case) -> int:
+    """Return the elements of the largest buffer of a case."""
     return max((sizes.buffer(a, case) for a in work.arguments if a.type.pointer), default=0)

@@ -7,10 +7,11 @@ for what, this does not ask.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, outsized, products, relations, sizes, whole_scalars
+from runners import capacities, outgrown, outsized, products, relations, sizes, whole_scalars
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -24,7 +25,7 @@ from runners.spec import Argument, JobSpec, Launch, Source, Work
 # Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, by
 # scalars of 64 bits, and by more blocks than there are; elements of one.
 MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
-MOST_TALL = 2
+MOST_TALL, MOST_OUTGROWN = 2, 3
 MOST_ELEMENTS = 1 << 23
 # Elements of a case by a product that is asked about with other contents, too.
 MOST_MIXED = 1 << 22
@@ -75,6 +76,8 @@ def compared(
     # Where a condition of sizes and scalars is what it is in no other case.
     related = relations.unmet(job, [*known, *found, *grown])
     found += [*related, *grown]
+    ends = outgrown.cases(job, [*known, *found])
+    found += itertools.islice((case for case in ends if case not in found), MOST_OUTGROWN)
     mixed = [
         case for case in (*grown[:1], *related[:1]) if sizes.elements(job.work, case) <= MOST_MIXED
     ]
