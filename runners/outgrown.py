@@ -229,6 +229,7 @@ def _rooms(job: JobSpec, asked: Sequence[Case]) -> Iterator[dict[str, float]]:
     every = sorted(numbers(source))
     blocks = [one for one in every if LEAST_BLOCK <= one <= MOST_BLOCK][:MOST_NUMBERS]
     parts = {1, *(one * many for one in blocks for many in (1, *every) if one * many <= MOST_EACH)}
+    parts |= {one for one in every if LEAST_BLOCK <= one <= MOST_EACH}
     ends = sorted({*rooms, *(one * many for one in tables for many in parts)}, reverse=True)
     told = False
     for name in sizes.sizing(work):

@@ -106,6 +106,9 @@ def test_a_table_of_parts_is_run_beyond_what_it_has_room_for() -> None:
     job = _of("outliers/base")
     text = "__device__ float part[4096];\nconst int all = 256 * 8;\n" + job.kernel.source
     assert max(case["n"] for case in _asked(_with(job, source=text))) > 4096 * 256 * 8
+    shifted = text.replace("const int all = 256 * 8", "const int blocks = ((n - 1) >> 11) + 1")
+    assert shifted.count(">> 11") == 1
+    assert max(case["n"] for case in _asked(_with(job, source=shifted))) > 4096 * 2048
     shared = text.replace("__device__ float", "__device__ void g() { __shared__ float")
     assert shared.count("__shared__ float part") == 1
     assert not list(outgrown.cases(_with(job, source=shared), []))
