@@ -21,6 +21,9 @@ SAMPLE = 1 << 20
 # less, as a share of typical results, was worked out in doubles.
 DOUBLE_SHARE, DOUBLES = 1e-4, 2.0**-36
 UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may go one way
+# Where the original takes doubles to work out floats, what moved inputs change is what these are for:
+# no more of that counts than so many times its own errors.
+MOST_MOVED = 256.0
 # As much again within the tolerance, for results of the roundoff of a float or less.
 STRETCH, FINE = 4.0, 2.0**-24
 
@@ -35,15 +38,16 @@ def earned(
     *,
     longer: float = 1.0,
     usual: float = 1.0,
-    share_moved: float = 1.0,
+    moves: tuple[float, float] = (1.0, math.inf),
 ) -> tuple[npt.NDArray[Any], Json | None]:
     """Return wanted values of a field and the budget earned by the original's own errors.
 
     Of large outputs a sample of the elements tells the noise, all of them its own error.
     `longer`: how many times the declared a size is; the original's errors go either way and
     grow with its root, those of tensor cores, which cut off what does not fit, with itself.
-    `usual`: so many times as large results are on the inputs that were declared. `share_moved`:
-    what counts for doubles of what inputs change that are moved (`runners.perturbation.share`).
+    `usual`: so many times as large results are on the inputs that were declared. `moves`:
+    what counts for doubles of what inputs change that are moved (`runners.perturbation.share`), and
+    for floats that were declared how many times the original's own errors at most.
     """
     if one.scalar.kind != "f":
         exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
@@ -66,7 +70,7 @@ def earned(
         errors = [np.abs(taken(other) - goal) for other in data]
         for raw, truth in moved:
             other = taken(raw)
-            counts = share_moved if one.scalar.name == "double" else 1.0
+            counts = moves[0] if one.scalar.name == "double" else 1.0
             errors.append(counts * np.abs(other - first))
             if truth is not None and not unordered:
                 errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
@@ -90,8 +94,13 @@ def earned(
     share = DOUBLE_SHARE if one.scalar.name == "double" and not told else 1.0
     root = math.sqrt(min(longer, TIMES_LONGER))
     grown = root if declared else max(root, UNDECLARED)
+    noise = noise_by_exponent(np.maximum.reduce(errors), goal)
+    if declared and want is not None and one.scalar.roundoff == FINE and moves[1] < math.inf:
+        own = np.maximum.reduce(errors[: len(data)])
+        most = np.maximum(noise_by_exponent(own, goal), typical(own))
+        noise = np.minimum(noise, moves[1] * most)
     budget = Budget(
-        noise_by_exponent(np.maximum.reduce(errors), goal) * grown,
+        noise * grown,
         one.scalar.roundoff,
         few_ulp(one.scalar.name),
         share * work.rtol,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import captured, families, inputs, perturbation, spec
-from runners.budgets import earned
+from runners.budgets import MOST_MOVED, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
 from runners.domain import Domain
@@ -31,8 +31,8 @@ WAIT_SECONDS = 60.0
 class Digest:
     """Makes answers of what was gathered: array work, for any thread.
 
-    `reference` is the numpy function that knows better than the original, if there is one. Answers
-    go to files in `folder`.
+    `reference` is the numpy function that knows better than the original, if there is one.
+    `precise`: the original works something out in doubles. Answers go to files in `folder`.
     """
 
     def __init__(
@@ -41,8 +41,11 @@ class Digest:
         folder: Path,
         contents: Contents,
         reference: Callable[..., object] | None,
+        *,
+        precise: bool = False,
     ) -> None:
         self.work, self.folder = work, folder
+        self._moves = (perturbation.share(work), MOST_MOVED if precise else math.inf)
         self.truth = Truth(work, contents, reference)
         self._domain = Domain(work, contents)
         self._declared: threading.Event | None = None
@@ -158,7 +161,7 @@ class Digest:
                 terms,
                 longer=longer,
                 usual=usual,
-                share_moved=perturbation.share(self.work),
+                moves=self._moves,
             )
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"

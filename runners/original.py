@@ -16,6 +16,7 @@ from runners.digest import Digest
 from runners.gathered import Gathered, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
+from runners.promote import in_doubles
 from runners.run import Run
 from runners.spec import BaselineFailure, Json, Launch, Source, Work
 
@@ -78,7 +79,8 @@ class Original:
         reference = (
             inputs.load_function(job.work.root, job.work.reference) if job.work.reference else None
         )
-        self._digest = Digest(self.work, self.folder, self.contents, reference)
+        precise = in_doubles(job.baseline.source)
+        self._digest = Digest(self.work, self.folder, self.contents, reference, precise=precise)
         # Sums are made by atomics on halves: nothing but what is declared can be judged.
         self._rounds = False
 

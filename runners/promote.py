@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from runners.text import LONGEST, Text
+
 _NAMES = """
 acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp exp10
 exp2 expm1 fabs floor lgamma log log10 log1p log2 logb nearbyint normcdf rcbrt rint round rsqrt sin
@@ -71,3 +73,12 @@ def promoted(text: str) -> str | None:
     at = found[-1].end() if found else 0
     rest = _LITERAL.sub(r"((double)\1f)", text[at:])
     return f"{text[:at]}\n{_macros()}\n{rest}"
+
+
+def in_doubles(text: str) -> bool:
+    """Tell whether a text works anything out in doubles, as its author wanted it.
+
+    >>> in_doubles("double hour = first + i;"), in_doubles("float x; // no double")
+    (True, False)
+    """
+    return len(text) <= LONGEST and "double" in Text(text).tokens

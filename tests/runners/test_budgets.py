@@ -173,3 +173,37 @@ def test_doubles_that_floats_went_into_err_as_these_do(tmp_path: Path) -> None:
     assert compare(got.view(np.uint8), answer).passed
     got[3] += 1e-7
     assert not compare(got.view(np.uint8), answer).passed
+
+
+@pytest.mark.parametrize(
+    ("precise", "family", "fits"),
+    [(True, DECLARED, False), (False, DECLARED, True), (True, "mixed", True)],
+)
+def test_what_an_original_takes_doubles_for_is_not_lost_in_what_floats_go_in(
+    tmp_path: Path, precise: bool, family: str, fits: bool
+) -> None:
+    """Turns since a year ago: moving a speed by one rounding error turns everything.
+
+    In doubles all of them are right, and who counts them in floats is a tenth of a turn off.
+    """
+    rng = np.random.default_rng(1)
+    wide = rng.standard_normal(4096)
+    runs = [
+        Run({"y": wide.astype(np.float32).view(np.uint8)}, Damage(), 0.0, seed) for seed in range(4)
+    ]
+    other = wide + rng.uniform(-1.0, 1.0, 4096)
+    moved = (
+        Combination(CASE, family + "+j", 1),
+        Run({"y": other.astype(np.float32).view(np.uint8)}, Damage(), 0.0, 0),
+        Run({"y": other.view(np.uint8)}, Damage(), 0.0, 0),
+    )
+    twin = Run({"y": wide.view(np.uint8)}, Damage(), 0.0, 0)
+    work = replace(_work(), rtol=1e-4, atol=1e-4)
+    digest = Digest(work, tmp_path, Contents(work), None, precise=precise)
+    gathered = Gathered(Combination(CASE, family, 1), runs, twin, [moved], 0.1)
+    answer = oracle.read(tmp_path, work, digest.digest(gathered))["y"]
+    got = answer.want.view(np.float32).copy()
+    got += rng.uniform(-2e-5, 2e-5, 4096).astype(np.float32)  # sums in another order
+    assert compare(got.view(np.uint8), answer).passed
+    got[3] += 0.1
+    assert compare(got.view(np.uint8), answer).passed is fits
