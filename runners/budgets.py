@@ -21,8 +21,8 @@ SAMPLE = 1 << 20
 # less, as a share of typical results, was worked out in doubles.
 DOUBLE_SHARE, DOUBLES = 1e-4, 2.0**-36
 UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may go one way
-# Where the original takes doubles to work out floats, these are for what moved inputs change: no more
-# of that counts than so many times its own errors.
+# Where the original takes doubles to work out floats, these are for what moved inputs change: of
+# that no more counts than so many times its own errors.
 MOST_MOVED = 256.0
 # As much again within the tolerance, for results of the roundoff of a float or less.
 STRETCH, FINE = 4.0, 2.0**-24
