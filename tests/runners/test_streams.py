@@ -159,6 +159,9 @@ class Function:
         self.streams = cast("Allocations", self.seen)
         self.runs = 0
 
+    def failed(self) -> str:
+        return ""
+
     def begins(self) -> None:
         pass
 
