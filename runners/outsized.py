@@ -1,9 +1,9 @@
-"""Cases in which a candidate's way of counting or of launching comes to an end, by its size alone.
+"""Where a candidate's way of counting or of launching comes to an end, by size alone.
 
 A grid has 65,535 blocks in y and z and two thousand million in x, so that what stands in a column
-fails where what stands in a row does not. A float holds every whole number up to 2²⁴ only: an index
-that was one skips some. Where either is within so many times the declared as a candidate has to be
-right (decision 8), it is run there.
+fails where what stands in a row does not (`runners.outgrown`). A float holds every whole number up
+to 2²⁴ only: an index that was one skips some. Where that is within so many times the declared as a
+candidate has to be right (decision 8), it is run there.
 """
 
 from __future__ import annotations
@@ -14,11 +14,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from runners import sizes
-from runners.expressions import ExpressionError
-from runners.gpu import LaunchError
-from runners.launchable import geometry
-from runners.sizes import MOST_BLOCKS, TIMES_LONGER
-from runners.spec import JobSpec, Launch, Work
+from runners.sizes import TIMES_LONGER
+from runners.spec import Work
 from runners.text import LONGEST, ValuedText
 
 # Elements of all buffers of such a case.
@@ -30,61 +27,6 @@ _COUNTS_IN_FLOATS = re.compile(r"\bcvt\.r[nzmp]i?(?:\.ftz)?\.f32\.([us](?:32|64)
 _DIM, _MEMBERS = "dim3", frozenset("yz")
 
 Case = Mapping[str, float]
-
-
-def tall(job: JobSpec) -> Iterator[dict[str, float]]:
-    """Yield cases in which a launch may have more blocks in y or z than there are, the largest.
-
-    Of a kernel where its launch has them and its original's has not. Of host code, whose launches
-    are not known, where its text has grids of several directions, and its original's other ones:
-    what fails somewhere fails at the largest size, too.
-    """
-    work = job.work
-    mine, theirs = job.kernel.launch or work.launch, work.launch
-    if work.kind == "entry":
-        if grids(job.kernel.source) <= grids(job.baseline.source):
-            return
-    elif mine is None or theirs is None or mine == theirs:
-        return
-    for name in sizes.sizing(work):
-        for others in sizes.few_others(work, name):
-            size = _longest(work, others, name)
-            if size is None:
-                continue
-            case = {**others, name: float(size)}
-            if work.kind == "entry" or (_fails(mine, case) and not _fails(theirs, case)):
-                yield case
-                break
-
-
-def _longest(work: Work, others: Case, name: str) -> int | None:
-    """Return the largest size of a variable that is to be done; None where no grid ends there.
-
-    One less than so many times the declared: of 4,096 rows, 65,536 are nobody's fault.
-    """
-    most = int(TIMES_LONGER * sizes.largest(work, name)) - 1
-
-    def large(size: int) -> bool:
-        return not 0 < sizes.elements(work, {**others, name: float(size)}) <= MOST_ELEMENTS
-
-    if large(int(sizes.largest(work, name))):
-        return None
-    if large(most):
-        most = sizes.least_above(int(sizes.largest(work, name)), most, large) - 1
-    return most if most > MOST_BLOCKS else None
-
-
-def _fails(launch: Launch | None, case: Case) -> bool:
-    """Tell whether a launch has more blocks than there are."""
-    if launch is None:
-        return False
-    try:
-        geometry(launch, case)
-    except LaunchError:
-        return True
-    except (ExpressionError, ValueError):
-        return False
-    return False
 
 
 def grids(source: str) -> frozenset[str]:

@@ -23,9 +23,9 @@ from runners.sizes import TIMES_LONGER
 from runners.spec import Argument, JobSpec, Launch, Source, Work
 
 # Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, by
-# scalars of 64 bits, and by more blocks than there are; elements of one.
+# scalars of 64 bits, and by what a launch or a room of its own does not suffice for; elements.
 MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
-MOST_TALL, MOST_OUTGROWN = 2, 3
+MOST_OUTGROWN = 3
 MOST_ELEMENTS = 1 << 23
 # Elements of a case by a product that is asked about with other contents, too.
 MOST_MIXED = 1 << 22
@@ -63,7 +63,6 @@ def compared(
         (_ends(job), MOST_ENDS, NEAR),
         (_grids(job), MOST_GRIDS, NEAR),
         (outsized.beyond_floats(job.work, codes), 1, NEAR),
-        (outsized.tall(job), MOST_TALL, NEAR),
     ):
         limit = len(found) + most
         for case in cases:
