@@ -34,7 +34,7 @@ def earned(
     data: list[npt.NDArray[Any]],
     moved: list[tuple[npt.NDArray[Any], Floats | None]],
     want: Floats | None,
-    terms: tuple[Marks | None, bool, bool, bool],
+    terms: tuple[Marks | None, bool, bool, bool, bool],
     *,
     longer: float = 1.0,
     usual: float = 1.0,
@@ -42,7 +42,8 @@ def earned(
 ) -> tuple[npt.NDArray[Any], Json | None]:
     """Return wanted values of a field and the budget earned by the original's own errors.
 
-    Of large outputs a sample of the elements tells the noise, all of them its own error.
+    Of large outputs a sample of the elements tells the noise, all of them its own error. The last
+    of `terms`: wanted values are those of the original in double precision.
     `longer`: how many times the declared a size is; the original's errors go either way and
     grow with its root, those of tensor cores, which cut off what does not fit, with itself.
     `usual`: so many times as large results are on the inputs that were declared. `moves`:
@@ -52,7 +53,7 @@ def earned(
     if one.scalar.kind != "f":
         exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
         return exact, None
-    mask, unordered, integers, declared = terms
+    mask, unordered, integers, declared, twin = terms
     kept = slice(None) if mask is None else ~mask
     step = max(1, len(data[0]) // SAMPLE) | 1
 
@@ -85,9 +86,9 @@ def earned(
         return want is not None and np.array_equal(whole_first, whole_goal, equal_nan=True)
 
     strict = work.atol == 0 == work.rtol
-    # Where all is worked out in doubles, doubles are no better answers: they tell of no error.
+    # Where all is worked out in doubles, a twin in doubles has no better answers: it tells nothing.
     told = want is not None
-    if told and one.scalar.name == "double":
+    if told and twin and one.scalar.name == "double":
         least = DOUBLES * (size + typical(size))
         told = any(bool((error > least).any()) for error in errors[: len(data)])
     # A tolerance that fits floats would let floats pass for doubles.

@@ -151,7 +151,7 @@ class Digest:
             # Whole numbers that a float holds exactly: no order of summation changes them.
             integers = combination.family == "integers"
             declared = combination.family == families.DECLARED
-            terms = (mask, unordered, integers, declared)
+            terms = (mask, unordered, integers, declared, source == "double precision")
             part, budget = earned(
                 self.work,
                 one,

@@ -318,9 +318,8 @@ class Judge:
             fine = what not in static_gate.REFUSED
             report.add("static gate", f"{what}, run more", passed=fine, error=None, bound=None)
         for what in sorted(more & static_gate.REFUSED):
-            raise Wrong(
-                "rejected", f"its code {what.removeprefix('host code ')}; the original's does not"
-            )
+            words = what if what.startswith("host code") else f"device code {what}"
+            raise Wrong("rejected", f"its {words}; the original's does not")
         if static_gate.knows_time(more):
             terms = (verify.GATE_SECONDS, verify.PAUSES)
             verify.repeated(session, answers, job, report, *terms)

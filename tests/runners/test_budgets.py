@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from runners import oracle
+from runners.budgets import earned
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
 from runners.digest import Digest
@@ -147,6 +148,20 @@ def test_doubles_worked_out_in_doubles_are_held_against_a_share_of_the_tolerance
     assert compare(got.view(np.uint8), answer).passed
     got[3] += 1e-11  # far less than a float tells apart
     assert not compare(got.view(np.uint8), answer).passed
+
+
+@pytest.mark.parametrize("twin", [True, False])
+def test_a_reference_is_better_than_an_original_that_agrees_with_it(twin: bool) -> None:
+    """What somebody wrote in numpy is held against the whole tolerance, in doubles, too."""
+    output = {"name": "y", "type": "double*", "shape": "n", "role": "output"}
+    work = replace(_of(_pointer(), output, n=CASE["n"]), rtol=1e-9, atol=1e-8)
+    values = np.random.default_rng(1).standard_normal(4096)
+    (field,) = work.arguments[1].type.fields
+    terms = (None, False, False, True, twin)
+    _, budget = earned(work, field, [values] * 4, [], values, terms)
+    assert budget is not None
+    assert budget["rtol"] == pytest.approx(1e-13 if twin else 1e-9)
+    assert (budget["floor"], budget["capped"]) == (twin, not twin)
 
 
 def test_doubles_of_floats_that_cancel_err_in_proportion_to_what_these_change(
