@@ -319,7 +319,9 @@ def test_the_judge_loads_the_pair_anew_for_it(
     monkeypatch.setattr(judge, "_session", session)
     measured: dict[str, list[str]] = {"notes": ["one"]}
     known: tuple[Answers, list[Combination]] = (cast("Answers", Asked(job)), [])
-    assert not judge._beyond(cast("Session", None), {"job": {}}, job, known, measured, Report(), math.inf)
+    assert not judge._beyond(
+        cast("Session", None), {"job": {}}, job, known, measured, Report(), math.inf
+    )
     assert len(pairs) == 1
     assert measured["notes"][0] == "one"
     assert measured["notes"][1].startswith("limit: it fails at")
