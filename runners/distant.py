@@ -105,7 +105,7 @@ def cases(job: JobSpec, asked: Sequence[Combination] = ()) -> list[Far]:
         return []
     known = [case.values for case in work.cases]
     top = max(known, key=lambda case: sizes.elements(work, case))
-    most = max(_largest_buffer(work, case) for case in [*known, *(one.case for one in asked)])
+    most = max(sizes.largest_buffer(work, case) for case in [*known, *(one.case for one in asked)])
     own = exceeded(job.kernel.source) - exceeded(job.baseline.source)
     found: list[Far] = []
     for number in sorted((one for one in own if one >= LEAST), reverse=True):
@@ -125,7 +125,7 @@ def _grown(work: Work, top: Case, name: str, wanted: float) -> Far | None:
     declared = int(top[name])
 
     def exceeds(size: int) -> bool:
-        return _largest_buffer(work, {**top, name: float(size)}) > wanted
+        return sizes.largest_buffer(work, {**top, name: float(size)}) > wanted
 
     high = int(FARTHEST * sizes.largest(work, name))
     if exceeds(declared) or not exceeds(high):
@@ -139,13 +139,6 @@ def _grown(work: Work, top: Case, name: str, wanted: float) -> Far | None:
 def nbytes(work: Work, case: Case) -> int:
     """Return the bytes of all buffers of a case."""
     return sum(a.elements(case) * a.type.size for a in work.arguments if a.type.pointer)
-
-
-def _largest_buffer(work: Work, case: Case) -> int:
-    try:
-        return max((a.elements(case) for a in work.arguments if a.type.pointer), default=0)
-    except ValueError:
-        return 0
 
 
 def check(

@@ -240,8 +240,8 @@ def _rooms(job: JobSpec, asked: Sequence[Case]) -> Iterator[dict[str, float]]:
             told = True
             yield {**longest, name: float(end + 1)}
     full = None if told else _full(work, MOST_ROOM)
-    known = max((outsized.largest(work, one) for one in asked), default=0)
-    if full and any(known <= one < outsized.largest(work, full) for one in ends):
+    known = max((sizes.largest_buffer(work, one) for one in asked), default=0)
+    if full and any(known <= one < sizes.largest_buffer(work, full) for one in ends):
         yield full
 
 

@@ -97,12 +97,12 @@ def beyond_count(work: Work, count: int = EXACT_FLOATS) -> Iterator[dict[str, fl
     few = itertools.chain(*(itertools.combinations(names, many) for many in (1, 2)))
     for together in (*few, tuple(names)):
         for case in ({**top, **_longer(top, together, by)} for by in _growing()):
-            if largest(work, case) > count:
+            if sizes.largest_buffer(work, case) > count:
                 break
         else:
             continue
         case = {**rest, **{name: case[name] for name in together}}
-        if largest(work, case) > count and sizes.elements(work, case) <= MOST_ELEMENTS:
+        if sizes.largest_buffer(work, case) > count and sizes.elements(work, case) <= MOST_ELEMENTS:
             yield case
             return
 
@@ -122,9 +122,5 @@ def _growing() -> Iterator[float]:
 
 def grows(work: Work, top: Case, name: str) -> bool:
     """Tell whether the largest buffer of a case grows by a variable."""
-    return largest(work, {**top, name: 2 * top[name] + 1}) > largest(work, top)
-
-
-def largest(work: Work, case: Case) -> int:
-    """Return the elements of the largest buffer of a case."""
-    return max((sizes.buffer(a, case) for a in work.arguments if a.type.pointer), default=0)
+    longer = {**top, name: 2 * top[name] + 1}
+    return sizes.largest_buffer(work, longer) > sizes.largest_buffer(work, top)

@@ -413,6 +413,11 @@ def elements(work: Work, case: Mapping[str, float]) -> int:
         return -1
 
 
+def largest_buffer(work: Work, case: Mapping[str, float]) -> int:
+    """Return the elements of the largest buffer of a case."""
+    return max((buffer(a, case) for a in work.arguments if a.type.pointer), default=0)
+
+
 def buffer(argument: Argument, case: Mapping[str, float]) -> int:
     """Return the elements of one buffer of a case; 0 when its shape has no value there."""
     try:

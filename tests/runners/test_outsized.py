@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
 
-from runners import outgrown, outsized, spec, thresholds
+from runners import outgrown, outsized, thresholds
 from runners.spec import JobSpec
 from runners.text import LONGEST
-from tests.redteam.table import load
+from tests.runners.test_outgrown import _of, _with
 
-CANDIDATES = {one.label: one for one in load()}
 COUNTS = "cvt.rn.f32.u64 %f1, %rd1;"
-
-
-def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
-
-
-def _with(job: JobSpec, **changed: Any) -> JobSpec:
-    return dataclasses.replace(job, kernel=dataclasses.replace(job.kernel, **changed))
 
 
 def _columns(job: JobSpec) -> list[dict[str, float]]:
