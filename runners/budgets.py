@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,32 +28,47 @@ MOST_MOVED = 256.0
 STRETCH, FINE = 4.0, 2.0**-24
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is known of a combination of which errors are told.
+
+    `mask` marks what the original leaves alone, where it does; `unordered`: its elements come in
+    any order; `integers`: inputs are whole numbers that floats hold exactly; `declared`: they are
+    those that were declared; `twin`: wanted values are those of the original in double precision.
+    `longer`: how many times the declared a size is; the original's errors go either way and
+    grow with its root, those of tensor cores, which cut off what does not fit, with itself.
+    `usual`: so many times as large results are on the inputs that were declared. `share`: what
+    counts for doubles of what moved inputs change (`runners.perturbation.share`); `times`: how many
+    times the original's own errors of that count at most for floats, on declared inputs.
+    """
+
+    mask: Marks | None
+    unordered: bool
+    integers: bool
+    declared: bool
+    twin: bool
+    longer: float = 1.0
+    usual: float = 1.0
+    share: float = 1.0
+    times: float = math.inf
+
+
 def earned(
     work: Work,
     one: Field,
     data: list[npt.NDArray[Any]],
     moved: list[tuple[npt.NDArray[Any], Floats | None]],
     want: Floats | None,
-    terms: tuple[Marks | None, bool, bool, bool, bool],
-    *,
-    longer: float = 1.0,
-    usual: float = 1.0,
-    moves: tuple[float, float] = (1.0, math.inf),
+    terms: Terms,
 ) -> tuple[npt.NDArray[Any], Json | None]:
     """Return wanted values of a field and the budget earned by the original's own errors.
 
-    Of large outputs a sample of the elements tells the noise, all of them its own error. The last
-    of `terms`: wanted values are those of the original in double precision.
-    `longer`: how many times the declared a size is; the original's errors go either way and
-    grow with its root, those of tensor cores, which cut off what does not fit, with itself.
-    `usual`: so many times as large results are on the inputs that were declared. `moves`:
-    what counts for doubles of what inputs change that are moved (`runners.perturbation.share`), and
-    for floats that were declared how many times the original's own errors at most.
+    Of large outputs a sample of the elements tells the noise, all of them its own error.
     """
     if one.scalar.kind != "f":
         exact = data[0] if want is None else np.asarray(want).astype(one.scalar.dtype)
         return exact, None
-    mask, unordered, integers, declared, twin = terms
+    mask, unordered, declared = terms.mask, terms.unordered, terms.declared
     kept = slice(None) if mask is None else ~mask
     step = max(1, len(data[0]) // SAMPLE) | 1
 
@@ -71,7 +86,7 @@ def earned(
         errors = [np.abs(taken(other) - goal) for other in data]
         for raw, truth in moved:
             other = taken(raw)
-            counts = moves[0] if one.scalar.name == "double" else 1.0
+            counts = terms.share if one.scalar.name == "double" else 1.0
             errors.append(counts * np.abs(other - first))
             if truth is not None and not unordered:
                 errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
@@ -88,18 +103,18 @@ def earned(
     strict = work.atol == 0 == work.rtol
     # Where all is worked out in doubles, a twin in doubles has no better answers: it tells nothing.
     told = want is not None
-    if told and twin and one.scalar.name == "double":
+    if told and terms.twin and one.scalar.name == "double":
         least = DOUBLES * (size + typical(size))
         told = any(bool((error > least).any()) for error in errors[: len(data)])
     # A tolerance that fits floats would let floats pass for doubles.
     share = DOUBLE_SHARE if one.scalar.name == "double" and not told else 1.0
-    root = math.sqrt(min(longer, TIMES_LONGER))
+    root = math.sqrt(min(terms.longer, TIMES_LONGER))
     grown = root if declared else max(root, UNDECLARED)
     noise = noise_by_exponent(np.maximum.reduce(errors), goal)
-    if declared and want is not None and one.scalar.roundoff == FINE and moves[1] < math.inf:
+    if declared and want is not None and one.scalar.roundoff == FINE and terms.times < math.inf:
         own = np.maximum.reduce(errors[: len(data)])
         most = np.maximum(noise_by_exponent(own, goal), typical(own))
-        noise = np.minimum(noise, moves[1] * most)
+        noise = np.minimum(noise, terms.times * most)
     budget = Budget(
         noise * grown,
         one.scalar.roundoff,
@@ -107,14 +122,14 @@ def earned(
         share * work.rtol,
         share * work.atol,
         # The tolerance was declared for the inputs and lengths that were declared.
-        capped=told and keeps and declared and longer == 1 and not work.loose,
+        capped=told and keeps and declared and terms.longer == 1 and not work.loose,
         floor=not told or work.loose,
-        exact=stable and not unordered and (strict or (integers and integral and same())),
+        exact=stable and not unordered and (strict or (terms.integers and integral and same())),
         # Zeros add up without error in one order of steps and not in another, which is as good.
         stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
         # What is one less another number errs by the rounding of these.
         # It is that of usual results also where these are smaller, as is the tolerance.
-        ground=near_zero(share * work.atol, one.scalar.roundoff, usual * size),
+        ground=near_zero(share * work.atol, one.scalar.roundoff, terms.usual * size),
     )
     if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
         with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import captured, families, inputs, perturbation, spec
-from runners.budgets import MOST_MOVED, earned
+from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
 from runners.domain import Domain
@@ -45,7 +45,8 @@ class Digest:
         precise: bool = False,
     ) -> None:
         self.work, self.folder = work, folder
-        self._moves = (perturbation.share(work), MOST_MOVED if precise else math.inf)
+        self._share = perturbation.share(work)
+        self._times = MOST_MOVED if precise else math.inf
         self.truth = Truth(work, contents, reference)
         self._domain = Domain(work, contents)
         self._declared: threading.Event | None = None
@@ -151,18 +152,18 @@ class Digest:
             # Whole numbers that a float holds exactly: no order of summation changes them.
             integers = combination.family == "integers"
             declared = combination.family == families.DECLARED
-            terms = (mask, unordered, integers, declared, source == "double precision")
-            part, budget = earned(
-                self.work,
-                one,
-                data,
-                others,
-                want,
-                terms,
+            terms = Terms(
+                mask,
+                unordered,
+                integers,
+                declared,
+                twin=source == "double precision",
                 longer=longer,
                 usual=usual,
-                moves=self._moves,
+                share=self._share,
+                times=self._times,
             )
+            part, budget = earned(self.work, one, data, others, want, terms)
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"
                 check_reference(where, budget, want, (data[0], one, mask, lenient))

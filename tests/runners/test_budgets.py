@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from runners import oracle
-from runners.budgets import earned
+from runners.budgets import Terms, earned
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
 from runners.digest import Digest
@@ -157,7 +157,7 @@ def test_a_reference_is_better_than_an_original_that_agrees_with_it(twin: bool) 
     work = replace(_of(_pointer(), output, n=CASE["n"]), rtol=1e-9, atol=1e-8)
     values = np.random.default_rng(1).standard_normal(4096)
     (field,) = work.arguments[1].type.fields
-    terms = (None, False, False, True, twin)
+    terms = Terms(None, unordered=False, integers=False, declared=True, twin=twin)
     _, budget = earned(work, field, [values] * 4, [], values, terms)
     assert budget is not None
     assert budget["rtol"] == pytest.approx(1e-13 if twin else 1e-9)
