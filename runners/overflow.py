@@ -7,7 +7,6 @@ what was not run.
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +37,7 @@ def check(
     answers: Answers,
     measured: Json,
     report: Report,
-    deadline: float = math.inf,
+    deadline: float,
 ) -> bool:
     """Run what may index with fewer bits where these do not do; raise `Wrong`.
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from runners import captured
 from runners.cuda_types import Scalar, from_float, to_float, values
+from runners.expectation import FLOAT
 from runners.inputs import FREE, Arrays, stream
 from runners.spec import Argument, Work
 
-FLOAT, DOUBLE = 2.0**-24, 2.0**-53  # roundoff
+DOUBLE = 2.0**-53  # roundoff
 
 
 def jitter(
