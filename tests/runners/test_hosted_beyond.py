@@ -15,36 +15,21 @@ from runners.bench import Bench
 from runners.checks import Report, Wrong
 from runners.compare import Answer
 from runners.entry_process import RemoteSession
-from runners.entry_server import _Server
 from runners.gpu import DeviceError, LaunchError
 from runners.launchable import EntryLaunchable
 from runners.session import LocalSession
 from runners.spec import JobSpec, Json
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_beyond import NARROW, NARROW_PTX, ROWS, WIDE_PTX, Pair
+from tests.runners.test_many_calls import Wire
 
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 LIMIT = 2**15
 
 
-class Wire:
-    """A child's end in this process, with what it may say instead."""
-
-    def __init__(self, pair: Pair, says: Json | None = None) -> None:
-        bench = Bench(pair.gpu, pair.job.work)
-        self.server = object.__new__(_Server)
-        self.server._session = LocalSession(bench, cast("Any", pair.pair), pair.job)
-        self.says, self.closed, self.told = says, 0, ""
-
-    def close(self) -> None:
-        self.closed += 1
-
-    def ask(self, request: Json, seconds: float) -> Json:
-        assert seconds > beyond.SECONDS
-        self.told = json.dumps(request)
-        if self.says is not None:
-            return self.says
-        return dict(json.loads(json.dumps(self.server.answer(json.loads(self.told)))))
+def _wire(pair: Pair, says: Json | None = None) -> Wire:
+    bench = Bench(pair.gpu, pair.job.work)
+    return Wire(LocalSession(bench, cast("Any", pair.pair), pair.job), says)
 
 
 def _pair(text: str, failed: str | None = "") -> Pair:
@@ -83,12 +68,13 @@ def test_a_pair_is_compared_where_an_index_overflows(
 ) -> None:
     """Where a launch failed nothing is written, and that is a limit; else it is wrong."""
     pair = _pair(text, failed)
-    wire = Wire(pair)
+    wire = _wire(pair)
     found = _asked(wire, pair.job)
     assert wrong in found.wrong
     assert bool(found.wrong) is bool(wrong)
     assert found.unknown == unknown
     assert not wire.closed
+    assert wire.seconds > beyond.SECONDS
     # No answer goes to where a candidate's host code is.
     assert "77" not in wire.told
     assert set(json.loads(wire.told)) == {"op", "combination", "changed", "limit", "outputs"}
@@ -123,12 +109,12 @@ FINE: Json = {"wrong": "", "unknown": "", "lost": False}
 def test_nonsense_from_the_child_is_the_candidate_s_crash(says: Json) -> None:
     pair = _pair(ROWS)
     with pytest.raises(LaunchError):
-        _asked(Wire(pair, says), pair.job)
+        _asked(_wire(pair, says), pair.job)
 
 
 def test_an_original_that_takes_its_device_down_ends_the_child() -> None:
     pair = _pair(ROWS)
-    wire = Wire(pair, {**FINE, "unknown": "the original fails" * 999, "lost": True})
+    wire = _wire(pair, {**FINE, "unknown": "the original fails" * 999, "lost": True})
     found = _asked(wire, pair.job)
     assert wire.closed == 1
     assert len(found.unknown) < 1000

@@ -341,19 +341,22 @@ def test_a_bench_calls_it_so_often_or_until_the_time_is_over() -> None:
 class Wire:
     """A child's end in this process, with what it may say instead."""
 
-    def __init__(self, session: LocalSession, says: Any = ...) -> None:
+    def __init__(self, session: LocalSession, says: Json | None = None) -> None:
         self.server = object.__new__(_Server)
         self.server._session = session
         self.says = says
-        self.seconds = 0.0
+        self.seconds, self.closed, self.told = 0.0, 0, ""
 
     def close(self) -> None:
-        """There is no process to be ended."""
+        """Count it: there is no process to be ended."""
+        self.closed += 1
 
     def ask(self, request: Json, seconds: float) -> Json:
-        self.seconds = seconds
-        said = json.loads(json.dumps(self.server.answer(json.loads(json.dumps(request)))))
-        return dict(said) if self.says is ... else {"made": self.says}
+        """Have it answered, through the text that would go to a child and come back."""
+        self.seconds, self.told = seconds, json.dumps(request)
+        if self.says is not None:
+            return self.says
+        return dict(json.loads(json.dumps(self.server.answer(json.loads(self.told)))))
 
 
 @needs_compiler
@@ -365,5 +368,6 @@ def test_how_often_it_was_called_comes_back_from_the_child() -> None:
     assert line.calls == 300
     assert wire.seconds <= 4.0 + 2.0 + 8.0
     for nonsense in (-1, 4, "x", None, [1]):
+        wire = Wire(session, {"made": nonsense})
         with pytest.raises(LaunchError):
-            RemoteSession(cast("Any", Wire(session, nonsense)), job).many(SMALL, 3, 4.0, 2.0)
+            RemoteSession(cast("Any", wire), job).many(SMALL, 3, 4.0, 2.0)
