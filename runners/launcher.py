@@ -27,6 +27,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from typing import Any, NoReturn
 
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
@@ -43,6 +44,8 @@ PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 MAX_MESSAGE = 180_000
+# Of a control group; one of that age that no keeper has locked belongs to none.
+GROUP_NAME, ABANDONED_SECONDS = "optiml-run-", 60.0
 FILTER_FD = 3  # where bubblewrap finds the filter
 # How often the keeper looks, in seconds, and how many files it counts before that is too many.
 LOOK_SECONDS, LOOK_DISK_SECONDS, MOST_FILES = 0.1, 0.5, 100_000
@@ -220,7 +223,9 @@ class _Groups:
 
     def __init__(self, asked: list[dict[str, Any]]) -> None:
         self._asked = asked
-        self._name = f"optiml-{os.getpid()}"
+        # A pid alone comes again: a keeper that was killed leaves its groups behind, and launchers
+        # of two pid namespaces may make theirs in one folder.
+        self._name = f"{GROUP_NAME}{os.getpid()}-{os.urandom(8).hex()}"
         self._made: list[tuple[int, int]] = []
         self._doors: list[int] = []
 
@@ -229,9 +234,11 @@ class _Groups:
         for group in self._asked:
             # By descriptor, since this process will see another file system soon.
             parent = os.open(group["parent"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            _remove_abandoned(parent)
             os.mkdir(self._name, dir_fd=parent)
             folder = _open_folder(self._name, parent)
             self._made.append((parent, folder))
+            fcntl.flock(folder, fcntl.LOCK_SH)  # it has a keeper
             for name, value in group["values"]:
                 try:
                     file = os.open(name, os.O_WRONLY | os.O_CLOEXEC, dir_fd=folder)
@@ -274,6 +281,24 @@ class _Groups:
                     break
                 except OSError:
                     select.select([], [], [], 0.01)
+
+
+def _remove_abandoned(parent: int) -> None:
+    """Remove groups whose keeper was killed: old ones that nobody has locked and nothing runs in.
+
+    Removed by name, which no other group ever gets.
+    """
+    for name in os.listdir(parent):
+        if not name.startswith(GROUP_NAME):
+            continue
+        with contextlib.suppress(OSError):
+            folder = _open_folder(name, parent)
+            try:
+                if time.time() - os.fstat(folder).st_mtime > ABANDONED_SECONDS:
+                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.rmdir(name, dir_fd=parent)
+            finally:
+                os.close(folder)
 
 
 def _end_orphans(first: int, group: int) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
+from runners import launcher
 from runners.control_groups import ControlGroups, find
 
 
@@ -95,3 +97,25 @@ def test_a_host_without_control_groups_says_so(tmp_path: Path, mountinfo: str) -
     assert "no cgroup file system" in find(proc, root).reason
     assert find(tmp_path / "nothing", root).reason
     assert ControlGroups().ask(1, 1) == []
+
+
+def test_two_commands_of_one_pid_get_groups_of_their_own() -> None:
+    assert launcher._Groups([])._name != launcher._Groups([])._name
+
+
+def test_what_a_killed_keeper_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    left, young, kept, busy = (tmp_path / f"{launcher.GROUP_NAME}{n}" for n in range(4))
+    main = tmp_path / "optiml-main"
+    for folder in (left, young, kept, busy, main):
+        folder.mkdir()
+    (busy / "inner").mkdir()
+    for folder in (left, kept, busy, main):
+        os.utime(folder, (0, 0))
+    parent, keeper = os.open(tmp_path, os.O_RDONLY), os.open(kept, os.O_RDONLY)
+    fcntl.flock(keeper, fcntl.LOCK_SH)
+    try:
+        launcher._remove_abandoned(parent)
+    finally:
+        os.close(keeper)
+        os.close(parent)
+    assert set(tmp_path.iterdir()) == {young, kept, busy, main}
