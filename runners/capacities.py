@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from runners import sizes, whole_numbers, whole_scalars
 from runners.contents import Combination
-from runners.families import ALIKE, EQUAL, MOSTLY, PLAIN, drawn
+from runners.families import ALIKE, EQUAL, MOSTLY, NESTED, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
@@ -30,10 +30,10 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 SHORT, LITTLE_MORE = 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
-FARTHEST = {PLAIN: 64, ALIKE: 16}
+FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64}
 # Families of which the times of one tell those of the other.
-_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, MOSTLY: ALIKE, EQUAL: ALIKE}
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY})
+_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, MOSTLY: ALIKE, EQUAL: ALIKE, NESTED: NESTED}
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED})
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
 Case = Mapping[str, float]
@@ -79,6 +79,11 @@ def mostly(work: Work) -> list[dict[str, float]]:
         return over if over <= sizes.TIMES_LONGER * value else TIMES_CROWDED * value + 1
 
     return _long(work, lengthening(work), length)
+
+
+def longer_rows(work: Work) -> list[dict[str, float]]:
+    """Return cases with rows of whole numbers four times as long as declared."""
+    return _long(work, lengthening(work), lambda value: TIMES_CROWDED * value + 1)
 
 
 def lengthening(work: Work) -> list[str]:

@@ -79,9 +79,9 @@ FALLING = "falling"
 # So small that what is added against a division by zero counts, and steps of fixed point do.
 THOUSANDTH = "thousandth"
 # Whole numbers in shapes (`runners.shaped_numbers`): the place before or behind each element's own,
-# a stretch at the end of each row that is alike, and ways between walls.
-BEFORE, AFTER, LATE, MAZE = "before", "after", "late", "maze"
-SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE})
+# a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
+BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"
+SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE, NESTED})
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

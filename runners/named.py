@@ -125,6 +125,24 @@ def numbers(source: str) -> frozenset[int]:
     return frozenset(found)
 
 
+@lru_cache(maxsize=8)
+def marks(source: str) -> tuple[int, ...]:
+    """Return the letters and then the other whole numbers that a text names, in ascending order.
+
+    >>> marks("if (text[i] == ')' && depth > 3) f(0x10, 2.5f);")
+    (41, 3, 16)
+    """
+    if len(source) > LONGEST:
+        return ()
+    text = _text(source)
+    words = text.tokens[: text.count]
+    letters = {letter for word in words if word[0] == "'" for letter in [text.number(word)]}
+    others = {text.number(word) for word in words} - letters
+    return tuple(sorted(n for n in letters if n is not None)) + tuple(
+        sorted(n for n in others if n is not None)
+    )
+
+
 @lru_cache(maxsize=64)
 def _values(source: str, symbol: str, position: int, declared: frozenset[int]) -> tuple[int, ...]:
     return tuple(_text(source).seen(plain_name(symbol), position).untried(declared))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import asked, capacities, families, inputs, shaped_numbers, sizes
+from runners import asked, capacities, families, inputs, nested, shaped_numbers, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -233,6 +233,9 @@ def _in_shapes(
             yield Combination(case, families.LATE, seed)
     for turn in range(shaped_numbers.mazes(work, middle)):
         yield Combination(middle, families.MAZE, seed + turn)
+    for case, turns in nested.cases(work, middle):
+        for turn in range(turns):
+            yield Combination(case, families.NESTED, seed + turn)
 
 
 def _named(

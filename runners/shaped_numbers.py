@@ -1,4 +1,4 @@
-"""Whole numbers in shapes that chance does not make: chains, a late stretch, a maze.
+"""Whole numbers in shapes that chance does not make: chains, a late stretch, a maze, brackets.
 
 What halves the way to a root a fixed number of times is right for trees that grew by chance, and
 wrong for one long branch. What decides before it has seen all is right until the last half of a
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import sizes, whole_numbers
+from runners import nested, sizes, whole_numbers
 from runners.cuda_types import values
-from runners.families import AFTER, BEFORE, LATE, ranges
+from runners.families import AFTER, BEFORE, LATE, NESTED, ranges
 from runners.inputs import Arrays, interleave, stream
 from runners.spec import Argument, Work
 from runners.whole_families import HOT, LEAST_WIDE
@@ -40,7 +40,7 @@ def mazes(work: Work, case: Mapping[str, float]) -> int:
 
 
 def shaped(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]) -> Arrays:
-    """Return arrays whose whole numbers with a range have a shape: `BEFORE`, `AFTER`, `LATE`, maze.
+    """Return arrays whose whole numbers with a range have a shape, one of `SHAPED`.
 
     A maze's ways go up and down, or to and fro where `seed` is odd. Of two seeds that follow on
     two, the second two take the other factor of a picture's shape for its width.
@@ -56,6 +56,10 @@ def shaped(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str
             lengths = whole_numbers.row_lengths(argument.shape or "1", case)
             rng = stream(seed, family, argument.name)
             make = partial(_late, lengths=lengths, rng=rng)
+        elif family == NESTED:
+            make = partial(
+                nested.made, argument=argument, ends=(low, high), work=work, seed=seed, case=case
+            )
         else:
             widths = _widths(argument, case)
             if not widths:

@@ -152,6 +152,8 @@ class Work:
     turned: tuple[str, ...] = ()
     # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
     steps: tuple[int, ...] = ()
+    # Letters and numbers of the original's text that elements may be compared with.
+    marks: tuple[int, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -308,6 +310,7 @@ def parse(data: Json) -> JobSpec:
                 within=within,
                 turned=_turned(original, work),
                 steps=_steps(original),
+                marks=named.marks(original.source),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
