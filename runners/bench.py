@@ -96,36 +96,15 @@ class Bench:
 
     def restore(self, scene: Scene, base: int, slabs: int, rotations: int, poison: int) -> None:
         """Queue: write guards, contents and poison into slabs."""
-        layout = scene.layout
-        arguments = struct.pack(
-            "<QQQI4xQQQ",
-            base,
-            layout.stride,
-            scene.segments,
-            len(layout.segments),
-            scene.master,
-            rotations,
-            poison,
-        )
-        self.gpu.helper("restore", (self.grid(layout), slabs), 256, arguments)
+        arguments = _of_slabs(scene, base, rotations, poison)
+        self.gpu.helper("restore", (self.grid(scene.layout), slabs), 256, arguments)
 
     def check(
         self, scene: Scene, base: int, slabs: int, rotations: int, poison: int, out: int
     ) -> None:
         """Queue: count damaged words of guards and inputs into `out`."""
-        layout = scene.layout
-        arguments = struct.pack(
-            "<QQQI4xQQQQ",
-            base,
-            layout.stride,
-            scene.segments,
-            len(layout.segments),
-            scene.master,
-            rotations,
-            poison,
-            out,
-        )
-        self.gpu.helper("check", (self.grid(layout), slabs), 256, arguments)
+        arguments = _of_slabs(scene, base, rotations, poison) + struct.pack("<Q", out)
+        self.gpu.helper("check", (self.grid(scene.layout), slabs), 256, arguments)
 
     def dirty(self) -> None:
         """Queue: fill shared and thread-local memory with patterns."""
@@ -404,3 +383,10 @@ class Bench:
             counts = self.gpu.download(self._damage, 24).view(np.uint64)
             found.append(Run(written, damage(scene.layout, counts), 0.0, poison))
         return found
+
+
+def _of_slabs(scene: Scene, base: int, rotations: int, poison: int) -> bytes:
+    """Return what two kernels that go over slabs take first: where these are, what is in them."""
+    layout = scene.layout
+    where = (base, layout.stride, scene.segments, len(layout.segments), scene.master)
+    return struct.pack("<QQQI4xQQQ", *where, rotations, poison)

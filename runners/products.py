@@ -21,7 +21,7 @@ from runners.gpu import LaunchError
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.launchable import geometry
 from runners.sizes import TIMES_LONGER
-from runners.spec import JobSpec, Launch
+from runners.spec import JobSpec, Launch, Work
 
 # Cases of a candidate, and of those the ones by numbers that are not compared.
 MOST_CASES, MOST_OTHERS = 4, 2
@@ -91,6 +91,13 @@ def beyond(job: JobSpec, asked: Sequence[Case]) -> list[dict[str, float]]:
     return search.found
 
 
+def most_elements(work: Work) -> int:
+    """Return how many elements a case may have beside what is declared."""
+    most = max(sizes.elements(work, case.values) for case in work.cases)
+    allowed = max(MOST_ELEMENTS, min(TIMES_DECLARED * most, MOST_DECLARED))
+    return min(allowed, max(LIGHT, TIMES_LONGER * most))
+
+
 class _Search:
     """The cases that are known of one job, and what they do not reach."""
 
@@ -101,9 +108,7 @@ class _Search:
         self._known = [dict(one) for one in asked]
         self._declared = [one.values for one in self.work.cases]
         self._sides = sizes.sizing(self.work)[:MOST_SIDES]
-        most = max(sizes.elements(self.work, case) for case in self._declared)
-        self._most = max(MOST_ELEMENTS, min(TIMES_DECLARED * most, MOST_DECLARED))
-        self._most = min(self._most, max(LIGHT, TIMES_LONGER * most))
+        self._most = most_elements(self.work)
         self._elements = 0
         self._measures, self._values = self._distinct()
         self._balanced = [self._like_declared(case) for case in self._known]

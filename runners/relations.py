@@ -19,14 +19,7 @@ from runners.expressions import ExpressionError, names
 from runners.families import captured_work
 from runners.inputs import stream
 from runners.launch_limits import SHARED_BYTES, fails
-from runners.products import (
-    LIGHT,
-    MOST_DECLARED,
-    MOST_ELEMENTS,
-    MOST_OTHER,
-    MOST_TOGETHER,
-    TIMES_DECLARED,
-)
+from runners.products import LIGHT, MOST_OTHER, MOST_TOGETHER, most_elements
 from runners.sizes import TIMES_LONGER
 from runners.spec import JobSpec
 from runners.trials import Budget, Case, Trials, Values, apart, inputs
@@ -75,9 +68,7 @@ class _Search:
             for name in self._movable
             if min(case.get(name, 0.0) for case in self._declared) > sizes.SMALL
         ]
-        most = max(sizes.elements(self.work, case) for case in self._declared)
-        self._most = max(MOST_ELEMENTS, min(TIMES_DECLARED * most, MOST_DECLARED))
-        self._most = min(self._most, max(LIGHT, TIMES_LONGER * most))
+        self._most = most_elements(self.work)
         self._elements = 0
         self._budget = Budget(MOST_LOOKS)
 
