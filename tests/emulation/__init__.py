@@ -1,0 +1,1 @@
+"""A GPU that is emulated on a core of the host, as far as the answers of kernels go."""

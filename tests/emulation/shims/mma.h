@@ -1,0 +1,1 @@
+#error "cannot be emulated: tensor cores"
