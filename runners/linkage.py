@@ -46,10 +46,19 @@ _FREE = re.compile(
 
 def imports(data: bytes) -> frozenset[str]:
     """Return the names a shared object or executable asks of others; empty for anything else."""
+    return _names(data, defined=False)
+
+
+def exports(data: bytes) -> frozenset[str]:
+    """Return the names a shared object has for others; empty for anything else."""
+    return _names(data, defined=True)
+
+
+def _names(data: bytes, *, defined: bool) -> frozenset[str]:
     found = set()
     for (name, _, _, section, _, _), strings in _dynamic(data):
         end = strings.find(b"\0", name)
-        if section == 0 and name and end > 0:
+        if (section != 0) == defined and name and end > 0:
             found.add(strings[name:end].decode(errors="replace"))
     return frozenset(found)
 

@@ -9,7 +9,8 @@ how many launches went before for being fast, and what these decide shows once i
 runs, moved ahead (`runners.shaking`) or not. A variable that counts can be set ahead
 (`runners.retained`), a register cannot; nor can variables too large to be read each time. And host
 code that sets limits of the device: a share of the cache that it takes for itself is missing to all
-that its caller runs from then on, which no timing of this one function shows.
+that its caller runs from then on, which no timing of this one function shows. And host code that
+puts functions of its own in the place of CUDA's or the C library's: a clock, say.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -20,12 +21,13 @@ from __future__ import annotations
 
 import re
 
-from runners.linkage import imports
+from runners.linkage import exports, imports
 
 CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
 LAUNCHES = "tells launches apart"
 LIMITS = "host code sets limits of the device"
-REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS})
+REPLACES = "host code defines functions of CUDA or of the C library"
+REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES})
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
@@ -65,6 +67,13 @@ _HOST = (
     ("host code replays graphs", r"cudaGraphLaunch|cudaStreamBeginCapture"),
     ("host code starts threads", r"pthread_create|_ZNSt6thread\w*"),
 )
+# What measures, allocates or launches, and what a process is observed through.
+_LIBRARIES = re.compile(
+    r"cu(?:da)?[A-Z]\w*|__cuda\w*|nv(?:ml|rtc|tx|JitLink)\w*|clock\w*|time|times|gettimeofday|getrusage"
+    r"|(?:nano|u)?sleep|malloc|calloc|realloc|free|aligned_alloc|posix_memalign|mem(?:cpy|set|move|cmp)"
+    r"|mmap|munmap|mprotect|dlopen|dlsym|dlclose|pthread_\w+|open(?:at)?(?:64)?|close|read|write|ioctl"
+    r"|syscall|signal|sigaction|fork|vfork|execv\w*|exit|_exit|abort|atexit|getenv|printf|fopen|fclose"
+)
 _DEVICE = tuple((word, re.compile(pattern, re.MULTILINE)) for word, pattern in _PTX)
 _IMPORTED = tuple((word, re.compile(pattern)) for word, pattern in _HOST)
 
@@ -79,11 +88,12 @@ def device(ptx: str) -> frozenset[str]:
 
 
 def host(data: bytes) -> frozenset[str]:
-    """Return what host code can do, by the functions that a shared object asks of others."""
+    """Return what host code can do, by what a shared object asks of others and has for them."""
     names = imports(data)
-    return frozenset(
-        word for word, pattern in _IMPORTED if any(pattern.fullmatch(name) for name in names)
-    )
+    found = {word for word, pattern in _IMPORTED if any(pattern.fullmatch(name) for name in names)}
+    if any(_LIBRARIES.fullmatch(name) for name in exports(data)):
+        found.add(REPLACES)
+    return frozenset(found)
 
 
 def knows_time(raised: frozenset[str]) -> bool:

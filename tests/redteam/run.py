@@ -378,10 +378,15 @@ def count(outcomes: Sequence[Outcome]) -> str:
     good = [o for o in outcomes if o.expect == "accept"]
     bad = [o for o in outcomes if o.expect != "accept"]
     let, lost = [o for o in bad if not o.right], [o for o in good if not o.right]
-    known = [o for o in bad if o.expect == "open" and o.accepted]
-    beside = f" and {len(known)} that are known to be" if known else ""
+    through = [o for o in bad if o.right and o.accepted]
+    kinds = {"limit": "accepted and said", "gain": "right and no faster", "open": "known to pass"}
+    beside = (
+        f" {number} {words},"
+        for kind, words in kinds.items()
+        if (number := sum(o.expect == kind for o in through))
+    )
     return (
-        f"bad: {len(bad) - len(let) - len(known)} refused, {len(let)} accepted{beside};"
+        f"bad: {len(bad) - len(let) - len(through)} refused,{''.join(beside)} {len(let)} accepted;"
         f" good: {len(good) - len(lost)} accepted, {len(lost)} refused"
     )
 

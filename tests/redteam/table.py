@@ -102,7 +102,9 @@ class Candidate:
         if self.expect == "open":
             return True
         if self.expect == "gain":
-            # A hit costs nothing: where it counted, it would show as a factor.
+            # Answers that are kept, compared in whole with what they are asked for, are right. A hit
+            # costs nothing, so that hits in timed calls would show as a factor; the rest of such a
+            # candidate may well be a little faster, as its comparison brings its inputs into the cache.
             return not accepted or speedup is None or speedup < 1.25
         if self.expect == "limit" and self.what in SAID:
             return not accepted or any(SAID[self.what] in note for note in notes)

@@ -113,9 +113,15 @@ def test_more_variables_than_can_be_watched_are_refused(
         (CALLS.format(name="cudaDeviceSetLimit"), {static_gate.LIMITS}),
         (CALLS.format(name="cuDevicePrimaryCtxSetFlags_v2"), {static_gate.LIMITS}),
         (CALLS.format(name="cudaFuncSetAttribute"), set()),
+        (
+            'extern "C" int cudaEventElapsedTime(float *ms, int, int) { return *ms = 1e-3f, 0; }',
+            {static_gate.REPLACES},
+        ),
+        ('extern "C" long time(long *) { return 7; }', {static_gate.REPLACES}),
+        ("static void free(int) {}\nvoid custom() { free(1); }\nint timely;", set()),
     ],
 )
-def test_abilities_of_host_code_are_read_from_its_imports(
+def test_abilities_of_host_code_are_read_from_its_symbols(
     tmp_path: Path, text: str, found: set[str]
 ) -> None:
     source, out = tmp_path / "f.cc", tmp_path / "f.so"
@@ -124,9 +130,9 @@ def test_abilities_of_host_code_are_read_from_its_imports(
     assert host(out.read_bytes()) == found
 
 
-def test_what_stays_set_on_the_device_is_refused() -> None:
+def test_what_stays_set_on_the_device_or_stands_in_its_place_is_refused() -> None:
     """A share of the cache that a function keeps is missing to all that its caller runs."""
-    assert static_gate.LIMITS in static_gate.REFUSED
+    assert {static_gate.LIMITS, static_gate.REPLACES} <= static_gate.REFUSED
 
 
 def test_pauses_are_for_what_knows_of_time() -> None:
