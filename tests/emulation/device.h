@@ -533,6 +533,12 @@ EMU void __pipeline_wait_prior(size_t) {}
 // A variable beside the shared ones, and how far behind the first of them it is: set when loaded.
 static thread_local char emu_anchor;
 extern "C" { __attribute__((used, visibility("default"))) size_t emu_anchor_at; }
+// The first look for such a variable may cost vector registers what they hold, with some C libraries:
+// it is made in a call of its own.
+static __attribute__((noipa)) char* emu_fixed() {
+    asm volatile("" ::: "memory");
+    return &emu_anchor - emu_anchor_at;
+}
 
 template <class T> T emu_take(const char*& at, const char* start) {
     size_t offset = ((at - start) + alignof(T) - 1) / alignof(T) * alignof(T);
@@ -553,7 +559,8 @@ template <class... A>
 int emu_launch(void (*kernel)(A...), const char* arguments, const unsigned* grid,
                const unsigned* block, size_t shared, unsigned seed, unsigned poison, double limit) {
     const char* at = arguments;
+    char* fixed = emu_fixed();
     EmuCall<A...> call{kernel, std::tuple<A...>{emu_take<std::remove_const_t<A>>(at, arguments)...}};
     return emu_run(&EmuCall<A...>::body, &call, grid, block, shared, seed, poison, limit,
-                   (const void*)&emu_anchor_at, &emu_anchor - emu_anchor_at);
+                   (const void*)&emu_anchor_at, fixed);
 }

@@ -337,6 +337,13 @@ def test_what_fails_is_an_error_and_the_next_launch_is_fine(
     assert a.tolist() == [t ^ 1 for t in range(64)]
 
 
+def test_a_long_launch_is_no_hung_one(tmp_path: Path) -> None:
+    out = np.zeros(64, np.int32)
+    body = "int n = 0; for (int i = 0; i < 30000; ++i) n += __syncthreads_or(i & 1); a[threadIdx.x] = n;"
+    launched(tmp_path, body, out)
+    assert out.tolist() == [15000] * 64
+
+
 def test_a_division_by_zero_ends_nothing(tmp_path: Path) -> None:
     a, out = np.array([7, 0, -9, 3], np.int32), np.zeros(4, np.int32)
     launched(
