@@ -159,7 +159,7 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
                 changed[name] = (kind, name not in a, lines[name])
     for piece in new.types:
         changed[piece.name] = ("type", True, piece.line)
-        if piece.name in before.words:
+        if piece.name in before.code_words:
             yield f"line {piece.line}: gives the original's {piece.name} another meaning"
     for name in {p.name for p in new.device} - {p.name for p in old.device}:
         changed[name] = ("__device__ function", True, _line_of(new.device, name))

@@ -103,6 +103,7 @@ from optimizer.tokens import Token, code_tokens, evaluate
 
 _KEPT = 16  # about 1 MB each with everything made; four times as many spare a search nothing
 _LINKS = 8  # typedefs of typedefs
+HEADER_WORDS = "/* words of headers:"  # how a comment begins that stands for what headers define
 _lock = Lock()
 _sources: OrderedDict[str, Source] = OrderedDict()
 
@@ -562,6 +563,20 @@ class Source:
         if key not in shared:
             shared[key] = self._words()
         return cast("frozenset[str]", shared[key])
+
+    @cached_property
+    def code_words(self) -> frozenset[str]:
+        """Return every word of the file but those that comments and strings alone have.
+
+        What a comment says of headers (`HEADER_WORDS`) counts.
+        """
+        found: set[str] = set()
+        for t in self.syntax.masked.tokens:
+            if t.kind == "word":
+                found.add(t.text)
+            elif t.kind == "directive" or t.text.startswith(HEADER_WORDS):
+                found.update(i.text for i in code_tokens(t.text[1:]) if i.kind == "word")
+        return frozenset(found)
 
     def _words(self) -> frozenset[str]:
         found = {t.text for t in self.syntax.masked.tokens if t.kind == "word"}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from optimizer.boundary import violations
-from optimizer.source import Source
+from optimizer.source import HEADER_WORDS, Source
 
 if TYPE_CHECKING:
     from optimizer.directives import Directive
@@ -74,7 +74,7 @@ def _admitting(original: str, candidate: str, tree: Tree) -> str:
         parts += [original[at:to], *added[number]]
         at = to
     # What the headers define in capitals is no macro of unknown meaning.
-    return f"/* {' '.join(sorted(tree.words))} */\n" + "".join(parts) + original[at:]
+    return f"{HEADER_WORDS} {' '.join(sorted(tree.words))} */\n" + "".join(parts) + original[at:]
 
 
 def _named(d: Directive, tree: Tree) -> str:

@@ -461,3 +461,20 @@ def test_what_no_launch_uses_is_told_apart_in_functions_of_one_name() -> None:
         "  dim3 grid(n / 32), all(n);\n  k<<<all, 32>>>(a, n);\n}\n"
     )
     assert violations(text, text.replace("2 * a[i]", "a[i] + a[i]")) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "free"), [("Scores", True), ("Said", True), ("Known", False), ("LIMIT", False), ("Tensor", False)]
+)  # fmt: skip
+def test_a_type_may_have_a_name_that_only_comments_and_texts_mention(name: str, free: bool) -> None:
+    """But no name that code has, nor a header for which a comment stands."""
+    original = (
+        "/* words of headers: Tensor Layout */\n"
+        '// Scores of queries and keys.\n#define LIMIT 7\nstruct Known;\nconst char *text = "Said";\n'
+        "__global__ void k(float *x) { x[threadIdx.x] = 1.f; }\n"
+        "int main() { k<<<1, 32>>>(nullptr); }\n"
+    )
+    new = original.replace("__global__", f"struct {name} {{ float a[4]; }};\n__global__")
+    said = f"gives the original's {name} another meaning"
+    assert any(said in one for one in violations(original, new)) != free
+    assert free == (violations(original, new) == ())
