@@ -29,7 +29,7 @@ extern "C" __global__ void hard(const float* x, float* y, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     float v = x[i % n];
     #pragma unroll 1
-    for (int k = 0; k < 9000000; ++k) v = v * 0.999f + 1e-3f;
+    for (int k = 0; k < 18000000; ++k) v = v * 0.999f + 1e-3f;
     if (i < n) y[i] = v;
 }
 """
@@ -121,7 +121,7 @@ def show(name: str, found: Any) -> None:
 def test_a_kernel_of_more_than_a_tenth_of_a_second(timer: Any) -> None:
     found = timer.compare(job(LONG, 33792))
     show("long", found)
-    assert found.candidate_us > 60_000
+    assert found.candidate_us > 100_000
     assert found.blocks >= 3
     assert found.seconds < 20
     assert found.decision != "faster"
