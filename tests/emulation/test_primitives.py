@@ -206,7 +206,7 @@ def test_the_last_block_is_told_apart(tmp_path: Path) -> None:
 
 def test_blocks_wait_for_others(tmp_path: Path) -> None:
     """Each for the one behind it: none could end where blocks ran one after another."""
-    out = np.zeros(40, np.int32)
+    out = np.zeros(12, np.int32)
     body = """
         if (threadIdx.x == 0) {
             volatile int* next = a + blockIdx.x + 1;
@@ -214,8 +214,8 @@ def test_blocks_wait_for_others(tmp_path: Path) -> None:
             a[blockIdx.x] = 1 + (blockIdx.x + 1 < gridDim.x ? *next : 0);
         }
         __syncthreads();"""
-    launched(tmp_path, body, out, grid=40)
-    assert out.tolist() == list(range(40, 0, -1))
+    launched(tmp_path, body, out, grid=12)
+    assert out.tolist() == list(range(12, 0, -1))
 
 
 def test_shared_memory_is_each_blocks_own(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from runners import contents
 from runners.answers import Oracle
 from runners.gpu import LaunchError
 from runners.images import HELPERS
@@ -259,6 +258,8 @@ class HostOracle(Oracle):
 
     def _process(self, asked: Path, seconds: float) -> str:
         import json
+
+        from runners import contents
 
         held, contents._POOL[:] = [*contents._POOL], [_AtOnce()]
         try:
