@@ -3,6 +3,8 @@
 // clusters, bulk copies.
 #pragma once
 #include <cuda_runtime.h>
+// Who does not include them may call a variable `half`.
+#define CUDA_NO_HALF
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
 

@@ -174,6 +174,8 @@ def translated(text: str, symbol: str) -> str:
     # What a module keeps is looked up by its name.
     body = re.sub(r"\bstatic\s+(__device__|__constant__)(?=[^({;=]*[;=\[{])", r"\1", body)
     body = re.sub(r"\b(__device__|__constant__)\s+static(?=[^({;=]*[;=\[{])", r"\1", body)
+    if "cuda_fp16.h" in body:
+        body = f"typedef __half half; typedef __half2 half2;\n{body}"
     return (
         f"{body}\n"
         'extern "C" int emu_entry(const char* a, const unsigned* g, const unsigned* b, size_t s,'
