@@ -8,7 +8,6 @@ versions are put beside the changed sources in a directory of their own.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,6 +30,7 @@ from bot.interfaces import Change, Pull, Report
 from bot.suggestion import Hunk, hunks
 from optimizer.errors import ConfigError
 from optimizer.model import Kernel, Workload
+from runners.removal import TemporaryFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Checkout:
         }
         if not foreign:
             return self.root / folder
-        made = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-base-")))
+        made = Path(self._stack.enter_context(TemporaryFolder(prefix="optiml-base-")))
         try:
             self._lay_out(made, [path for path in inside if path not in foreign], foreign)
         except OSError as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import fcntl
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from bot.orders import BenchState, BundleError, Order, Progress
 from bot.processes import Process
 from bot.progress_file import last_progress
 from optimizer.errors import ConfigError, RunnerError
+from runners.removal import remove
 
 COMMAND = (sys.executable, "-I", "-m", "bot", "action")
 _FORMAT = 1
@@ -162,7 +162,7 @@ class LocalBench:
         answer = folder / _OUT / gpu_review.BUNDLE
         if not (answer / bundle.MANIFEST).exists():
             raise RunnerError("the review ended without results", f"see {folder / _LOG}")
-        shutil.rmtree(folder / _CHECKOUT, ignore_errors=True)
+        remove(folder / _CHECKOUT)
         return bundle.read(answer, order)
 
     def cancel(self, handle: str) -> None:
@@ -224,7 +224,7 @@ class LocalBench:
 
     def _end(self, job: _Job) -> None:
         processes.end(job.process, lambda: self._runs(job))
-        shutil.rmtree(self._place.folder / job.order / _CHECKOUT, ignore_errors=True)
+        remove(self._place.folder / job.order / _CHECKOUT)
 
     def _overdue(self) -> str:
         return f"the review took longer than {self._place.run_minutes:g} minutes"
@@ -249,7 +249,7 @@ class LocalBench:
         for file in self._place.folder.glob(f"*/{_JOB}"):
             job = self._job(file.parent)
             if job and now - job.at > self._place.keep_days * 86_400 and not self._runs(job):
-                shutil.rmtree(file.parent, ignore_errors=True)
+                remove(file.parent)
 
     # -- the clone ---------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ class LocalBench:
         # An earlier start may have fallen over half way, even after it had started the review.
         processes.end_those_in(checkout.resolve())
         for left in (checkout, folder / _OUT):
-            shutil.rmtree(left, ignore_errors=True)
+            remove(left)
         checkout.mkdir()
         url = f"{self._place.server}/{order.repository}.git"
         token = self._token(order.repository)

@@ -8,7 +8,6 @@ name; the texts only of those that a program may be made of.
 from __future__ import annotations
 
 import os
-import tempfile
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice, takewhile
@@ -17,6 +16,7 @@ from typing import Self
 
 from optimizer.source import Source
 from runners import companions, lone_program, makefile_names, usual_arguments
+from runners.removal import TemporaryFolder
 
 MOST_NAMES = 20_000
 MOST_TEXTS = 200  # of one side; each may be a request to GitHub
@@ -34,7 +34,7 @@ class Replica:
         self, paths: Callable[[], Sequence[str]], read: Callable[[str], str | None]
     ) -> None:
         self._paths, self._read = paths, read
-        self._made: tempfile.TemporaryDirectory[str] | None = None
+        self._made: TemporaryFolder | None = None
         self._sorted: list[str] = []
         self._names: frozenset[str] = frozenset()
         self._sources: dict[str, list[str]] = {}  # by folder, sorted: what is compiled
@@ -52,7 +52,7 @@ class Replica:
     def root(self) -> Path:
         """Return the folder that stands for the repository's; it is made when first asked for."""
         if self._made is None:
-            self._made = tempfile.TemporaryDirectory(prefix="optiml-side-")
+            self._made = TemporaryFolder(prefix="optiml-side-")
             self._sorted = sorted(set(filter(_is_plain, self._paths())))
             self._names = frozenset(self._sorted)
             for name in self._sorted:

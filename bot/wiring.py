@@ -8,7 +8,6 @@ import importlib.metadata
 import json
 import platform
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -42,6 +41,7 @@ from runners.evaluator import DispatchedEvaluator
 from runners.fault import Fault
 from runners.interfaces import Dispatcher, Job
 from runners.profiler import NcuProfiler, in_sandbox
+from runners.removal import TemporaryFolder
 from runners.replay import RecordingDispatcher, RecordingHeader, ReplayDispatcher
 from runners.sandbox import Sandbox
 from runners.seat import visible_device
@@ -275,9 +275,7 @@ class Workshop:
                 probing.result()
             except Fault as fault:
                 unwrap(fault)
-        scratch = Path(
-            self._stack.enter_context(tempfile.TemporaryDirectory(prefix="optiml-build-"))
-        )
+        scratch = Path(self._stack.enter_context(TemporaryFolder(prefix="optiml-build-")))
         library = self.cutlass.include if self.cutlass else None
         compiler = Compiler(toolchain, sandbox, scratch)
         builder = CompilingBuilder(compiler, gpus[0].capability, library)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,6 +31,7 @@ from runners.contents import Combination
 from runners.families import DECLARED
 from runners.limit import said
 from runners.poison import NAN_POISON
+from runners.removal import TemporaryFolder
 from runners.run import Damage, Run
 from runners.sandbox import Sandbox
 from runners.sanitizer import inside, plain
@@ -194,7 +194,7 @@ class Alignment:
             return
         self._scratch.mkdir(parents=True, exist_ok=True)
         with (
-            tempfile.TemporaryDirectory(dir=self._scratch) as name,
+            TemporaryFolder(dir=self._scratch) as name,
             ThreadPoolExecutor(len(moved)) as pool,
         ):
             yield [

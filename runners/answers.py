@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.oracle import combinations, read
 from runners.promote import promoted
+from runners.removal import remove
 from runners.spec import BaselineFailure, JobSpec, Json, Work
 from runners.ties import ASKED, MOVED
 
@@ -262,7 +262,7 @@ class Oracle:
         ):
             key, (answers, _) = self._kept.popitem(last=False)
             del sizes[key]
-            shutil.rmtree(answers.folder, ignore_errors=True)
+            remove(answers.folder)
 
     def _promoted(self, job: JobSpec, request: Json) -> Json | None:
         """Compile the original in double precision; None where that is not mechanical."""

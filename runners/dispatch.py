@@ -7,7 +7,6 @@ import math
 import secrets
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,6 +21,7 @@ from runners.counted_outside import counted_too, large
 from runners.interfaces import Job
 from runners.line import Compiled, Line, Rank, awaited, readiness, rehearsable
 from runners.profiler import NcuProfiler, profile_jobs, with_profile, worthwhile
+from runners.removal import TemporaryFolder
 from runners.sandbox import Sandbox
 from runners.seat import START_SECONDS, Gone, Seat, facts_of
 
@@ -165,7 +165,7 @@ class LocalDispatcher:
         self._own_sandbox = sandbox is None
         self._profiler = profiler
         self._command = list(command) if command else None
-        self._folder = tempfile.TemporaryDirectory(prefix="optiml-run-", dir=scratch)
+        self._folder = TemporaryFolder(prefix="optiml-run-", dir=scratch)
         self.scratch = Path(self._folder.name)
         self._judged: dict[tuple[str, ...], Verdict] = {}
         # Which kernels take how much of its time, by machine code.

@@ -10,7 +10,6 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import signal
 import stat
 import tempfile
@@ -36,6 +35,7 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.images import own_folder
 from runners.nvml import Unmeasured
+from runners.removal import remove
 from runners.retained import Retained
 from runners.run import Damage, Run
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
@@ -79,7 +79,7 @@ class EntryProcess:
         child, self._child = self._child, None
         if child is not None:
             child.kill()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            remove(self._folder)
 
     def session(self, job: JobSpec, request: Json) -> RemoteSession:
         """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`."""

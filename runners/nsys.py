@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from optimizer import timeline
 from runners.ncu import plain_name
+from runners.removal import TemporaryFolder
 
 # Command, folder to run in and write to, seconds, further paths to read: exit status and output.
 Run = Callable[[Sequence[str], Path, float, Sequence[str]], tuple[int, str]]
@@ -87,7 +87,7 @@ class Timeline:
             return {}
         limit = min(self.seconds, most)
         try:
-            with tempfile.TemporaryDirectory(prefix="optiml-nsys-") as name:
+            with TemporaryFolder(prefix="optiml-nsys-") as name:
                 found = self._recorded(command, Path(name), cwd, readable, limit)
         except OSError:
             found = {}

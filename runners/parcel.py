@@ -22,6 +22,7 @@ from optimizer.model import Kind, Workload
 from runners.flags import repository
 from runners.header_digest import beyond, included
 from runners.interfaces import Job
+from runners.removal import TemporaryFolder
 
 MOST_BYTES = 32 << 20
 MOST_FILES = 2000
@@ -86,7 +87,7 @@ def unpack(parcel: Parcel, base: Path) -> Path:
         raise RunnerError("a project's files arrived damaged")
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=base, ignore_cleanup_errors=True) as made:
+        with TemporaryFolder(dir=base) as made:
             fresh = Path(made) / "project"
             fresh.mkdir(mode=0o700)
             if parcel.digest:

@@ -29,6 +29,7 @@ from runners.fault import Fault
 from runners.ncu import LaunchRecord
 from runners.ncu_trouble import BUSY, DENIED, MISSING, UNSEEN, trouble
 from runners.nsys import Timeline
+from runners.removal import TemporaryFolder
 from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.syscall_filter import Profile as SystemCalls
 
@@ -269,7 +270,7 @@ class NcuProfiler:
         if self.path is None or self._denied:
             return "", self._denied or MISSING
         try:
-            with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
+            with TemporaryFolder(prefix="optiml-ncu-") as name:
                 folder = Path(name)
                 page = folder / "page.csv"
                 target = list(command) if cwd is None else ["env", "-C", cwd, *command]
@@ -301,7 +302,7 @@ class NcuProfiler:
         if self._denied:
             return [], self._denied, waited
         try:
-            with tempfile.TemporaryDirectory(prefix="optiml-ncu-") as name:
+            with TemporaryFolder(prefix="optiml-ncu-") as name:
                 folder = Path(name)
                 command = [*_surroundings(folder), *asked.line(self.path, folder)]
                 came = time.monotonic()

@@ -50,6 +50,7 @@ from runners.program_recent import Recent
 from runners.program_run import Probe, Runner, execute, libraries
 from runners.program_timing import Timed, as_measurement
 from runners.program_trial import ENERGY, Trial
+from runners.removal import TemporaryFolder
 
 Verdict = dict[str, Any]
 
@@ -65,7 +66,7 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
     """Return a candidate's verdict: correct and timed, or what it failed at."""
     context = context or {}
     job, workload = request["job"], request["job"]["workload"]
-    with tempfile.TemporaryDirectory(prefix="optiml-") as temporary:
+    with TemporaryFolder(prefix="optiml-") as temporary:
         scratch = Path(context.get("scratch") or temporary)
         scratch.mkdir(parents=True, exist_ok=True)
         runner = Runner(

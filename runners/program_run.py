@@ -17,6 +17,7 @@ import numpy as np
 
 from runners import program_report
 from runners.program_report import Bytes, Report
+from runners.removal import remove
 from runners.sandbox import INNER_LIMITS, Sandbox, clean_environment
 from runners.working_copy import working_copy
 
@@ -243,7 +244,7 @@ class Runner:
             took = time.monotonic() - begun
             return _read(done, took, report, _plain(program, cwd, self.root, home))
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            remove(home)
 
     def watched(
         self, program: Path, arguments: Sequence[str], tool: Sequence[str], seconds: float
@@ -259,7 +260,7 @@ class Runner:
             done = self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
             return (done.stdout + done.stderr).decode(errors="replace")
         finally:
-            shutil.rmtree(home, ignore_errors=True)
+            remove(home)
 
 
 def _plain(program: Path, cwd: Path, root: Path, home: Path) -> Callable[[bytes], str]:

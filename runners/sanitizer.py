@@ -19,7 +19,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +28,7 @@ from pathlib import Path
 from runners.answers import module_command
 from runners.contents import Combination
 from runners.fault import Fault
+from runners.removal import TemporaryFolder
 from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.spec import JobSpec, Json
 
@@ -153,7 +153,7 @@ class Sanitizer:
         if program is None or not combinations:
             return []
         self._scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self._scratch) as name:
+        with TemporaryFolder(dir=self._scratch) as name:
             folder = Path(name)
             asked = folder / "request.json"
             described = dict(request["job"])

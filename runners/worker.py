@@ -25,6 +25,7 @@ from typing import Any, TextIO
 
 from runners import spec
 from runners.fault import Fault
+from runners.removal import TemporaryFolder
 from runners.sandbox import Sandbox
 from runners.spec import Json
 
@@ -378,7 +379,7 @@ def main(arguments: list[str]) -> int:
         del arguments[at : at + 2]
     strangers = "--strangers" in arguments
     arguments = [argument for argument in arguments if argument != "--strangers"]
-    with tempfile.TemporaryDirectory(prefix="optiml-worker-", ignore_cleanup_errors=True) as name:
+    with TemporaryFolder(prefix="optiml-worker-") as name:
         worker = Worker(gpu, Path(name), strangers=strangers)
         try:
             if arguments == ["--serve"]:

@@ -7,11 +7,12 @@ next pointer of the launch begins, if that looks like another array of the same 
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import hashlib
 import itertools
 import math
+import os
 import secrets
-import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ from runners.capture.randomize import randomized
 from runners.capture.spool import Parameter, Process, Taken
 from runners.captured import Bytes
 from runners.cuda_types import CudaType
+from runners.removal import remove
 
 # What allocators round to: arrays in one allocation begin at multiples of it.
 GRAIN = 256
@@ -145,10 +147,9 @@ def _clear(folder: Path, *, force: bool) -> None:
 def clear(folder: Path) -> None:
     """Remove an earlier capture's files."""
     for name in _OURS:
-        if (folder / name).is_dir():
-            shutil.rmtree(folder / name)
-        else:
-            (folder / name).unlink(missing_ok=True)
+        remove(folder / name)
+        if os.path.lexists(folder / name):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(folder / name))
 
 
 class _Writer:

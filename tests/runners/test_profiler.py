@@ -104,7 +104,7 @@ def test_a_full_disk_is_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def full(**_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    monkeypatch.setattr("runners.profiler.TemporaryFolder", full)
     (profile,) = fake(tmp_path, "csv").session(["/bin/true"])
     assert "No space left on device" in profile.note
 

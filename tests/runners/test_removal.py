@@ -11,7 +11,7 @@ import pytest
 
 from runners.removal import TemporaryFolder, remove
 
-DEEP = 3000  # deeper than Python recurses
+DEEP = 1200  # deeper than Python recurses
 
 
 def nest(folder: Path, depth: int, name: str = "d") -> None:
