@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runners.artifact import ArtifactKind
+from runners.clean_names import clean
 
 PTX_SUFFIX = ".altered.ptx"  # of what we made from PTX; a project's sources are CUDA C++
 # CuTe's names for WGMMA, TMA and what came after: code for sm_90a, not for sm_90 (PTX ISA, wgmma).
@@ -17,11 +18,15 @@ _SPECIFIC = re.compile(r"\bSM(90|1[0-9][0-9])_|\b(warpgroup|wgmma)\w*|/sm(90|1[0
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A source that is compiled as it is, headers of its own outside of the project, its digest."""
+    """A source that is compiled as it is, headers of its own outside of the project, its digest.
+
+    `text` is what it held when the digest was made.
+    """
 
     file: Path
     beyond: tuple[Path, ...]
     digest: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +79,5 @@ def is_linked(order: Order) -> bool:
 
 def file_name(path: str) -> str:
     """Return a name for nvcc's input that no shell or switch parser takes for anything else."""
-    stem = re.sub(r"[^\w.+-]", "_", Path(path or "kernel.cu").name).lstrip("-.") or "kernel"
+    stem = clean(Path(path or "kernel.cu").name, "kernel")
     return stem if stem.endswith((".cu", PTX_SUFFIX)) else f"{stem}.cu"

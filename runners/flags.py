@@ -13,7 +13,7 @@ SHARED = ("common", "Common", "include", "inc", "util", "utils", "shared", "src"
 _NAME = r"[A-Za-z_]\w*"
 _VALUE = r"[\w.+\-]*"
 _ALLOWED = tuple(
-    re.compile(pattern)
+    re.compile(pattern, re.ASCII)
     for pattern in (
         r"-O[0-3]",
         r"--?std=(c\+\+(11|14|17|20|23))",
@@ -91,7 +91,7 @@ def allowed_flags(
 def inside(root: Path, folder: str) -> Path:
     """Return a folder of the project as a path. Raise `Fault` if it leads out of the project."""
     top = root.resolve()
-    found = (top / folder).resolve()
+    found = _resolved(top, folder)
     if found != top and top not in found.parents:
         message = f"the include path {folder} leads out of the project"
         raise Fault("ConfigError", message, "copy what is needed into the project")
@@ -106,12 +106,20 @@ def near(root: Path, folder: str) -> Path:
     shared. Raise `Fault` if it leads out of both.
     """
     top = root.resolve()
-    found = (top / folder).resolve()
+    found = _resolved(top, folder)
     around = repository(top)
     allowed = [top.parent / name for name in SHARED] if around is None else [around]
     if any(found == one or one in found.parents for one in allowed):
         return found
     return inside(root, folder)
+
+
+def _resolved(top: Path, folder: str) -> Path:
+    try:
+        return (top / folder).resolve()
+    except (ValueError, OSError, RuntimeError) as error:  # a NUL, links in a ring
+        message = f"the path {folder!r} is none: {error}"
+        raise Fault("ConfigError", message, "name a folder of the project") from error
 
 
 def repository(root: Path) -> Path | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from runners.clean_names import require_tool
 from runners.fault import Fault
 
 # First CUDA release that knows an architecture, and the last one: CUDA release notes, "Deprecated
@@ -91,8 +92,10 @@ def find_toolchain(
 
 
 def _toolchain(nvcc: Path) -> Toolchain:
+    require_tool(nvcc)
     version = _version(nvcc)
     real = _real(nvcc)
+    require_tool(real)
     top = real.parent.parent
     flags: list[str] = []
     folders = [top]

@@ -164,7 +164,8 @@ def test_a_link_in_the_project_leads_nowhere_else(compile_: Compiler, tmp_path: 
 def test_another_candidates_source_is_not_there(compile_: Compiler, tmp_path: Path) -> None:
     first = attack(compile_, tmp_path, KERNEL + f"// {SECRET}\n")
     assert isinstance(first, Artifact)
-    for other in Path(first.path).parent.iterdir():
+    folder = Path(first.path).parent
+    for other in {*folder.iterdir(), folder / "k.cu"}:
         made = attack(compile_, tmp_path / "elsewhere", f'#include "{other}"\n{KERNEL}')
         assert isinstance(made, Failure)
         assert SECRET not in made.log

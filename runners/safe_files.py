@@ -1,0 +1,190 @@
+"""Files in a folder that a sandboxed command wrote to, as this process may touch them.
+
+The command is gone, but what it left has names and kinds of its choosing: a link to a file of
+ours, a pipe that never ends, a device, a file of terabytes that holds nothing, one that has a
+second name elsewhere. So: opened once, no link followed, an ordinary file with one name and a
+bounded size, read through that descriptor. What is written there is a new file, never one that was
+there. Best is a folder that no command ever writes to: `set_aside` and `received` make one.
+
+All raise `OSError`, `NotOrdinary` where something else lies there. Stdlib only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_AT = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_KEPT_MODE = 0o755  # no set-user-id of somebody else's wish
+MOST_LEVELS = 200
+
+
+class NotOrdinary(OSError):  # noqa: N818 - an `OSError` to whoever does not ask
+    """Something that is not an ordinary file of a bounded size; `strerror` says what."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(errno.EINVAL, why, str(path))
+
+
+@contextlib.contextmanager
+def opened(path: Path, most: int) -> Iterator[BinaryIO]:
+    """Open an ordinary file of at most `most` bytes for reading, itself and nothing it leads to."""
+    folder = os.open(path.parent, _FOLDER)
+    try:
+        file = _opened(path, folder, most)
+    finally:
+        os.close(folder)
+    with file:
+        yield file
+
+
+def content(path: Path, most: int) -> bytes:
+    """Return the bytes of an ordinary file that has at most `most` of them."""
+    with opened(path, most) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise NotOrdinary(path, f"it has more than {most} bytes")
+    return data
+
+
+def text(path: Path, most: int) -> str:
+    """Return the text of an ordinary file of at most `most` bytes, whatever is in it."""
+    return content(path, most).decode(errors="replace")
+
+
+def is_ordinary(path: Path, most: int) -> bool:
+    """Tell whether there is an ordinary file of at most `most` bytes."""
+    try:
+        with opened(path, most):
+            return True
+    except OSError:
+        return False
+
+
+def written(path: Path, data: bytes) -> None:
+    """Write a file where nothing may be yet, not even a link that leads nowhere."""
+    folder = os.open(path.parent, _FOLDER)
+    try:
+        with os.fdopen(os.open(path.name, _NEW, 0o666, dir_fd=folder), "wb") as file:
+            file.write(data)
+    finally:
+        os.close(folder)
+
+
+def replaced(path: Path, data: bytes) -> None:
+    """Write a file in the place of whatever has its name, which is not opened."""
+    folder = os.open(path.parent, _FOLDER)
+    fresh = f".{os.urandom(8).hex()}"
+    try:
+        with os.fdopen(os.open(fresh, _NEW, 0o666, dir_fd=folder), "wb") as file:
+            file.write(data)
+        try:
+            os.rename(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except OSError:
+            os.unlink(fresh, dir_fd=folder)
+            raise
+    finally:
+        os.close(folder)
+
+
+def set_aside(folder: Path) -> Path:
+    """Give a folder another name beside it, under which no command knows it; return that.
+
+    What is made in its place afterwards, no command has written to. The folder around it is ours.
+    """
+    left = folder.with_name(f".{folder.name}.{os.urandom(8).hex()}")
+    folder.rename(left)
+    return left
+
+
+def received(made: Path, to: Path, most: int) -> None:
+    """Move an ordinary file of at most `most` bytes out of a folder that a command wrote to.
+
+    Nothing may have the name `to` yet, in a folder of ours.
+    """
+    with opened(made, most) as file:
+        seen = os.fstat(file.fileno())
+        os.fchmod(file.fileno(), stat.S_IMODE(seen.st_mode) & _KEPT_MODE | stat.S_IRUSR)
+        if os.path.lexists(to):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(to))
+        made.rename(to)
+        now = to.lstat()
+        if (now.st_dev, now.st_ino) != (seen.st_dev, seen.st_ino):
+            with contextlib.suppress(OSError):
+                to.unlink()
+            raise NotOrdinary(made, "it became another file meanwhile")
+
+
+def removed(folder: Path) -> None:
+    """Remove a folder and what is in it, as far as that can be done; links are not followed.
+
+    Folders may have been made unreadable: they are made readable through a descriptor, for a name
+    may have become a link by then.
+    """
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        with contextlib.suppress(OSError):
+            parent = os.open(folder.parent, _FOLDER)
+            try:
+                _opens_up(folder.name, parent, MOST_LEVELS)
+            finally:
+                os.close(parent)
+        with contextlib.suppress(RecursionError):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _opens_up(name: str, parent: int, levels: int) -> None:
+    """Let the owner into a folder and those within."""
+    at = os.open(name, _AT | os.O_DIRECTORY, dir_fd=parent)
+    try:
+        Path(f"/proc/self/fd/{at}").chmod(0o700)  # what is open, whatever has its name by now
+        inner = os.open(".", _FOLDER, dir_fd=at)
+    finally:
+        os.close(at)
+    try:
+        with os.scandir(inner) as entries:
+            names = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+        for one in names if levels else ():
+            with contextlib.suppress(OSError):
+                _opens_up(one, inner, levels - 1)
+    finally:
+        os.close(inner)
+
+
+def _opened(path: Path, folder: int, most: int) -> BinaryIO:
+    at = os.open(path.name, _AT, dir_fd=folder)
+    try:
+        # Looked at before it is opened: to open a device may do something already.
+        _require_ordinary(path, os.fstat(at), most)
+        seen = os.fstat(at)
+    finally:
+        os.close(at)
+    file = os.fdopen(os.open(path.name, _READ, dir_fd=folder), "rb")
+    try:
+        state = os.fstat(file.fileno())
+        _require_ordinary(path, state, most)
+        if (state.st_dev, state.st_ino) != (seen.st_dev, seen.st_ino):
+            raise NotOrdinary(path, "it became another file meanwhile")
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def _require_ordinary(path: Path, state: os.stat_result, most: int) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise NotOrdinary(path, "it is no ordinary file")
+    if state.st_nlink != 1:
+        raise NotOrdinary(path, "it has another name elsewhere")
+    if state.st_size > most:
+        raise NotOrdinary(path, f"it has more than {most} bytes")
