@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runners import capacities, sizes, whole_numbers
+from runners import sizes, whole_numbers
 from runners.families import NESTED, ranges
 from runners.inputs import stream
 from runners.spec import Argument, Work
@@ -39,17 +39,9 @@ class Way(NamedTuple):
     wrong: bool
 
 
-def cases(work: Work, middle: Mapping[str, float]) -> list[tuple[dict[str, float], int]]:
-    """Return cases with the turns in which there are enough rows for all ways of nesting.
-
-    That is a middle one, and for each variable that makes rows longer one in which they are.
-    """
-    found: list[tuple[dict[str, float], int]] = []
-    for case in (dict(middle), *capacities.longer_rows(work)):
-        turns = max((_turns(work, *one, case) for one in ranges(work)), default=0)
-        if turns and case not in [other for other, _ in found]:
-            found.append((case, turns))
-    return found
+def turns(work: Work, case: Mapping[str, float]) -> int:
+    """Return in how many turns there are rows enough for all ways of nesting, up to two."""
+    return max((_turns(work, *one, case) for one in ranges(work)), default=0)
 
 
 def made(

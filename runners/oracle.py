@@ -233,8 +233,8 @@ def _in_shapes(
             yield Combination(case, families.LATE, seed)
     for turn in range(shaped_numbers.mazes(work, middle)):
         yield Combination(middle, families.MAZE, seed + turn)
-    for case, turns in nested.cases(work, middle):
-        for turn in range(turns):
+    for case in (middle, *capacities.longer_rows(work)):
+        for turn in range(nested.turns(work, case)):
             yield Combination(case, families.NESTED, seed + turn)
 
 
