@@ -1,0 +1,15 @@
+// The colour of a place in the cloth: the warp's where the card has a hole, else the weft's.
+__device__ unsigned char colour(const unsigned* card, const unsigned char* warp, const unsigned char* weft, size_t y,
+                                size_t x, size_t words) {
+    return card[y * words + x / 32] >> x % 32 & 1 ? warp[x] : weft[y];
+}
+
+// A cloth of h rows from the cards of a loom, a word for each 32 threads. Blocks stay, a thread has a place each round.
+__global__ void jacquard(const unsigned* card, const unsigned char* warp, const unsigned char* weft,
+                         unsigned char* cloth, int h, int w) {
+    int all = h * w, words = (w + 31) / 32;
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < all; i += gridDim.x * 256) {
+        int y = i / w;
+        cloth[i] = colour(card, warp, weft, y, i - y * w, words);
+    }
+}
