@@ -1,0 +1,39 @@
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#include <vector>
+
+// The primes that are tried.
+__constant__ int primes[18] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61};
+
+// How many numbers up to i + 1 have no divisor in common with it: it loses the share of each of its prime factors. What
+// is left without those of a table is one more.
+__global__ void totient(int* phi, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int many = i + 1, rest = i + 1;
+    for (int k = 0; k < 18 && primes[k] * primes[k] <= rest; ++k) {
+        int p = primes[k];
+        if (rest % p) continue;
+        many -= many / p;
+        while (rest % p == 0) rest /= p;
+    }
+    if (rest > 1) many -= many / rest;
+    phi[i] = many;
+}
+
+// Euler's totients up to a number, `totient LARGEST`, and how many fractions lie between nought and one.
+int main(int argc, char** argv) {
+    int n = argc > 1 ? atoi(argv[1]) : 5000;
+    if (n < 1 || n > 100000) return 1;
+    int* phi;
+    cudaMalloc(&phi, n * sizeof(int));
+    totient<<<(n + 127) / 128, 128>>>(phi, n);
+    std::vector<int> list(n);
+    cudaMemcpy(list.data(), phi, n * sizeof(int), cudaMemcpyDeviceToHost);
+    long long sum = 0, mixed = 0;
+    for (int i = 0; i < n; ++i) sum += list[i], mixed += list[i] * (long long)(i % 101 + 1);
+    printf("of %d: %d, %lld fractions, %lld\n", n, list[n - 1], sum, mixed);
+    cudaFree(phi);
+    return 0;
+}
