@@ -236,11 +236,11 @@ def _isolation(settings: Settings) -> Iterator[Finding]:
         words=f"memory and processes by {counted}",
         remedy="" if found.groups else _BETTER["cgroups"],
     )
-    if found.strong and found.backend == "landlock":
+    if found.strong and found.leaves:
         yield Finding(
             "sandbox, weaker",
             ok=None,
-            words="Landlock leaves the list of processes visible and root its name",
+            words=found.leaves,
             remedy=f"{_BETTER['bubblewrap']}; or {_BETTER['namespaces']}",
         )
     if not found.strong and not strict:

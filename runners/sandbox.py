@@ -30,6 +30,7 @@ from typing import Literal, Self
 from runners import control_groups, syscall_filter
 from runners.control_groups import ControlGroups
 from runners.fault import Fault
+from runners.made_executable import mark_linked
 from runners.sandbox_process import Child, Finished, collect, write_all
 from runners.sandbox_request import Backend, Limits, Place, landlock_lacks, request
 from runners.syscall_filter import Profile
@@ -50,6 +51,14 @@ _NO_ISOLATION = (
     "install bubblewrap, allow unprivileged user namespaces "
     "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), "
     "use Linux 6.12 or newer with Landlock, or run as root in a container of its own"
+)
+
+_LANDLOCK_LEAVES = (
+    "Landlock leaves visible the list of processes with their command lines, whether a path exists "
+    "with its size, times, owner and where a link leads, what /proc and /sys tell of the machine "
+    "and its network; root keeps its name. A command may change no file's mode, owner, times or "
+    "extended attributes (`touch`, `cp -p`, `install` fail; what is linked is made executable once "
+    "the command has ended), bind no thread but the calling one to a processor and open no socket"
 )
 
 # Of what a worker may use, what the host code within it may: the worker outlives its candidates.
@@ -75,6 +84,11 @@ class Isolation:
     def strong(self) -> bool:
         """Tell whether a stranger's code may run here."""
         return self.network and self.files and self.processes
+
+    @property
+    def leaves(self) -> str:
+        """Say what the backend keeps from nobody, and what honest code loses; empty for none."""
+        return _LANDLOCK_LEAVES if self.backend == "landlock" else ""
 
 
 class Sandbox:
@@ -143,7 +157,10 @@ class Sandbox:
             for fd in (fed, out_end, err_end):
                 os.close(fd)
         with control:
-            return collect(control, out, err, place.limits, begun)
+            finished = collect(control, out, err, place.limits, begun)
+        if profile != "worker" and self.describe().backend == "landlock":
+            mark_linked(place.writable)
+        return finished
 
     def spawn(
         self,
