@@ -24,9 +24,11 @@ from runners.spec import Argument, JobSpec, Launch, Source, Work
 
 # Cases by numbers, by far ones, by a buffer's size, by what comes of two numbers, by a launch, by
 # scalars of 64 bits, and by what a launch or a room of its own does not suffice for; elements.
-MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 1, 1, 2
+MOST_BESIDE, MOST_FAR, MOST_BUFFERS, MOST_ENDS, MOST_GRIDS, MOST_WIDE = 8, 2, 4, 2, 1, 2
 MOST_OUTGROWN = 3
 MOST_ELEMENTS = 1 << 23
+# So many times as many elements are little more.
+LITTLE_LARGER = 1.25
 # Elements of a case by a product that is asked about with other contents, too.
 MOST_MIXED = 1 << 22
 # A size within this of one that is tried anyway needs none of its own.
@@ -221,7 +223,8 @@ def _wide(job: JobSpec) -> Iterator[dict[str, float]]:
 def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
     """Yield cases far beyond the declared where two numbers end: so many parts of so many each.
 
-    What ends at fewer has ended there, too, so the largest come first.
+    What ends at fewer has ended there, too, so the largest come first, and twice as far: what is
+    off by the last few elements there is off by half of them.
     """
     every = _some(_numbers(job.kernel, job.work))
     ends = sorted({one * other for one in own(job) for other in every}, reverse=True)
@@ -229,6 +232,7 @@ def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
         most = sizes.largest(job.work, name)
         for end in ends:
             if most < end <= TIMES_LONGER * most:
+                yield from _one(job.work, name, min(2 * end + 1, int(TIMES_LONGER * most)))
                 yield from _one(job.work, name, end + 1)
 
 
@@ -250,11 +254,19 @@ def _grids(job: JobSpec) -> Iterator[dict[str, float]]:
 def _one(
     work: Work, name: str, size: int, most_elements: int = MOST_ELEMENTS
 ) -> Iterator[dict[str, float]]:
-    """Yield the case with that size that has the most elements, of those that are not too large."""
+    """Yield the case with that size that has the most elements, of those that are not too large.
+
+    The others are few; as many as in the smallest declared case where that makes it little larger,
+    as a table does that grows by itself: of nine who look there none may look at its end.
+    """
     tried = [{**others, name: float(size)} for others in sizes.few_others(work, name)]
     fit = [one for one in tried if 0 < sizes.elements(work, one) <= most_elements]
     if fit:
-        yield max(fit, key=lambda one: sizes.elements(work, one))
+        few = max(fit, key=lambda one: sizes.elements(work, one))
+        smallest = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+        more = {**smallest, name: float(size)}
+        little = min(most_elements, LITTLE_LARGER * sizes.elements(work, few))
+        yield more if sizes.elements(work, few) < sizes.elements(work, more) <= little else few
 
 
 def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | None:

@@ -160,3 +160,19 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     job = _with(text)
     thresholds.compared(job, ())
     assert time.monotonic() - begun < 5
+
+
+def test_what_ends_after_so_many_steps_is_tried_twice_as_far() -> None:
+    """Twenty halvings find all of 2^20 quotes; of a few more only who looks at the end misses some.
+
+    Not by nine trades alone either: more of them cost little beside so many quotes.
+    """
+    asked = [case for case in _asked("asof/twenty_steps") if case["m"] > 1 << 20]
+    assert {"m": 2.0**21 + 1, "n": 333.0} in asked
+    assert {"m": 2.0**20 + 1, "n": 333.0} in asked
+
+
+def test_nobody_else_gets_many_more_where_that_costs_much() -> None:
+    """Where both sides make one picture the others stay few."""
+    sides = {case["ka"] for case in _asked("crosstab/shared_asked_for_once") if case["kb"] == 9}
+    assert len(sides) > 2
