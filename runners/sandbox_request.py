@@ -101,8 +101,10 @@ def request(place: Place, backend: Backend, groups: ControlGroups) -> dict[str, 
         # Nothing of it is for bubblewrap itself: a library preloaded there would say at its end, in
         # the command's place, that the command did nothing.
         argv, environment = _bubblewrap(place, binds, devices), {}
-    if backend == "landlock":
-        environment = {k: _moved(v, own_tmp) for k, v in environment.items()}
+    if backend in {"landlock", "processes"}:
+        # Without isolation it is ours, which is not /tmp where Landlock holds this process itself.
+        tmp = own_tmp if backend == "landlock" else tempfile.gettempdir()
+        environment = {k: _moved(v, tmp) for k, v in environment.items()}
     asked = groups.ask(min(limits.resident_bytes, _most_memory()), limits.processes)
     watch: dict[str, object] = {}
     if backend != "processes" or limits != Limits():
@@ -145,9 +147,9 @@ def _own_tasks() -> int:
     return count
 
 
-def _moved(value: str, own_tmp: str) -> str:
-    """Return a variable's value with /tmp, which is shared here, replaced by the command's own."""
-    return own_tmp if value == "/tmp" else value  # noqa: S108 - it is the name we gave ourselves
+def _moved(value: str, tmp: str) -> str:
+    """Return a variable's value with /tmp, which is shared here, replaced by another folder."""
+    return tmp if value == "/tmp" else value  # noqa: S108 - it is the name we gave ourselves
 
 
 def _most_memory() -> int:
