@@ -232,8 +232,8 @@ def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
         most = sizes.largest(job.work, name)
         for end in ends:
             if most < end <= TIMES_LONGER * most:
-                yield from _one(job.work, name, min(2 * end + 1, int(TIMES_LONGER * most)))
-                yield from _one(job.work, name, end + 1)
+                yield from _seen(job.work, name, min(2 * end + 1, int(TIMES_LONGER * most)))
+                yield from _seen(job.work, name, end + 1)
 
 
 def _grids(job: JobSpec) -> Iterator[dict[str, float]]:
@@ -254,19 +254,24 @@ def _grids(job: JobSpec) -> Iterator[dict[str, float]]:
 def _one(
     work: Work, name: str, size: int, most_elements: int = MOST_ELEMENTS
 ) -> Iterator[dict[str, float]]:
-    """Yield the case with that size that has the most elements, of those that are not too large.
-
-    The others are few; as many as in the smallest declared case where that makes it little larger,
-    as a table does that grows by itself: of nine who look there none may look at its end.
-    """
+    """Yield the case with that size that has the most elements, of those that are not too large."""
     tried = [{**others, name: float(size)} for others in sizes.few_others(work, name)]
     fit = [one for one in tried if 0 < sizes.elements(work, one) <= most_elements]
     if fit:
-        few = max(fit, key=lambda one: sizes.elements(work, one))
-        smallest = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+        yield max(fit, key=lambda one: sizes.elements(work, one))
+
+
+def _seen(work: Work, name: str, size: int) -> Iterator[dict[str, float]]:
+    """Yield that case, or one whose others are as in the smallest declared one.
+
+    Where that makes it little larger, as it does a table that grows by itself: of nine who look
+    there none may look at its end.
+    """
+    smallest = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    for few in _one(work, name, size):
         more = {**smallest, name: float(size)}
-        little = min(most_elements, LITTLE_LARGER * sizes.elements(work, few))
-        yield more if sizes.elements(work, few) < sizes.elements(work, more) <= little else few
+        least, most = (sizes.elements(work, case) for case in (few, more))
+        yield more if least < most <= min(MOST_ELEMENTS, LITTLE_LARGER * least) else few
 
 
 def _grid_beyond(work: Work, launch: Launch, name: str, blocks: int) -> int | None:
