@@ -55,6 +55,7 @@ LOOK_SECONDS, LOOK_DISK_SECONDS, MOST_FILES = 0.1, 0.5, 100_000
 MOST_DEPTH, MOST_DESCRIPTORS, MOST_THREADS = 400, 20_000, 16
 # A dear look is followed by a pause that many times as long, within bounds.
 PAUSE_SHARE, LONGEST_PAUSE_SECONDS = 10, 2.0
+WEIGHINGS = 3  # that pass the limit while processes end, until it is believed
 # Of this machine's memory, what is left to a command where nothing but the keeper bounds it: less
 # than to the worker that it may run in, so that its limit comes first.
 LARGEST_SHARE, WORKERS_SHARE = 0.75, 0.9
@@ -200,6 +201,7 @@ class _Look:
         self._held_bytes = self._unlinked_bytes = 0
         self._hidden: set[int] = set()
         self._held_at = self._exact_at = 0.0
+        self._passed = 0  # how often the limit was, when weighed, in a row
 
     def begin(self, first: int) -> None:
         """Look from now on, at what this process and the first of the command's start."""
@@ -213,14 +215,17 @@ class _Look:
         if processes and (len(family) > processes or tasks > MOST_THREADS * processes):
             return "processes"
         now = time.monotonic()
-        if now >= self._held_at:
+        fresh = now >= self._held_at
+        if fresh:
             over = self._look_at_descriptors(family)
             took = time.monotonic() - now
             self._held_at = now + took + min(PAUSE_SHARE * took, LOOK_DISK_SECONDS)
             if over:
                 return over
         if self._memory and self._too_much_memory(family, self._memory):
-            return "memory"
+            if fresh or not self._held_bytes:
+                return "memory"
+            self._held_at = 0.0  # with what is held now, which may be less than it was
         if self._disk and disk_turn:
             return self._look_at_folders(self._disk)
         return ""
@@ -265,9 +270,11 @@ class _Look:
         Cheap bounds decide almost always. Only where pages may be shared, by mapping or by fork,
         are they weighed one by one, which takes the kernel some 50 ms a GiB.
         """
-        private, mapped = [], 0
+        private, mapped, living = [], 0, []
         for pid in family:
             held = self._status(pid)
+            if "VmRSS" in held:
+                living.append(pid)
             private.append(held.get("RssAnon", 0) + held.get("VmSwap", 0))
             mapped += held.get("RssShmem", 0)
         if max(private, default=0) + self._held_bytes > most:
@@ -276,9 +283,15 @@ class _Look:
             now = time.monotonic()
             if now >= self._exact_at:
                 if self._weighed(family) > most:
-                    return True
-                took = time.monotonic() - now
-                self._exact_at = now + took + min(4 * took, LONGEST_PAUSE_SECONDS)
+                    # Shares grow while others end, so what is weighed later weighs too much then.
+                    self._passed += 1
+                    lasting = all("VmRSS" in self._status(pid) for pid in living)
+                    if lasting or self._passed == WEIGHINGS:
+                        return True
+                else:
+                    took = time.monotonic() - now
+                    self._passed = 0
+                    self._exact_at = now + took + min(4 * took, LONGEST_PAUSE_SECONDS)
         # Memory may hang on what nobody can look at: on a descriptor that is under way between two
         # sockets, on the last page that is mapped of a large file. It is the machine's shortage
         # that shows it then.
