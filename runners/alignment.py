@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import one_run, sizes
+from runners import one_run, safe_files, sizes
 from runners.answers import Answers, module_command
 from runners.arena import ALIGN
 from runners.checks import Report, Wrong
@@ -248,10 +248,11 @@ def described(
 def logged(path: Path) -> list[Json]:
     """Read a log as far as it goes; a stranger's host code may have written to it."""
     found: list[Json] = []
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_LOG_BYTES:
+    try:
+        text = safe_files.text(path, MOST_LOG_BYTES)
+    except OSError:
         return found
-    lines = path.read_text(errors="replace").splitlines()
-    for line in lines:
+    for line in text.splitlines():
         try:
             one = json.loads(line)
         except ValueError:
@@ -321,9 +322,14 @@ def _right(
     path = folder / Path(key[1]).name
     written = [a for a in job.work.arguments if a.written]
     nbytes = [a.elements(combination.case) * a.type.size for a in written]
-    if path.is_symlink() or not path.is_file() or path.stat().st_size != sum(nbytes):
+    try:
+        with safe_files.opened(path, sum(nbytes)) as file:
+            data = np.fromfile(file, np.uint8, sum(nbytes))
+    except OSError:
         return False
-    parts = np.split(np.fromfile(path, np.uint8), np.cumsum(nbytes)[:-1])
+    if data.nbytes != sum(nbytes):
+        return False
+    parts = np.split(data, np.cumsum(nbytes)[:-1])
     outputs = {a.name: part for a, part in zip(written, parts, strict=True)}
     run = Run(outputs, Damage(), 0.0, NAN_POISON)
     try:

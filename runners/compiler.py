@@ -26,6 +26,7 @@ from runners.fault import Fault
 from runners.flags import allowed_flags, near
 from runners.header_digest import beyond, header_digest, included
 from runners.hosttext import host_digest
+from runners.removal import remove
 from runners.sandbox import Finished, Limits, Sandbox, clean_environment
 from runners.symbol_names import symbols_of
 from runners.toolchain import Toolchain
@@ -363,7 +364,7 @@ class Compiler:
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             if os.path.lexists(folder):
-                safe_files.removed(safe_files.set_aside(folder))
+                remove(safe_files.set_aside(folder))
             folder.mkdir()
         except OSError as error:
             raise unwritable(folder, error) from error
@@ -390,7 +391,7 @@ class Compiler:
         except OSError:
             return False
         finally:
-            safe_files.removed(left)
+            remove(left)
         return True
 
     def _runtime(self) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -92,9 +93,16 @@ def _is_file(path: Path) -> bool:
 
 
 def _content(path: Path) -> bytes:
+    """Return a file's bytes, as many as it is said to have.
+
+    One of the kernel's is said to be empty, and reading it may wait for ever (`/proc/kmsg`).
+    """
     try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            state = os.fstat(descriptor)
+            size = state.st_size if stat.S_ISREG(state.st_mode) else 0
+            return file.read(min(size, MOST_BYTES)) if size else b""
     except OSError:
         return b""
 

@@ -10,12 +10,14 @@ import os
 import re
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from optimizer import timeline
+from runners import safe_files
 from runners.ncu import plain_name
 from runners.removal import TemporaryFolder
 
@@ -27,6 +29,8 @@ SECONDS = 30.0
 LEAST_SECONDS = 5.0
 MOST_BYTES = 256 << 20
 MOST_ROWS = 500_000
+MOST_NAME_BYTES = 1 << 16
+READ_SECONDS = 10.0
 _PLACES = ("/opt/nvidia/nsight-systems", "/usr/local/cuda")
 _KERNELS = (
     'SELECT k.start, k."end", s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k '
@@ -110,17 +114,20 @@ class Timeline:
         line += ["env", "-C", cwd, *command]
         home = str(Path(tool).resolve().parent.parent)
         self.run(line, folder, limit, [home, *readable])
-        exported = folder / "report.sqlite"
-        # The program's own status is nobody's business here, the export's presence is.
-        if not exported.is_file() or exported.stat().st_size > MOST_BYTES:
-            return {}
-        return counters(activities(exported))
+        # The program's own status is nobody's business here, the export's presence is. It could
+        # write beside it what SQLite takes for its journal, so it is read from elsewhere.
+        with TemporaryFolder(prefix="optiml-nsys-", dir=folder.parent) as name:
+            exported = Path(name) / "report.sqlite"
+            safe_files.received(folder / "report.sqlite", exported, MOST_BYTES)
+            return counters(activities(exported))
 
 
 def activities(exported: Path) -> list[Activity]:
     """Return what the GPU did, in order, of an export; empty for a file that is none."""
     try:
-        with closing(sqlite3.connect(f"{exported.resolve().as_uri()}?mode=ro", uri=True)) as base:
+        named = f"{exported.resolve().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(named, uri=True)) as base:
+            _restrict(base)
             kernels = [
                 Activity(int(start), int(end), plain_name(str(name)))
                 for start, end, name in base.execute(_KERNELS, (MOST_ROWS,))
@@ -130,6 +137,25 @@ def activities(exported: Path) -> list[Activity]:
             )
     except (sqlite3.Error, ValueError, TypeError):
         return []
+
+
+def _restrict(base: sqlite3.Connection) -> None:
+    """Have a file that a stranger's program may have made read as tables, and not for long.
+
+    Its schema could have views that count for ever, and columns that are worked out.
+    """
+    base.execute("PRAGMA trusted_schema = OFF")
+    base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_NAME_BYTES)
+    end = time.monotonic() + READ_SECONDS
+    base.set_progress_handler(lambda: time.monotonic() > end, 10_000)
+    base.set_authorizer(_may)
+
+
+def _may(
+    action: int, _what: str | None, _column: str | None, _base: str | None, view: str | None
+) -> int:
+    plain = action in {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ} and view is None
+    return sqlite3.SQLITE_OK if plain else sqlite3.SQLITE_DENY
 
 
 def _moves(base: sqlite3.Connection, query: str) -> list[Activity]:

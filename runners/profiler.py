@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.model import Verdict
-from runners import ncu
+from runners import ncu, safe_files
 from runners.fault import Fault
 from runners.ncu import LaunchRecord
 from runners.ncu_trouble import BUSY, DENIED, MISSING, UNSEEN, trouble
@@ -36,6 +36,7 @@ from runners.syscall_filter import Profile as SystemCalls
 # Command, folder to run in and write to, seconds, further paths to read: exit status and output.
 Run = Callable[[Sequence[str], Path, float, Sequence[str]], tuple[int, str]]
 
+MOST_PAGE_BYTES, MOST_REPORT_BYTES = 256 << 20, 2 << 30
 READER = Path(__file__).with_name("ncu_report_reader.py")
 WORKER = (sys.executable, "-I", "-m", "runners.worker")
 # A session with our list takes about 2 s a kernel's first launch and 0.3 s each later one on an
@@ -282,7 +283,7 @@ class NcuProfiler:
                 for wait in (0.0, *BUSY_WAITS):
                     time.sleep(wait)
                     status, printed = self._run(*asked)
-                    text = page.read_text(errors="replace") if page.is_file() else ""
+                    text = _page(page)
                     if '"ID"' in text:
                         return text, ""
                     note = trouble(f"{text}\n{printed}", status)
@@ -312,7 +313,8 @@ class NcuProfiler:
                 if status == 124:
                     return [], f"ncu did not finish in {limit:.0f} s and was stopped", waited
                 report = folder / _REPORT
-                launches = self._read(report) if report.is_file() else []
+                there = safe_files.is_ordinary(report, MOST_REPORT_BYTES)
+                launches = self._read(report) if there else []
         except OSError as error:
             return [], f"ncu has no room to write its report: {error.strerror}", waited
         if launches:
@@ -353,6 +355,14 @@ class NcuProfiler:
         raw += ["--print-units", "base", "--print-kernel-base", "demangled"]
         _, printed = self._run([*_surroundings(folder), *raw], folder, self.seconds, ())
         return ncu.launches_of_csv(printed)
+
+
+def _page(path: Path) -> str:
+    """Return what ncu wrote; nothing where the command it watched put something else there."""
+    try:
+        return safe_files.text(path, MOST_PAGE_BYTES)
+    except OSError:
+        return ""
 
 
 def _surroundings(folder: Path) -> list[str]:

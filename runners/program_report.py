@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from runners import safe_files
 
 T = TypeVar("T")
 Bytes = npt.NDArray[np.uint8]
@@ -125,11 +128,11 @@ class Report:
 
 def read(path: Path) -> Report:
     """Parse a report file. Raises `ValueError` when it is not one."""
-    with path.open("rb") as file:
-        text = file.read(MAX_REPORT_BYTES + 1)
-    if len(text) > MAX_REPORT_BYTES:
-        message = "the report is too large"
-        raise ValueError(message)
+    try:
+        text = safe_files.content(path, MAX_REPORT_BYTES)
+    except OSError as error:
+        message = f"the report cannot be read: {error.strerror}"
+        raise ValueError(message) from error
     return parse(text)
 
 
@@ -170,9 +173,11 @@ def parse(text: bytes) -> Report:
 
 def data(path: Path) -> Bytes:
     """Read the data file beside a report; empty when there is none or it is too large."""
-    if not path.is_file() or path.is_symlink() or path.stat().st_size > MAX_DATA_BYTES:
+    try:
+        with safe_files.opened(path, MAX_DATA_BYTES) as file:
+            return np.fromfile(file, np.uint8, os.fstat(file.fileno()).st_size)
+    except OSError:
         return np.zeros(0, np.uint8)
-    return np.fromfile(path, np.uint8)
 
 
 def held(record: Record, stored: Bytes) -> Bytes | None:

@@ -131,7 +131,8 @@ def execute(
 ) -> Finished:
     """Run a process in a group of its own and kill the group at the deadline; no sandbox."""
     out, err = scratch / "stdout", scratch / "stderr"
-    with out.open("wb") as stdout, err.open("wb") as stderr:
+    # Read again by their descriptors: by then their names may lead elsewhere.
+    with out.open("x+b") as stdout, err.open("x+b") as stderr:
         process = subprocess.Popen(
             command,
             cwd=cwd,
@@ -150,7 +151,8 @@ def execute(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return Finished(status, _head(out), _head(err))
+        printed = [os.pread(one.fileno(), MAX_OUTPUT, 0) for one in (stdout, stderr)]
+    return Finished(status, *printed)
 
 
 def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
@@ -287,17 +289,12 @@ def _plain(program: Path, cwd: Path, root: Path, home: Path) -> Callable[[bytes]
 
 def _read(done: Finished, took: float, report: Path, text: Callable[[bytes], str]) -> Ran:
     found, stored, trouble = None, np.zeros(0, np.uint8), ""
-    if report.is_file() and not report.is_symlink():
+    if os.path.lexists(report):
         try:
             found = program_report.read(report)
             stored = program_report.data(report.with_name(report.name + ".data"))
         except ValueError as error:
             trouble = str(error)
     out, err = text(done.stdout), text(done.stderr)
-    launched = report.with_name(report.name + ".begun").exists()
+    launched = os.path.lexists(report.with_name(report.name + ".begun"))
     return Ran(done.exit, out, err, took, found, stored, trouble, launched)
-
-
-def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(MAX_OUTPUT)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,6 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _AT = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT_MODE = 0o755  # no set-user-id of somebody else's wish
-MOST_LEVELS = 200
 
 
 class NotOrdinary(OSError):  # noqa: N818 - an `OSError` to whoever does not ask
@@ -122,43 +120,6 @@ def received(made: Path, to: Path, most: int) -> None:
             with contextlib.suppress(OSError):
                 to.unlink()
             raise NotOrdinary(made, "it became another file meanwhile")
-
-
-def removed(folder: Path) -> None:
-    """Remove a folder and what is in it, as far as that can be done; links are not followed.
-
-    Folders may have been made unreadable: they are made readable through a descriptor, for a name
-    may have become a link by then.
-    """
-    with contextlib.suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
-    if os.path.lexists(folder):
-        with contextlib.suppress(OSError):
-            parent = os.open(folder.parent, _FOLDER)
-            try:
-                _opens_up(folder.name, parent, MOST_LEVELS)
-            finally:
-                os.close(parent)
-        with contextlib.suppress(RecursionError):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _opens_up(name: str, parent: int, levels: int) -> None:
-    """Let the owner into a folder and those within."""
-    at = os.open(name, _AT | os.O_DIRECTORY, dir_fd=parent)
-    try:
-        Path(f"/proc/self/fd/{at}").chmod(0o700)  # what is open, whatever has its name by now
-        inner = os.open(".", _FOLDER, dir_fd=at)
-    finally:
-        os.close(at)
-    try:
-        with os.scandir(inner) as entries:
-            names = [one.name for one in entries if one.is_dir(follow_symlinks=False)]
-        for one in names if levels else ():
-            with contextlib.suppress(OSError):
-                _opens_up(one, inner, levels - 1)
-    finally:
-        os.close(inner)
 
 
 def _opened(path: Path, folder: int, most: int) -> BinaryIO:

@@ -33,6 +33,7 @@ from runners.sandbox import Limits, Sandbox, interpreter_paths
 from runners.spec import JobSpec, Json
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+MOST_PRINTED = 16 << 20
 _OPTIONS = {
     "memcheck": ("--report-api-errors", "no"),
     "initcheck": ("--report-api-errors", "no"),
@@ -209,7 +210,7 @@ def inside(
 
 def plain(line: Sequence[str], log: Path, seconds: float) -> str:
     """Run what holds no host code of anybody's; return what it printed."""
-    with log.open("wb") as out:
+    with log.open("x+b") as out:
         process = subprocess.Popen(
             line,
             stdin=subprocess.DEVNULL,
@@ -217,13 +218,17 @@ def plain(line: Sequence[str], log: Path, seconds: float) -> str:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return log.read_text(errors="replace")
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        # The end, where the tools sum up; device code may print without end before that.
+        size = os.fstat(out.fileno()).st_size
+        return os.pread(out.fileno(), MOST_PRINTED, max(0, size - MOST_PRINTED)).decode(
+            errors="replace"
+        )
 
 
 def read(tool: str, text: str, seconds: float = 0.0) -> Finding:

@@ -295,7 +295,7 @@ def taken_over(box: Watched, tmp_path: Path) -> Callable[[str], Compiler]:
         tool.parent.mkdir(parents=True)
         says = "Cuda compilation tools, release 13.0, V13.0.1"
         tool.write_text(
-            f'#!/bin/sh\ncase "$*" in *--version*) echo "{says}"; exit;; esac\n{TAKES}{script}\n'
+            f'#!/bin/sh\ncase "$*" in *--version*) echo "{says}"; exit;; "--dryrun -E "*) exit;; esac\n{TAKES}{script}\n'
         )
         tool.chmod(0o755)
         toolchain = replace(find_toolchain(str(tool)), folders=(tool.parent.parent,))

@@ -177,18 +177,3 @@ def test_a_folder_set_aside_is_no_longer_where_a_command_knows_it(left: Path) ->
     os.close(inside)
     assert list(left.iterdir()) == []
     assert {one.name for one in aside.iterdir()} == {"made", "late"}
-
-
-def test_a_folder_goes_whatever_modes_and_links_are_in_it(left: Path, host: Path) -> None:
-    deep = left / "a" / "b"
-    deep.mkdir(parents=True)
-    (deep / "away").symlink_to(host.parent)
-    (deep / "host").symlink_to(host)
-    mode = stat.S_IMODE(host.stat().st_mode)
-    for folder in (deep, deep.parent, left):
-        folder.chmod(0)
-    safe_files.removed(left)
-    assert not os.path.lexists(left)
-    assert host.read_bytes() == SECRET
-    assert stat.S_IMODE(host.stat().st_mode) == mode
-    safe_files.removed(left)  # there is none: nothing to do
