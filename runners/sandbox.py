@@ -54,11 +54,11 @@ _NO_ISOLATION = (
 )
 
 _LANDLOCK_LEAVES = (
-    "Landlock leaves visible the list of processes with their command lines, whether a path exists "
-    "with its size, times, owner and where a link leads, what /proc and /sys tell of the machine "
-    "and its network; root keeps its name. A command may change no file's mode, owner, times or "
-    "extended attributes (`touch`, `cp -p`, `install` fail; what is linked is made executable once "
-    "the command has ended), bind no thread but the calling one to a processor and open no socket"
+    "Landlock leaves visible the list of processes with their command lines, of any path whether "
+    "it exists, its size, times, owner and where a link leads, what /proc and /sys tell of the "
+    "machine and its network; root keeps its name. A command may change no file's mode, owner, "
+    "times or extended attributes (chmod, touch, cp -p, install fail; what is linked is made "
+    "executable once the command has ended), open no socket and bind no threads to processors"
 )
 
 # Of what a worker may use, what the host code within it may: the worker outlives its candidates.
