@@ -271,9 +271,11 @@ def _judged(profile: Profile, machine: str, *, network: bool) -> dict[int, list[
     ]  # fmt: skip
     for number, index in _MODES[machine].items():
         found[number] = [_argument(index), *_refused_bits(_SET_ID)]
-    # Of every process on a processor, or of a control group: more than a tool's own.
+    # Of every process on a processor, or of a control group: more than a tool's own. Without a
+    # namespace CAP_PERFMON watches any process that has a number, and reads its stack.
+    watched = [] if network else [_step(_JUMP_EQUAL, 0, 1, 0), _refuse(errno.EPERM)]
     found[special["perf_event_open"]] = [
-        _argument(1), *_refused_values((0xFFFFFFFF,)),
+        _argument(1), *_refused_values((0xFFFFFFFF,)), *watched,
         _argument(4), *_refused_bits(_PERF_FLAG_PID_CGROUP),
     ]  # fmt: skip
     if not network:

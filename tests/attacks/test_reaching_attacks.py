@@ -93,6 +93,14 @@ int main(int, char** argv) {
     return 0;
 }
 """
+WATCH = r"""
+int main(int, char** argv) {
+    struct { unsigned type, size; unsigned long long config, period, sample, read, flags, more[10]; }
+        event{1, 128, 0};
+    tried("watched", syscall(SYS_perf_event_open, &event, atoi(argv[1]), -1, -1, 8));
+    return 0;
+}
+"""
 # Arguments: a file that is hidden, one that is shown.
 FILES = r"""
 int main(int, char** argv) {
@@ -280,6 +288,10 @@ def test_other_processes_stay_as_they_are(box: Sandbox, places: Places, victim: 
     before = _state(victim)
     assert attack(box, places, PROCESSES, victim) == []
     assert _state(victim) == before
+
+
+def test_a_tool_watches_no_process_outside(box: Sandbox, places: Places, victim: int) -> None:
+    assert attack(box, places, WATCH, victim, profile="root tool") == []
 
 
 def test_a_command_still_limits_and_schedules_itself(box: Sandbox, places: Places) -> None:

@@ -176,6 +176,9 @@ def test_a_tool_counts_events_of_processes_not_of_the_machine(machine: str) -> N
         assert decide(code, machine, event, 0, 2**64 - 1) == ERRNO | errno.EPERM
         assert decide(code, machine, event, 0, 0xFFFFFFFF) == ERRNO | errno.EPERM
         assert decide(code, machine, event, 0, 3, 0, 0, 4) == ERRNO | errno.EPERM
+        bare = program(profile, machine=machine, network=False)
+        assert decide(bare, machine, event, 0, 0) == ALLOW
+        assert decide(bare, machine, event, 0, 1234) == ERRNO | errno.EPERM
 
 
 @pytest.mark.parametrize("machine", MACHINES)
