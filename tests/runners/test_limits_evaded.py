@@ -19,6 +19,7 @@ import pytest
 from runners import control_groups, launcher
 from runners import sandbox as module
 from runners.entry_process import EntryProcess
+from runners.removal import remove
 from runners.sandbox import Backend, Finished, Limits, Sandbox
 
 COMPILER = shutil.which("g++")
@@ -148,6 +149,15 @@ def box(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     patch.undo()
 
 
+@pytest.fixture
+def work(tmp_path: Path) -> Iterator[Path]:
+    """What is left here is too deep for pytest to remove."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    yield folder
+    remove(folder)
+
+
 def run(box: Sandbox, program: Path, way: str, work: Path) -> Finished:
     return box.run(
         [program, way],
@@ -161,42 +171,38 @@ def run(box: Sandbox, program: Path, way: str, work: Path) -> Finished:
 
 
 @pytest.mark.parametrize("way", MEMORY)
-def test_memory_counts_wherever_it_is(
-    box: Sandbox, program: Path, tmp_path: Path, way: str
-) -> None:
+def test_memory_counts_wherever_it_is(box: Sandbox, program: Path, work: Path, way: str) -> None:
     if box.describe().backend == "landlock" and way in {"a file in shm", "unlinked in tmp"}:
         pytest.skip("no file system in memory is writable there")
-    done = run(box, program, way, tmp_path)
+    done = run(box, program, way, work)
     assert (done.code, done.limit, done.stdout) == (-9, "memory", b""), done.stderr
 
 
 @pytest.mark.parametrize("way", DISK)
-def test_disk_counts_wherever_it_is(box: Sandbox, program: Path, tmp_path: Path, way: str) -> None:
-    done = run(box, program, way, tmp_path)
+def test_disk_counts_wherever_it_is(box: Sandbox, program: Path, work: Path, way: str) -> None:
+    done = run(box, program, way, work)
     assert (done.code, done.stdout) == (-9, b""), done.stderr
     assert done.limit == ("files" if "path" in way else "disk")
 
 
-def test_what_lies_in_the_commands_own_tmp_counts(
-    box: Sandbox, program: Path, tmp_path: Path
-) -> None:
+def test_what_lies_in_the_commands_own_tmp_counts(box: Sandbox, program: Path, work: Path) -> None:
     """Under Landlock it is on the host's disk, in memory elsewhere."""
-    done = run(box, program, "its own tmp", tmp_path)
+    done = run(box, program, "its own tmp", work)
     limit = "disk" if box.describe().backend == "landlock" else "memory"
     assert (done.code, done.limit) == (-9, limit), done.stderr
 
 
 @pytest.mark.parametrize("way", FINE)
-def test_what_is_shared_counts_once(box: Sandbox, program: Path, tmp_path: Path, way: str) -> None:
-    done = run(box, program, way, tmp_path)
+def test_what_is_shared_counts_once(box: Sandbox, program: Path, work: Path, way: str) -> None:
+    done = run(box, program, way, work)
     assert (done.code, done.limit, done.stdout) == (0, "", b"let be\n"), done.stderr
 
 
-def test_unlinked_files_count_beside_control_groups(program: Path, tmp_path: Path) -> None:
+def test_unlinked_files_count_beside_control_groups(program: Path, work: Path) -> None:
     with Sandbox("stranger") as sandbox:
         if not sandbox.describe().strong:
             pytest.skip(f"no isolation works here: {sandbox.describe().refused}")
-        done = run(sandbox, program, "unlinked", tmp_path)
+        done = run(sandbox, program, "unlinked", work)
     assert (done.code, done.limit) == (-9, "disk")
 
 
