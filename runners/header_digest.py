@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from runners.flags import repository
+from runners.safe_files import beginning
 
 MOST_FILES = 2000
 MOST_BYTES = 64 << 20
@@ -63,7 +63,7 @@ def included(source: str, folders: Sequence[Path]) -> tuple[dict[str, str], bool
             path = next((p for folder in places if _is_file(p := folder / name)), None)
             if path is None or (key := os.path.realpath(path)) in found:
                 continue
-            data = _content(Path(key))
+            data = beginning(Path(key), MOST_BYTES)
             read += len(data)
             found[key] = hashlib.sha256(data).hexdigest()
             pending.append((data, Path(key).parent))
@@ -90,21 +90,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-def _content(path: Path) -> bytes:
-    """Return a file's bytes, as many as it is said to have.
-
-    One of the kernel's is said to be empty, and reading it may wait for ever (`/proc/kmsg`).
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
-            state = os.fstat(descriptor)
-            size = state.st_size if stat.S_ISREG(state.st_mode) else 0
-            return file.read(min(size, MOST_BYTES)) if size else b""
-    except OSError:
-        return b""
 
 
 def _states(folder: Path) -> str:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from runners.safe_files import beginning
+
 MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "CMakeLists.txt")
 MOST_BYTES = 1 << 18
 _DEFINES = re.compile(r"(?<![\w-])-D[ \t]*([A-Za-z_]\w*)(?:=((?:\$[({]\w+[)}]|[^\s\"')])+))?")
@@ -77,9 +79,8 @@ def variables(lines: str) -> dict[str, str]:
 def _lines(folder: Path) -> str:
     """Return the first makefile of a folder without its comments; empty where there is none."""
     for name in MAKEFILES:
-        try:
-            text = (folder / name).read_bytes()[:MOST_BYTES].decode(errors="replace")
-        except OSError:
+        text = beginning(folder / name, MOST_BYTES).decode(errors="replace")
+        if not text:
             continue
         return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     return ""

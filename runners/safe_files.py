@@ -6,7 +6,7 @@ second name elsewhere. So: opened once, no link followed, an ordinary file with 
 bounded size, read through that descriptor. What is written there is a new file, never one that was
 there. Best is a folder that no command ever writes to: `set_aside` and `received` make one.
 
-All raise `OSError`, `NotOrdinary` where something else lies there. Stdlib only.
+But for `beginning` all raise `OSError`, `NotOrdinary` where something else lies there. Stdlib only.
 """
 
 from __future__ import annotations
@@ -57,6 +57,24 @@ def content(path: Path, most: int) -> bytes:
 def text(path: Path, most: int) -> str:
     """Return the text of an ordinary file of at most `most` bytes, whatever is in it."""
     return content(path, most).decode(errors="replace")
+
+
+def beginning(path: Path, most: int) -> bytes:
+    """Return the first bytes of a file of a checkout, where a link may well be meant; none else.
+
+    As many as it is said to have: a file of the kernel's is said to be empty, and reading it may
+    wait for ever (`/proc/kmsg`). Nothing for what is no ordinary file, or cannot be read.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return b""  # to open a device may do something already
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            state = os.fstat(handle)
+            size = state.st_size if stat.S_ISREG(state.st_mode) else 0
+            return file.read(min(size, most)) if size else b""
+    except (OSError, ValueError):
+        return b""
 
 
 def is_ordinary(path: Path, most: int) -> bool:

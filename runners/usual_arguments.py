@@ -15,6 +15,7 @@ from pathlib import Path
 
 from runners import makefile_names
 from runners.flags import repository
+from runners.safe_files import beginning
 
 SCRIPTS = ("run", "run.sh", "run_all.sh", "test.sh", "benchmark.sh", "bench.sh", "verify.sh")
 READMES = ("README.md", "README", "README.txt", "Readme.md", "readme.md", "README.rst")
@@ -107,11 +108,7 @@ def usual(text: str, file: Path) -> Found | None:
 
 
 def _read(place: Path) -> str:
-    try:
-        with place.open("rb") as file:
-            text = file.read(MOST_BYTES).decode(errors="replace").replace("\\\n", " ")
-    except OSError:
-        return ""
+    text = beginning(place, MOST_BYTES).decode(errors="replace").replace("\\\n", " ")
     # Nobody writes a command on a line so long, and looking for one would take long.
     return "\n".join(line for line in text.split("\n") if len(line) <= MOST_LINE)
 

@@ -177,3 +177,18 @@ def test_a_folder_set_aside_is_no_longer_where_a_command_knows_it(left: Path) ->
     os.close(inside)
     assert list(left.iterdir()) == []
     assert {one.name for one in aside.iterdir()} == {"made", "late"}
+
+
+@pytest.mark.timeout(20)
+def test_a_file_of_a_checkout_may_be_a_link_and_is_read_as_far_as_it_goes(
+    left: Path, host: Path
+) -> None:
+    (left / "link").symlink_to(host)
+    assert safe_files.beginning(left / "link", 1 << 20) == SECRET
+    assert safe_files.beginning(host, 6) == SECRET[:6]
+    for name, target in {"zero": "/dev/zero", "log": "/proc/kmsg", "none": "/none"}.items():
+        (left / name).symlink_to(target)
+        assert safe_files.beginning(left / name, 1 << 20) == b""
+    os.mkfifo(left / "pipe")
+    for name in ("pipe", ".", "a\0b"):
+        assert safe_files.beginning(left / name, 1 << 20) == b""
