@@ -30,7 +30,7 @@ _LINK = "at"
 def is_clean(path: str | Path) -> bool:
     """Tell whether a path means itself alone to nvcc, a shell and a linker.
 
-    >>> is_clean("/home/me/my-kernels"), is_clean("/home/me/my kernels"), is_clean("/a`b`")
+    >>> is_clean("/srv/my-kernels"), is_clean("/srv/my kernels"), is_clean("/a`b`")
     (True, False, False)
     """
     return _PATH.fullmatch(str(path)) is not None
