@@ -351,6 +351,7 @@ class Compiler:
         done = self._run(command, folder, readable=shown, seconds=seconds)
         printed = self._printed(done)
         if done.code != 0:
+            remove(folder)
             return failure_of(order, done, printed, shutil.disk_usage(self._scratch).free)
         if not self._received(folder, made.name):
             return _NOTHING

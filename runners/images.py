@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from runners import native
+from runners.clean_names import require_ours
 from runners.fault import Fault
 
 HELPERS = Path(__file__).with_name("device_kernels.cu")
@@ -101,8 +102,12 @@ def _built(source: Path, sm: int, nvcc: str, folder: Path | None) -> bytes:
     if kept is not None and kept.is_file():
         return kept.read_bytes()
     with tempfile.TemporaryDirectory() as scratch:
-        target = Path(scratch) / f"{source.stem}.cubin"
-        command = [nvcc, "-cubin", f"-arch=sm_{sm}", "-O3", "-o", str(target), str(source)]
+        # Not from where it lies: a shell reads nvcc's words, and that may be anybody's folder.
+        remedy = "set TMPDIR to a folder whose name has letters, digits and . _ + - only"
+        require_ours(Path(scratch), "the folder for temporary files,", remedy)
+        target, copied = Path(scratch) / f"{source.stem}.cubin", Path(scratch) / source.name
+        copied.write_bytes(text)
+        command = [nvcc, "-cubin", f"-arch=sm_{sm}", "-O3", "-o", str(target), str(copied)]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
