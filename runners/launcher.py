@@ -294,8 +294,8 @@ class _Look:
                     self._exact_at = now + took + min(4 * took, LONGEST_PAUSE_SECONDS)
         # Memory may hang on what nobody can look at: on a descriptor that is under way between two
         # sockets, on the last page that is mapped of a large file. It is the machine's shortage
-        # that shows it then.
-        if self._turn % self._turns == 0:
+        # that shows it then; not in a worker, which is ours and beside which others fill it, too.
+        if self._turn % self._turns == 0 and not self._nests:
             machine = self._machine()
             grown = machine.get("Shmem", 0) - self._shared_before - mapped - self._held_bytes
             short = machine.get("MemAvailable", 0) < SHORT_SHARE * machine.get("MemTotal", 0)
@@ -470,7 +470,7 @@ class _Look:
                     return "files"
         # A file may hang on nothing but a page that is mapped of it. As with memory, it is seen
         # when there is little left.
-        for folder, before in self._free_before.items():
+        for folder, before in () if self._nests else self._free_before.items():
             free, short = self._free(folder)
             if short and before - free - size > most:
                 return "disk"
