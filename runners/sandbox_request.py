@@ -114,7 +114,9 @@ def request(place: Place, backend: Backend, groups: ControlGroups) -> dict[str, 
         if "pids" not in groups.folders:
             watch["processes"] = limits.processes
     network = backend != "landlock"
-    code = syscall_filter.program(place.profile, network=network) if backend != "processes" else b""
+    code = b""
+    if backend != "processes":
+        code = syscall_filter.program(place.profile, network=network, gpu=place.gpu)
     return {
         "argv": argv,
         "cwd": "/" if backend == "bubblewrap" else place.cwd,

@@ -184,13 +184,15 @@ def _refused_bits(bits: int, number: int = errno.EPERM) -> list[bytes]:
     return [_step(_JUMP_ANY_BIT, bits, 0, 1), _refuse(number)]
 
 
-def program(profile: Profile, *, network: bool = True, machine: str | None = None) -> bytes:
+def program(
+    profile: Profile, *, network: bool = True, gpu: bool = False, machine: str | None = None
+) -> bytes:
     """Return the filter, an array of `struct sock_filter`; empty for an unknown machine.
 
     `network` False is for where no namespace separates a command from the machine, Landlock or
     not: sockets but pairs, System V's memory and messages, and what changes other processes or
     what a file is (but its contents) are refused, too. The worker, which holds no code of a
-    stranger's, may change modes and times there.
+    stranger's, may change modes and times there. `gpu` leaves a command all kinds of Unix sockets.
     """
     machine = machine or os.uname().machine
     if machine not in _AUDIT:
@@ -208,7 +210,7 @@ def program(profile: Profile, *, network: bool = True, machine: str | None = Non
         _refuse(errno.ENOSYS),
     ]
     refused = _refused(profile, machine, network=network)
-    judged = _judged(profile, machine, network=network)
+    judged = _judged(profile, machine, network=network, narrow=profile == "strict" and not gpu)
     for number, steps in judged.items():
         if number not in refused:
             code += _for_call(number, steps)
@@ -238,7 +240,9 @@ def _refused(profile: Profile, machine: str, *, network: bool) -> dict[int, int]
     return answers | dict.fromkeys(denied, errno.EPERM)
 
 
-def _judged(profile: Profile, machine: str, *, network: bool) -> dict[int, list[bytes]]:
+def _judged(
+    profile: Profile, machine: str, *, network: bool, narrow: bool
+) -> dict[int, list[bytes]]:
     """Return the calls that are decided by their arguments, each with the steps that do it."""
     special = _SPECIAL[machine]
     found: dict[int, list[bytes]] = {}
@@ -260,11 +264,11 @@ def _judged(profile: Profile, machine: str, *, network: bool) -> dict[int, list[
     ]
     if profile != "worker":
         found[special["clone"]] = [_argument(0), *_refused_bits(NAMESPACE_FLAGS)]
-    found[special["socket"]] = _sockets(profile, network=network)
+    found[special["socket"]] = _sockets(network=network, narrow=narrow)
     # Of any other family a pair has no use. Through a pair of datagram sockets one sends to
     # whatever path one names; the other kinds stay with each other.
     kinds: list[bytes] = []
-    if profile == "strict" or not network:
+    if narrow or not network:
         kinds = [_argument(1), _step(_AND, _SOCK_TYPE), *_refused_values((_SOCK_DGRAM,))]
     found[special["socketpair"]] = [
         _argument(0), _step(_JUMP_EQUAL, AF_UNIX, 1, 0), _refuse(errno.EAFNOSUPPORT), *kinds,
@@ -288,12 +292,13 @@ def _judged(profile: Profile, machine: str, *, network: bool) -> dict[int, list[
     return found
 
 
-def _sockets(profile: Profile, *, network: bool) -> list[bytes]:
+def _sockets(*, network: bool, narrow: bool) -> list[bytes]:
     """Return what decides about a socket by its family and kind.
 
-    A network namespace does not hide a socket that lies in a folder. The CUDA driver makes one
-    Unix socket, a SOCK_SEQPACKET that it listens on, and does not start without; what listens on a
-    machine is of the other kinds nearly always. Tools talk to what they started through any.
+    A network namespace does not hide a socket that lies in a folder. What listens on a machine is
+    hardly ever a SOCK_SEQPACKET, the one Unix socket that is left where that is `narrow`. By what
+    is public the CUDA driver makes one of these and does not start without; that it needs no other
+    has not been seen on a GPU here, and tools talk to what they started through any.
     """
     if not network:
         return [_refuse(errno.EAFNOSUPPORT)]
@@ -301,7 +306,7 @@ def _sockets(profile: Profile, *, network: bool) -> list[bytes]:
     for family in (AF_INET, AF_INET6, AF_NETLINK):
         steps += [_step(_JUMP_EQUAL, family, 0, 1), _step(_RETURN, _ALLOW)]
     steps += [_step(_JUMP_EQUAL, AF_UNIX, 1, 0), _refuse(errno.EAFNOSUPPORT)]
-    if profile == "strict":
+    if narrow:
         steps += [_argument(1), _step(_AND, _SOCK_TYPE)]
         steps += [_step(_JUMP_EQUAL, _SOCK_SEQPACKET, 1, 0), _refuse(errno.EAFNOSUPPORT)]
     return steps
