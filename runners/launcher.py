@@ -67,7 +67,9 @@ FIRST_TO_GO, SECOND_TO_GO = 1000, 500
 HIDDEN = ("/sys/fs/cgroup", "/sys/fs/bpf", "/sys/firmware", "/sys/kernel/debug",
           "/sys/kernel/tracing", "/sys/kernel/security")  # fmt: skip
 HIDDEN_FILES = ("/proc/kcore", "/proc/sysrq-trigger", "/proc/timer_list", "/proc/kallsyms",
-                "/proc/keys")  # fmt: skip
+                "/proc/keys", "/proc/kmsg", "/proc/vmcore", "/proc/iomem", "/proc/slabinfo",
+                "/proc/vmallocinfo", "/proc/pagetypeinfo", "/proc/kpageflags", "/proc/kpagecount",
+                "/proc/kpagecgroup")  # fmt: skip
 KEPT_FROM_WRITING = ("/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq")
 SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
 # Landlock's rights: execute 0, write_file 1, read_file 2, read_dir 3, ... refer 13, truncate 14,
