@@ -36,7 +36,7 @@ LIBRARY_SECONDS = 180.0  # a template library: a small CuTe kernel takes 20 s on
 COMPILE_BYTES = 6 << 30  # of address space; large programs take under 2 GiB
 COMPILE_RESIDENT_BYTES = 8 << 30  # of memory, for all that one compilation starts
 COMPILE_FILE_BYTES = 512 << 20
-COMPILE_PROCESSES = 128
+COMPILE_PROCESSES = 512  # before Linux 5.14 a user's other ones count, too
 MAX_SOURCE_BYTES = 4 << 20
 MOST_PLAN_BYTES, MOST_PTX_BYTES = 8 << 20, 256 << 20
 # Names that CUDA 13 took out of the runtime, as nvcc misses them, and a header that has them.
