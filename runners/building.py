@@ -21,7 +21,7 @@ class Building:
     def __init__(self, sm: int, scratch: Path) -> None:
         self._sm = sm
         # The worker itself runs inside a sandbox where the code is a stranger's.
-        self._sandbox = Sandbox("own")
+        self._sandbox = Sandbox("own", inner=True)
         self._compiler = Compiler(find_toolchain(), self._sandbox, scratch)
 
     def close(self) -> None:
