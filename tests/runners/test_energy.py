@@ -63,7 +63,8 @@ def test_arms_alternate_in_abba_order() -> None:
     """What drifts with time meets both sides alike, a bend in the drift included."""
     meter = FakeMeter()
     burning = FakeBurning(meter)
-    energy.measure(burning, meter, Rule(0.0, 0.05, 4, 4, 0.0, rests=False))
+    # Long enough for a few steps where a busy machine lets the sampler wait.
+    energy.measure(burning, meter, Rule(0.0, 0.2, 4, 4, 0.0, rests=False))
     assert burning.arms == [
         CANDIDATE, BASELINE, BASELINE, CANDIDATE, BASELINE, CANDIDATE, CANDIDATE, BASELINE,
     ]  # fmt: skip
