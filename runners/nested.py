@@ -56,7 +56,7 @@ def made(
     marks = np.asarray(_marks(work, *ends), np.int64).astype(data.dtype)
     ways = _ways(len(marks))
     rows, length = _rows(argument, case)
-    if not ways or not rows or length < LEAST_ROW:
+    if not ways or not rows:
         return data
     half = length // 2
     rng = stream(seed, NESTED, argument.name)
@@ -75,20 +75,18 @@ def made(
 
 
 def _turns(work: Work, argument: Argument, low: int, high: int, case: Mapping[str, float]) -> int:
-    rows, length = _rows(argument, case)
+    rows, _ = _rows(argument, case)
     ways = len(_ways(len(_marks(work, low, high))))
-    if length < LEAST_ROW or not rows:
-        return 0
-    return min(MOST_TURNS, -(-ways // rows))
+    return min(MOST_TURNS, -(-ways // rows)) if rows else 0
 
 
 def _rows(argument: Argument, case: Mapping[str, float]) -> tuple[int, int]:
-    """Return how many rows nest, and how long they are.
+    """Return how many rows nest, and how long they are; none of short ones.
 
     Of what may be indices no more than `HOT` meet in one place (`runners.whole_families`).
     """
     lengths = whole_numbers.row_lengths(argument.shape or "1", case)
-    if not lengths or argument.type.scalar is None:
+    if not lengths or lengths[0] < LEAST_ROW or argument.type.scalar is None:
         return 0, 0
     count = sizes.buffer(argument, case)
     few = HOT if argument.type.scalar.size >= LEAST_WIDE else count
