@@ -102,6 +102,15 @@ ensure_gpu() {
     --require-hashes -r requirements-gpu.lock
 }
 
+# add_packages_of FOLDER PYTHON: where that Python is an environment's own, let FOLDER see its packages,
+# behind those of FOLDER; --system-site-packages shows those of the Python that the environment is of.
+add_packages_of() {
+  local venv=$1 where='import sysconfig; print(sysconfig.get_path("purelib"))'
+  if "$2" -c 'import sys; sys.exit(sys.prefix == sys.base_prefix)'; then
+    "$2" -c "$where" >"$("$venv/bin/python" -c "$where")/outer.pth"
+  fi
+}
+
 # ensure_offline FOLDER WHEELS: for a machine with a GPU and no network. What its Python has is
 # used, the rest (the build backend included) comes from a folder of wheels. Merely putting them
 # on PYTHONPATH would not do: workers run isolated (`python -I`) and ignore it.
@@ -109,6 +118,7 @@ ensure_offline() {
   local venv=$1 wheels=$2 python
   python=$(find_python)
   "$python" -m venv --without-pip --system-site-packages "$venv"
+  add_packages_of "$venv" "$python"
   "$python" -m pip --python "$venv/bin/python" install -qq --disable-pip-version-check \
     --no-input --no-index --no-deps --ignore-installed "$wheels"/*.whl
   "$python" -m pip --python "$venv/bin/python" install -qq --disable-pip-version-check \
