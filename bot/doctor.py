@@ -222,11 +222,12 @@ def _isolation(settings: Settings) -> Iterator[Finding]:
     words = f"{found.backend}: {', '.join(gives) or 'limits only, for your own code'}"
     reasons = "; ".join(f"{name}: {why}" for name, why in found.refused.items())
     mends = [_BETTER[name] for name in ("bubblewrap", "namespaces") if name in found.refused]
+    serves = found.strong and found.gpu
     yield Finding(
         "sandbox",
-        ok=True if found.strong else (False if strict else None),
-        words=words,
-        remedy="" if found.strong else f"{reasons}. To mend it: {'; or '.join(mends)}",
+        ok=True if serves else (False if strict else None),
+        words=words if serves or not found.strong else f"{words}; not for what uses the GPU",
+        remedy="" if serves else f"{reasons}. To mend it: {'; or '.join(mends)}",
     )
     why = found.refused.get("cgroups", "no control groups")
     counted = found.groups or f"looking, ten times a second: {why}"
@@ -243,7 +244,7 @@ def _isolation(settings: Settings) -> Iterator[Finding]:
             words=found.leaves,
             remedy=f"{_BETTER['bubblewrap']}; or {_BETTER['namespaces']}",
         )
-    if not found.strong and not strict:
+    if not serves and not strict:
         yield Finding(
             "strangers' code",
             ok=None,

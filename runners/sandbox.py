@@ -50,13 +50,15 @@ _PASSED_ON = (
 _NO_ISOLATION = (
     "install bubblewrap, allow unprivileged user namespaces "
     "(sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), "
-    "use Linux 6.12 or newer with Landlock, or run as root in a container of its own"
+    "or run as root in a container of its own"
 )
 
 _LANDLOCK_LEAVES = (
     "Landlock leaves visible the list of processes with their command lines, of any path whether "
     "it exists, its size, times, owner and where a link leads, what /proc and /sys tell of the "
-    "machine and its network; root keeps its name. A command may change no file's mode, owner, "
+    "machine and its network; root keeps its name. CUDA does not start under it (its driver writes "
+    "to /proc): strangers' code that needs the GPU is refused, your own runs on it with limits "
+    "alone. A command may change no file's mode, owner, "
     "times or extended attributes (chmod, touch, cp -p, install fail; what is linked is made "
     "executable once the command has ended), open no socket and bind no threads to processors"
 )
@@ -84,6 +86,11 @@ class Isolation:
     def strong(self) -> bool:
         """Tell whether a stranger's code may run here."""
         return self.network and self.files and self.processes
+
+    @property
+    def gpu(self) -> bool:
+        """Tell whether CUDA starts under the backend; where not, only one's own code uses a GPU."""
+        return self.backend != "landlock"
 
     @property
     def leaves(self) -> str:
@@ -250,10 +257,24 @@ class Sandbox:
                 "SandboxError", f"nothing isolates untrusted code here ({reasons})", _NO_ISOLATION
             )
         with self._lock:
-            backend = isolation.backend
+            backend = self._starting_cuda(isolation) if place.gpu else isolation.backend
             if place.profile == "worker" and backend == "bubblewrap" and self._nests():
                 backend = "namespaces"
             return self._send(request(place, backend, self._groups), streams)
+
+    def _starting_cuda(self, isolation: Isolation) -> Backend:
+        """Return the backend for a command that uses the GPU: under Landlock CUDA does not start.
+
+        Its driver writes to /proc (a thread's name, by what is public), and of a process not yet
+        there Landlock can allow nothing less than all. On an H200, driver 580: error 304.
+        """
+        if isolation.gpu:
+            return isolation.backend
+        if self.trust != "own" and isolation.strong:
+            reasons = "; ".join(f"{k}: {v}" for k, v in isolation.refused.items())
+            message = f"CUDA does not start under Landlock, which alone isolates here ({reasons})"
+            raise Fault("SandboxError", message, _NO_ISOLATION)
+        return "processes"
 
     def _nests(self) -> bool:
         """Tell whether our own launcher works too, which leaves room for a sandbox inside.

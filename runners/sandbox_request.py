@@ -116,7 +116,7 @@ def request(place: Place, backend: Backend, groups: ControlGroups) -> dict[str, 
     network = backend != "landlock"
     code = b""
     if backend != "processes":
-        code = syscall_filter.program(place.profile, network=network, gpu=place.gpu)
+        code = syscall_filter.program(place.profile, network=network)
     return {
         "argv": argv,
         "cwd": "/" if backend == "bubblewrap" else place.cwd,

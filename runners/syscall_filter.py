@@ -184,15 +184,13 @@ def _refused_bits(bits: int, number: int = errno.EPERM) -> list[bytes]:
     return [_step(_JUMP_ANY_BIT, bits, 0, 1), _refuse(number)]
 
 
-def program(
-    profile: Profile, *, network: bool = True, gpu: bool = False, machine: str | None = None
-) -> bytes:
+def program(profile: Profile, *, network: bool = True, machine: str | None = None) -> bytes:
     """Return the filter, an array of `struct sock_filter`; empty for an unknown machine.
 
     `network` False is for where no namespace separates a command from the machine, Landlock or
     not: sockets but pairs, System V's memory and messages, and what changes other processes or
     what a file is (but its contents) are refused, too. The worker, which holds no code of a
-    stranger's, may change modes and times there. `gpu` leaves a command all kinds of Unix sockets.
+    stranger's, may change modes and times there.
     """
     machine = machine or os.uname().machine
     if machine not in _AUDIT:
@@ -210,7 +208,7 @@ def program(
         _refuse(errno.ENOSYS),
     ]
     refused = _refused(profile, machine, network=network)
-    judged = _judged(profile, machine, network=network, narrow=profile == "strict" and not gpu)
+    judged = _judged(profile, machine, network=network, narrow=profile == "strict")
     for number, steps in judged.items():
         if number not in refused:
             code += _for_call(number, steps)
@@ -296,9 +294,9 @@ def _sockets(*, network: bool, narrow: bool) -> list[bytes]:
     """Return what decides about a socket by its family and kind.
 
     A network namespace does not hide a socket that lies in a folder. What listens on a machine is
-    hardly ever a SOCK_SEQPACKET, the one Unix socket that is left where that is `narrow`. By what
-    is public the CUDA driver makes one of these and does not start without; that it needs no other
-    has not been seen on a GPU here, and tools talk to what they started through any.
+    hardly ever a SOCK_SEQPACKET, the one Unix socket that is left where that is `narrow`. The CUDA
+    driver makes one of these, does not start without, and needs no other (seen with driver 580 on
+    an H200, with managed and page-locked memory); tools talk to what they started through any.
     """
     if not network:
         return [_refuse(errno.EAFNOSUPPORT)]

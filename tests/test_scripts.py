@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def _folder_of(python: Path) -> Path:
-    asked = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    asked = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
     return Path(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip())
 
 
@@ -28,7 +28,7 @@ def test_an_offline_environment_sees_the_packages_of_the_environment_it_is_made_
     subprocess.run(["bash", "-c", line], cwd=ROOT, check=True)
     code = "import only_there, in_both; print(only_there.WHERE, in_both.WHERE)"
     # Workers run isolated: what a variable says they do not see.
-    asked = [inner / "bin/python", "-I", "-c", code]
+    asked = [str(inner / "bin/python"), "-I", "-c", code]
     printed = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert printed.stdout == "outer inner\n", printed.stderr
 

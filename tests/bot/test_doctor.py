@@ -140,7 +140,12 @@ def test_a_host_without_isolation_is_told_why_and_what_mends_it(
 
 def test_landlock_alone_is_said_to_be_less(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Isolation("landlock", True, True, True, {}, True, "cgroup v1")  # noqa: FBT003
-    assert "visible" in isolation(monkeypatch, found)["sandbox, weaker"].words
+    lines = isolation(monkeypatch, found)
+    assert "visible" in lines["sandbox, weaker"].words
+    assert lines["sandbox"].ok is None
+    assert "not for what uses the GPU" in lines["sandbox"].words
+    assert "refused" in lines["strangers' code"].words
+    assert isolation(monkeypatch, found, "strict")["sandbox"].ok is False
 
 
 def test_a_sandbox_that_is_off_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

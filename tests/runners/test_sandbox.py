@@ -16,7 +16,7 @@ import pytest
 from runners import launcher
 from runners import sandbox as module
 from runners.fault import Fault
-from runners.sandbox import Backend, Limits, Sandbox
+from runners.sandbox import Backend, Limits, Sandbox, Trust
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "namespaces", "landlock", "processes"])
@@ -103,6 +103,32 @@ def test_address_space_is_limited_unless_a_gpu_is_used(box: Sandbox) -> None:
     paths = module.interpreter_paths()
     assert box.run(python, limits=limits, readable=paths).code != 0
     assert box.run(python, limits=limits, readable=paths, gpu=True).code == 0
+
+
+def only_landlock(trust: Trust) -> Sandbox:
+    sandbox = Sandbox(trust, backend="landlock")
+    if sandbox.describe().backend != "landlock":
+        sandbox.close()
+        pytest.skip(f"Landlock does not work here: {sandbox.describe().refused}")
+    return sandbox
+
+
+def test_under_landlock_a_strangers_code_gets_no_gpu_and_the_reason_is_said() -> None:
+    """CUDA does not start there (error 304, seen on an H200): whoever waits should know why."""
+    with only_landlock("stranger") as sandbox:
+        assert sandbox.run(["/bin/true"]).code == 0
+        with pytest.raises(Fault, match="CUDA does not start under Landlock") as refused:
+            sandbox.run(["/bin/true"], gpu=True)
+        assert refused.value.kind == "SandboxError"
+        assert "install bubblewrap" in refused.value.remedy
+
+
+def test_where_landlock_alone_works_ones_own_code_uses_a_gpu_without(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept from it")
+    with only_landlock("own") as sandbox:
+        line = ["/bin/cat", str(tmp_path / "file")]
+        assert sandbox.run(line).code != 0
+        assert sandbox.run(line, gpu=True).stdout == b"kept from it"
 
 
 def test_only_the_paths_it_was_given_are_there(isolated: Sandbox, tmp_path: Path) -> None:

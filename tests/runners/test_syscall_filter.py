@@ -112,7 +112,6 @@ def test_sockets_of_some_families_and_kinds_only(machine: str) -> None:
     assert made(code, seqpacket | cloexec) == {1, 2, 10, 16}  # libcuda's own
     for profile in ("tool", "root tool", "worker"):
         assert made(program(profile, machine=machine), 1) == {1, 2, 10, 16}
-    assert made(program("strict", gpu=True, machine=machine), 1) == {1, 2, 10, 16}
     for profile in PROFILES:
         bare = program(profile, machine=machine, network=False)
         assert not made(bare, 1) | made(bare, seqpacket)
