@@ -265,8 +265,10 @@ class Sandbox:
     def _starting_cuda(self, isolation: Isolation) -> Backend:
         """Return the backend for a command that uses the GPU: under Landlock CUDA does not start.
 
-        Its driver writes to /proc (a thread's name, by what is public), and of a process not yet
-        there Landlock can allow nothing less than all. On an H200, driver 580: error 304.
+        Its driver writes to /proc/self/task and makes a socket (seen on an H200, driver 580: error
+        304 without either). A worker that ran under Landlock would have to name these folders of the
+        processes that it isolates later, or allow all of /proc; and what ncu and compute-sanitizer
+        start talks to them through sockets.
         """
         if isolation.gpu:
             return isolation.backend
