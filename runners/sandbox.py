@@ -266,9 +266,9 @@ class Sandbox:
         """Return the backend for a command that uses the GPU: under Landlock CUDA does not start.
 
         Its driver writes to /proc/self/task and makes a socket (seen on an H200, driver 580: error
-        304 without either). A worker that ran under Landlock would have to name these folders of the
-        processes that it isolates later, or allow all of /proc; and what ncu and compute-sanitizer
-        start talks to them through sockets.
+        304 without either). A worker under Landlock would have to name such folders of processes
+        that it isolates later, or allow all of /proc; and what ncu and compute-sanitizer start
+        talks to them through sockets.
         """
         if isolation.gpu:
             return isolation.backend
