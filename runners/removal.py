@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from runners.launcher import remove_tree
+from runners.keeper_files import remove_tree
 
 
 def remove(path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import launcher
+from runners import keeper_groups
 from runners.control_groups import ControlGroups, find
 
 
@@ -100,11 +100,11 @@ def test_a_host_without_control_groups_says_so(tmp_path: Path, mountinfo: str) -
 
 
 def test_two_commands_of_one_pid_get_groups_of_their_own() -> None:
-    assert launcher._Groups([])._name != launcher._Groups([])._name
+    assert keeper_groups.Groups([])._name != keeper_groups.Groups([])._name
 
 
 def test_what_a_killed_keeper_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    left, young, kept, busy = (tmp_path / f"{launcher.GROUP_NAME}{n}" for n in range(4))
+    left, young, kept, busy = (tmp_path / f"{keeper_groups.GROUP_NAME}{n}" for n in range(4))
     main = tmp_path / "optiml-main"
     for folder in (left, young, kept, busy, main):
         folder.mkdir()
@@ -114,7 +114,7 @@ def test_what_a_killed_keeper_left_is_removed_and_nothing_else(tmp_path: Path) -
     parent, keeper = os.open(tmp_path, os.O_RDONLY), os.open(kept, os.O_RDONLY)
     fcntl.flock(keeper, fcntl.LOCK_SH)
     try:
-        launcher._remove_abandoned(parent)
+        keeper_groups._remove_abandoned(parent)
     finally:
         os.close(keeper)
         os.close(parent)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import control_groups, launcher
+from runners import control_groups, keeper_look, launcher
 from runners import sandbox as module
 from runners.entry_process import EntryProcess
 from runners.removal import remove
@@ -260,12 +260,12 @@ def test_folders_that_a_program_nested_are_gone_with_its_process(
     assert not list(tmp_path.iterdir())
 
 
-def _look(tmp_path: Path, watch: dict[str, int], **machine: int) -> launcher._Look:
+def _look(tmp_path: Path, watch: dict[str, int], **machine: int) -> keeper_look.Look:
     """Return what looks at a /proc that says of the machine what it is told, in MiB."""
     text = "".join(f"{name}: {mib << 10} kB\n" for name, mib in machine.items())
     (tmp_path / "meminfo").write_text(text)
     proc = os.open(tmp_path, os.O_RDONLY)
-    return launcher._Look(proc, {"watch": watch, "landlock": False, "nests": False, "tmp": ""})
+    return keeper_look.Look(proc, {"watch": watch, "landlock": False, "nests": False, "tmp": ""})
 
 
 @pytest.mark.parametrize(("available", "limit"), [(5000, ""), (1000, "memory")])
@@ -286,7 +286,7 @@ def test_no_more_memory_is_left_to_a_command_than_to_the_worker_around_it(tmp_pa
     (tmp_path / "meminfo").write_text("")
     proc = os.open(tmp_path, os.O_RDONLY)
     spec = {"watch": {"memory_bytes": 1 << 60}, "landlock": False, "tmp": ""}
-    child, worker = (launcher._Look(proc, {**spec, "nests": nests}) for nests in (False, True))
+    child, worker = (keeper_look.Look(proc, {**spec, "nests": nests}) for nests in (False, True))
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert child._memory < worker._memory < machine
 
@@ -298,7 +298,7 @@ def test_a_look_is_short(tmp_path: Path) -> None:
         proc = os.open("/proc", os.O_RDONLY)
         watch = {"memory_bytes": 32 << 30, "processes": 512, "disk_bytes": 1 << 30, "folders": []}
         spec = {"watch": watch, "landlock": False, "nests": False, "tmp": ""}
-        look = launcher._Look(proc, json.loads(json.dumps(spec)))
+        look = keeper_look.Look(proc, json.loads(json.dumps(spec)))
         spent = []
         for _ in range(40):
             look._held_at = 0.0  # with everything that a look may hold
