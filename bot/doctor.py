@@ -20,6 +20,7 @@ from bot.settings import Settings
 from optimizer import plugins
 from optimizer.errors import ConfigError
 from optimizer.synthesis import cutlass
+from runners import sanitizer
 from runners.fault import Fault
 from runners.ncu_trouble import DENIED, MISSING
 from runners.profiler import find_ncu
@@ -60,6 +61,7 @@ def examine(settings: Settings, around: Surroundings | None = None) -> list[Find
         *_compiler(settings, here),
         *_gpu(here),
         *_profiler(settings, here),
+        _sanitizer(here),
         _bindings(),
         *_isolation(settings),
         *_host_memory(here),
@@ -167,6 +169,26 @@ def _profiler(settings: Settings, here: Surroundings) -> Iterator[Finding]:
         yield Finding("ncu permission", ok=None, words="counters are for root only", remedy=DENIED)
     elif locked is not None:
         yield Finding("ncu permission", ok=True, words="counters are for root, and you are root")
+
+
+def _sanitizer(here: Surroundings) -> Finding:
+    """Say whether finalists are looked at for what results do not show."""
+    name = "compute-sanitizer"
+    named = (name, *(f"{place}/{name}" for place in sanitizer.PLACES))
+    path = next((found for one in named if (found := here.which(one))), None)
+    if path is None:
+        return Finding(
+            name,
+            ok=None,
+            words="not found: accesses out of bounds whose values do not matter are not found",
+            remedy="it comes with the CUDA toolkit (its package is called cuda-sanitizer)",
+        )
+    status, text = here.run([path, "--version"])
+    match = re.search(r"Version (\S+)", text)
+    if status or not match:
+        words = f"{path} does not run"
+        return Finding(name, ok=None, words=words, remedy=_last_line(text))
+    return Finding(name, ok=True, words=f"{match[1]} at {path}")
 
 
 def _bindings() -> Finding:

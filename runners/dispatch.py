@@ -24,6 +24,7 @@ from runners.profiler import NcuProfiler, profile_jobs, with_profile, worthwhile
 from runners.removal import TemporaryFolder
 from runners.sandbox import Sandbox
 from runners.seat import START_SECONDS, Gone, Seat, facts_of
+from runners.second_look import MOST_LENT
 
 JOB_SECONDS: Mapping[Effort, float] = {
     Effort.SCREEN: 60.0,
@@ -33,6 +34,8 @@ JOB_SECONDS: Mapping[Effort, float] = {
     Effort.WEIGH: 120.0,
     Effort.ENERGY: 900.0,
 }
+# Beside these a worker may take for what is asked a second time of a finalist.
+LENT_SECONDS: Mapping[Effort, float] = {Effort.CONFIRM: MOST_LENT}
 # Compilers at once for each GPU: compiling a kernel takes about as long as judging it, up to 3 x.
 COMPILERS = 4
 EAGER_COMPILERS = 3
@@ -426,7 +429,8 @@ class LocalDispatcher:
         seconds = JOB_SECONDS[job.effort]
         artifacts = (candidate.artifact, baseline.artifact)
         line = wire.request(number, nonce, job, artifacts, seconds)
-        answer = seat.ask(line, seconds + START_SECONDS / 3)
+        lent = LENT_SECONDS.get(job.effort, 0.0)
+        answer = seat.ask(line, seconds + lent + START_SECONDS / 3)
         verdict, _ = wire.response(answer, number, nonce, job.kernel.digest)
         return verdict
 

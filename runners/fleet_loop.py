@@ -24,7 +24,7 @@ from distributed.comm.core import CommClosedError
 from optimizer.errors import NoDeviceError, OptimlError, RunnerError
 from optimizer.model import Effort, Status, Verdict
 from runners import fleet_worker, wire
-from runners.dispatch import JOB_SECONDS
+from runners.dispatch import JOB_SECONDS, LENT_SECONDS
 from runners.fleet_link import BROKEN, alike, connect, disconnect, question
 from runners.fleet_places import Attempt, Errand, Patience, Place, settle, unlike
 from runners.fleet_worker import DEPTH, SHARE, Card, card_from_json
@@ -458,7 +458,8 @@ class Fleet:
         self._pump()
 
     def _longest(self, job: Job, beside: int) -> float:
-        return (2 * JOB_SECONDS[job.effort]) * max(1, beside) + self.patience.job
+        most = JOB_SECONDS[job.effort] + LENT_SECONDS.get(job.effort, 0.0)
+        return 2 * most * max(1, beside) + self.patience.job
 
     async def _ping(self, place: Place) -> None:
         client = self._client

@@ -21,6 +21,7 @@ from runners import (
     many_calls,
     other_values,
     overflow,
+    second_look,
     static_gate,
     thresholds,
     verify,
@@ -39,8 +40,10 @@ from runners.retained import MOST_BYTES
 from runners.rows import asked_in_rows
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
+from runners.second_look import Lent
 from runners.session import Benches, Session
 from runners.spec import JobSpec, Json
+from runners.watched import Watched
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 MOST_PTX = 4
@@ -94,10 +97,12 @@ class Judge:
         job: JobSpec,
         seconds: float,
         begin: Callable[[], None] = lambda: None,
+        more: Callable[[float], None] = lambda _seconds: None,
     ) -> tuple[Json, Json, bool]:
         """Return verdict, statistics, and whether the device is lost to this process.
 
-        `begin` is called when the answers are known and the candidate's own time begins.
+        `begin` is called when the answers are known and the candidate's own time begins, `more`
+        when it is lent some for what compute-sanitizer is asked a second time.
         Raises `Fault` when no verdict can be had: the baseline is broken, the job makes no sense.
         """
         begun = time.monotonic()
@@ -128,7 +133,9 @@ class Judge:
             spent["shaken"] = time.monotonic() - start
             if thorough:
                 start = time.monotonic()
-                self._finalist(session, request, job, known, verdict["measurement"], report)
+                lent = Lent(more)
+                self._finalist(session, request, job, known, verdict["measurement"], report, lent)
+                deadline += lent.spent  # else what a busy machine took would be another's
                 self._delays.whole(delayed, request, job, known, report)
                 spent["sanitizer"] = time.monotonic() - start
                 start = time.monotonic()
@@ -225,18 +232,18 @@ class Judge:
         answers: Answers,
         wanted: Sequence[Combination],
         report: Report,
-    ) -> None:
-        """Have compute-sanitizer look at small cases; raise `Wrong` for what it finds."""
+        lent: Lent,
+    ) -> list[str]:
+        """Have compute-sanitizer look at small cases; raise `Wrong` for what it finds.
+
+        Return what is to be noted: what it did not look at.
+        """
         # Behind what all candidates are asked stands what this one's own numbers make worth asking.
         beside = wanted[sum(map(len, self._oracle.wanted(job))) :]
         chosen = verify.small(job, answers, wanted, beside)
-        for found, blamed in self._sanitizer.against(request, job, chosen, SANITIZER_SECONDS):
-            if found.errors is None:
-                continue  # it does not run here, or not in time
-            errors, passed = float(found.errors), not blamed
-            report.add("sanitizer", found.tool, passed=passed, error=errors, bound=None)
-            if blamed:
-                raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
+        chosen = second_look.spread(chosen, lambda one: one.family)
+        watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent)
+        return watched.held(report)
 
     def _finalist(
         self,
@@ -246,11 +253,12 @@ class Judge:
         known: tuple[Answers, Sequence[Combination]],
         measured: Json,
         report: Report,
+        lent: Lent,
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
-        answers, wanted = known
+        answers, _ = known
         many_calls.check(session, self._session, request, job, known, measured, report)
-        self._examined(request, job, answers, wanted, measured, report)
+        self._examined(request, job, known, measured, report, lent)
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
@@ -260,21 +268,22 @@ class Judge:
         self,
         request: Json,
         job: JobSpec,
-        answers: Answers,
-        wanted: Sequence[Combination],
+        known: tuple[Answers, Sequence[Combination]],
         measured: Json,
         report: Report,
+        lent: Lent,
     ) -> None:
         """Have it looked at in processes of their own; note what it needs aligned, or `Wrong`."""
+        answers, wanted = known
         mine, theirs = (
             self._read(one.source, request, job.key) for one in (job.kernel, job.baseline)
         )
         widest = alignment.wider(job.work, mine, theirs)
         asked = alignment.chosen(job, answers, wanted) if widest else []
         with self._alignment.begun(request, job, widest, asked) as moved:
-            self._sanitized(request, job, answers, wanted, report)
+            unsaid = self._sanitized(request, job, answers, wanted, report, lent)
             told = [one.result() for one in moved]
-            measured["notes"][:0] = alignment.notes(job, answers, asked, told)
+            measured["notes"][:0] = [*alignment.notes(job, answers, asked, told), *unsaid]
 
     def _beyond(
         self,

@@ -15,6 +15,7 @@ it is too long to be judged.
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
 - `profiles`: a dict the caller keeps, so that an original is profiled once;
+- `more`: moves the caller's deadline by seconds, for what compute-sanitizer is asked a second time;
 - `meter`: reads the GPU's energy counter (`runners.nvml.Nvml`);
 - `recent`: a `program_recent.Recent` the caller keeps, so that two screenings in turn share a run
   of the original.
@@ -163,7 +164,8 @@ def _judge(
     spent = {"verify": 0.0, "time": 0.0}
     beyond = None
     if trial.effort == "confirm" and not trial.unedited:
-        beyond = program_beyond.begun(trial, code, shake)
+        more = context.get("more") or (lambda _seconds: None)
+        beyond = program_beyond.begun(trial, code, shake, more)
     measured: list[Timed] = []
     try:
         for original in originals:
@@ -184,7 +186,7 @@ def _judge(
     except Failed as failure:
         return _verdict(trial.request, failure.status, None, done, spent, failure.log)
     measurement = as_measurement(measured, originals)
-    measurement["notes"] += notes
+    measurement["notes"][:0] = notes
     if trial.job.get("effort") in ENERGY:
         begun = time.monotonic()
         measurement["energy"] = program_energy.read(

@@ -15,6 +15,17 @@ from runners.program_failing import Failed, check
 from runners.program_profile import Profile, patience
 from runners.program_run import Probe
 from runners.program_trial import Trial
+from runners.sanitizer import LATE, UNABLE, Finding
+from runners.second_look import (
+    AGAIN,
+    Asked,
+    Lent,
+    SecondLook,
+    Watch,
+    told,
+    unasked,
+    undecided,
+)
 
 DeviceCode = Callable[[str, Any], str | None]
 Shake = Callable[[str, Any, int], dict[str, Any] | None]
@@ -30,8 +41,16 @@ WATCH_SECONDS = 30.0
 MORE_RUNS, LONGEST_RUN, MORE_SECONDS = 2, 5.0, 60.0
 
 
-def begun(trial: Trial, device_code: DeviceCode | None, shake: Shake | None) -> Beyond:
-    """Begin to compile what a confirmation looks at behind results and times."""
+def begun(
+    trial: Trial,
+    device_code: DeviceCode | None,
+    shake: Shake | None,
+    more: Callable[[float], None] = lambda _seconds: None,
+) -> Beyond:
+    """Begin to compile what a confirmation looks at behind results and times.
+
+    `more` moves the deadline of whoever waits: what is asked a second time takes its own.
+    """
     sources = [str((trial.job.get(which) or {}).get("source") or "") for which in _BOTH]
     pool = ThreadPoolExecutor(3, thread_name_prefix="beyond")
     codes: list[Future[str | None]] = []
@@ -40,7 +59,7 @@ def begun(trial: Trial, device_code: DeviceCode | None, shake: Shake | None) -> 
     builds = range(SHAKEN_BUILDS if sources[0] and shake is not None else 0)
     shaken = [pool.submit(_built_shaken, trial, shake, "kernel", number) for number in builds]
     pool.shutdown(wait=False)
-    return Beyond(trial, shake, tuple(codes), tuple(shaken))
+    return Beyond(trial, shake, tuple(codes), tuple(shaken), Lent(more))
 
 
 def _built_shaken(
@@ -64,6 +83,7 @@ class Beyond:
     shake: Shake | None
     codes: tuple[Future[str | None], ...]
     shaken: tuple[Future[dict[str, Any] | None], ...]
+    lent: Lent
 
     def gate(self, done: list[dict[str, Any]]) -> None:
         """Note what the candidate's device code can do beyond its original's; refuse a clock."""
@@ -81,10 +101,12 @@ class Beyond:
     ) -> list[str]:
         """Watch the shortest run, and others where time is left: they may take other branches."""
         shortest, *others = sorted(originals, key=lambda o: o.seconds)
-        notes = self._watch(shortest, bounds, done)
+        notes = [*unasked(originals), *self._watch(shortest, bounds, done)]
         ends = time.monotonic() + MORE_SECONDS
+        borrowed = self.lent.spent
         for original in others[:MORE_RUNS]:
-            now = time.monotonic()
+            # What was asked a second time has come out of nothing else's time.
+            now = time.monotonic() - (self.lent.spent - borrowed)
             hurry = (
                 min(self.trial.until, self.trial.deadline) - now < WATCH_SECONDS + SHAKEN_SECONDS
             )
@@ -109,18 +131,22 @@ class Beyond:
                 pool.submit(self._errors, "candidate", tool, original, min(WATCH_SECONDS, left))
                 for tool in tools
             ]
-        late = [one.result().tool for one in found if one.result().errors is None]
-        for one in (ended.result() for ended in found):
-            if one.errors is None:
-                continue  # it does not run here, or not in time
-            blamed = bool(one.errors) and sanitizer.blames(
-                one.tool,
-                one.errors,
-                self._errors("baseline", one.tool, original, WATCH_SECONDS).errors,
-            )
-            done.append(check("sanitizer", f"{original.name}: {one.tool}", not blamed))
-            if blamed:
-                raise Failed("wrong result", f"compute-sanitizer {one.tool}: {one.words}")
+        first = [one.result() for one in found]
+        late = [one.tool for one in first if one.errors is None] if hurry else []
+        unsaid: list[Asked] = []
+        for one in first:
+            if one.errors is not None:
+                unsaid += self._held(one, original, done)
+        look = SecondLook(self._watched(original), [original], WATCH_SECONDS, self.lent)
+        for one in (one for one in first if one.errors is None):
+            again = self._again(one, original, look, hurry=hurry)
+            unsaid.append(again)
+            if again.refused:
+                done.append(check("sanitizer", f"{original.name}: {one.tool}", passed=False))
+                words = f"compute-sanitizer {one.tool} {again.refused}"
+                raise Failed("timed out", f"{original.name}: {words}")
+            if again.finding.errors is not None:
+                unsaid += self._held(again.finding, original, done)
         failures = delayed.result() if delayed else self._shaken(original, bounds, left)
         for number, failure in failures.items():
             if not failure.status:
@@ -134,20 +160,68 @@ class Beyond:
             late += ["warps delayed at random"] if self.shaken else []
         elif not any(failure.status for failure in failures.values()):
             done.append(check("delayed warps", original.name, passed=True))
-        if not late or not hurry:
-            return []
-        words = f"within the {left:.0f} s left of the time budget nothing was said by: "
-        return [words + ", ".join(late)]
+        notes = [f"{one} ({original.name})" for one in told(unsaid)]
+        if late and hurry:
+            words = f"within the {left:.0f} s left of the time budget nothing was said by: "
+            notes.append(words + ", ".join(late))
+        return notes
+
+    def _held(self, found: Finding, original: Profile, done: list[dict[str, Any]]) -> list[Asked]:
+        """Note what a tool found in a run; raise `Failed` where the original has nothing alike.
+
+        Return what cannot be decided, since the tool says nothing of the original.
+        """
+        unsaid: list[Asked] = []
+        blamed = False
+        if found.errors:
+            theirs = self._errors("baseline", found.tool, original, WATCH_SECONDS)
+            if theirs.why == LATE:
+                with self.lent.of(AGAIN * WATCH_SECONDS) as seconds:
+                    terms = ("baseline", found.tool, original, seconds)
+                    theirs = self._errors(*terms, alone=True)
+            blamed = sanitizer.blames(found.tool, found.errors, theirs.errors)
+            if not blamed and theirs.errors is None:
+                unsaid.append(undecided(found, theirs))
+        done.append(check("sanitizer", f"{original.name}: {found.tool}", not blamed))
+        if blamed:
+            raise Failed("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
+        return unsaid
+
+    def _again(
+        self, first: Finding, original: Profile, look: SecondLook[Profile], *, hurry: bool
+    ) -> Asked:
+        """Ask a tool again, but what nobody has time for, and what only ends where it is cut."""
+        if first.why == UNABLE:
+            return look.ask(first)
+        if hurry:
+            return Asked(first)
+        if first.why == LATE and (original.idle or original.cut):
+            return Asked(first, f"{LATE}, {WATCH_SECONDS:.0f} s: nor does the program")
+        return look.ask(first)
+
+    def _watched(self, original: Profile) -> Watch[Profile]:
+        """Return what watches the run by itself."""
+
+        def watch(theirs: bool, tool: str, _run: Sequence[Profile], seconds: float) -> Finding:
+            which = "baseline" if theirs else "candidate"
+            return self._errors(which, tool, original, seconds, alone=True)
+
+        return watch
 
     def _errors(
-        self, which: str, tool: str, original: Profile, seconds: float
-    ) -> sanitizer.Finding:
+        self, which: str, tool: str, original: Profile, seconds: float, *, alone: bool = False
+    ) -> Finding:
         """Return what one of compute-sanitizer's tools says of a run."""
-        line = sanitizer.prefix(str(sanitizer.command()), tool)
+        patience = seconds if alone else 0.0
+        line = sanitizer.prefix(str(sanitizer.command()), tool, patience)
         path = Path(self.trial.request[which]["path"])
-        return sanitizer.read(
-            tool, self.trial.runner.watched(path, original.arguments, line, seconds)
-        )
+        begun = time.monotonic()
+        done = self.trial.runner.watched(path, original.arguments, line, seconds)
+        text = (done.stdout + done.stderr).decode(errors="replace")
+        # The tool ends as the program does: one that failed under it was not seen to its end.
+        ended = int(original.exit != 0 or done.exit == 0)
+        took = time.monotonic() - begun
+        return sanitizer.read(tool, text, took, late=done.exit is None, ran=(ended, 1))
 
     def _shaken(self, original: Profile, bounds: Bounds, seconds: float) -> dict[int, Failed]:
         """Run the candidate with its warps delayed at random; what the original survives it must.

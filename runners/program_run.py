@@ -250,8 +250,8 @@ class Runner:
 
     def watched(
         self, program: Path, arguments: Sequence[str], tool: Sequence[str], seconds: float
-    ) -> str:
-        """Run once under a tool that prints what it sees; return that, the interposer idle."""
+    ) -> Finished:
+        """Run once under a tool that prints what it sees, the interposer idle."""
         home = Path(tempfile.mkdtemp(prefix="watched-", dir=self.scratch))
         try:
             mine = home / "program"
@@ -259,8 +259,7 @@ class Runner:
             env = environment(self.library_path or libraries(), self.device, home)
             env |= {"LD_PRELOAD": str(self.interposer)}
             cwd = working_copy(self.root, home)
-            done = self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
-            return (done.stdout + done.stderr).decode(errors="replace")
+            return self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
         finally:
             remove(home)
 

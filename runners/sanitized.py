@@ -2,7 +2,8 @@
 
 `python -I -m runners.sanitized REQUEST.json`. Every buffer is an allocation of its own with not a
 byte to spare, so that memcheck sees the first element past its end, and outputs are left as the
-driver gives them, so that initcheck sees who reads them.
+driver gives them, so that initcheck sees who reads them. Behind each combination a line says that
+it has ended: a tool that did not come to all of them has not found them right.
 
 Host code is called on a small case, on a large one and on the small one again before anything else:
 what it recorded for the first with a room that it made anew for the second is memory given back.
@@ -20,6 +21,7 @@ from typing import Any
 
 from runners import spec
 from runners.contents import Combination, Contents
+from runners.expressions import ExpressionError, count
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.spec import JobSpec, Json
 
@@ -47,14 +49,30 @@ def run(request: Json, folder: Path) -> int:
             Combination(item["case"], item["family"], int(item["seed"]))
             for item in request["combinations"]
         ]
-        calls = _Calls(driver, gpu, job, launchable, contents)
+        seconds = float(request.get("seconds", RUN_SECONDS))
+        calls = _Calls(driver, gpu, job, launchable, contents, seconds)
         if launchable.hosted:
             calls.grown(asked)
-        for combination in asked:
-            calls.call(combination, calls.buffers(combination))
+        for number, combination in enumerate(asked):
+            if launches(job, combination):
+                calls.call(combination, calls.buffers(combination))
+            if "mark" in request:  # on a line of its own, whatever device code has printed before
+                sys.stdout.write(f"\n{request['mark']}{number}\n")
+                sys.stdout.flush()
         return len(asked)
     finally:
         context.pop()
+
+
+def launches(job: JobSpec, combination: Combination) -> bool:
+    """Tell whether a kernel has any blocks; a driver refuses to launch none."""
+    launch = job.kernel.launch or job.work.launch
+    if job.work.kind != "kernel" or launch is None:
+        return True
+    try:
+        return all(count(entry, combination.case) for entry in launch.grid)
+    except ExpressionError:
+        return True
 
 
 def loaded(
@@ -71,10 +89,16 @@ class _Calls:
     """Calls a candidate, each combination on buffers of its own."""
 
     def __init__(
-        self, driver: Any, gpu: Any, job: JobSpec, launchable: Launchable, contents: Contents
+        self,
+        driver: Any,
+        gpu: Any,
+        job: JobSpec,
+        launchable: Launchable,
+        contents: Contents,
+        seconds: float = RUN_SECONDS,
     ) -> None:
         self._driver, self._gpu, self._work = driver, gpu, job.work
-        self._launchable, self._contents = launchable, contents
+        self._launchable, self._contents, self._seconds = launchable, contents, seconds
 
     def buffers(self, combination: Combination) -> dict[str, Any]:
         """Allocate what a combination needs; it is freed when the last reference goes."""
@@ -97,7 +121,7 @@ class _Calls:
                 self._gpu.upload(int(held[name]), data)
         addresses = {name: int(memory) for name, memory in held.items()}
         self._launchable.bind(combination.case, addresses)()
-        self._gpu.synchronize(RUN_SECONDS)
+        self._gpu.synchronize(self._seconds)
 
     def grown(self, asked: Sequence[Combination]) -> None:
         """Call it on the smallest, the largest, and the smallest again, on the same buffers."""

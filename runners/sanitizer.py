@@ -5,7 +5,8 @@ they find decides only where it is a fault in any program: an access outside an 
 barrier that not all threads reach. A race or a read of unwritten memory may be harmless, and is
 held against a candidate only when the original has nothing of the kind, and a race not where warps
 hand data over by named barriers at which some only arrive: racecheck does not follow those. A tool
-that is missing, or that does not end in time, says nothing.
+that is missing, that cannot run here, or that does not end in time, says nothing: a finding tells
+which, and `runners.second_look` asks again what a busy machine may have kept from ending.
 
 Messages: Compute Sanitizer User Manual 2025.3, "Memcheck", "Racecheck", "Initcheck", "Synccheck".
 """
@@ -16,6 +17,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -24,6 +26,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from runners.answers import module_command
 from runners.contents import Combination
@@ -38,7 +41,28 @@ _OPTIONS = {
     "memcheck": ("--report-api-errors", "no"),
     "initcheck": ("--report-api-errors", "no"),
 }
+# Why a tool said nothing: it cannot run here; its time was over; it ended before it had seen all.
+UNABLE, LATE, ENDED = "cannot run here", "did not end in time", "ended before it had seen all"
 _SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*?\((\d+) error")
+_MARK = "ran "
+_BANNER = "========= COMPUTE-SANITIZER"
+_UNABLE = re.compile(
+    r"^========= Error: (.*(?:not supported|ptrace|not permitted|permission|unable to find|"
+    r"injection|failed to (?:initialize|load|find)|insufficient driver|driver version|"
+    r"incompatible).*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+# It did not watch what ran; a busy machine may be why.
+_UNWATCHED = re.compile(
+    r"^=========.*(?:No attachable process|before first instrumented API call|"
+    r"Internal Sanitizer Error)",
+    re.MULTILINE,
+)
+# What is a fault where it stands, though the tool did not come to its summary.
+_FAULT = re.compile(
+    r"^========= (?:Error: )?(?:Invalid __|Uninitialized __|Race reported|Barrier error|Divergent)",
+    re.MULTILINE,
+)
 _FOUND = re.compile(
     r"^========= (?:Error: |Warning: )?((?:Invalid|Uninitialized|Race reported|Potential|Barrier|"
     r"Divergent|Address|Malloc|Out-of-range|Stack|Access|Unused).*)$",
@@ -48,28 +72,45 @@ _FOUND = re.compile(
 # other part uses. Racecheck reported a race between what such a barrier keeps apart.
 _ARRIVES = re.compile(r"\bbar(?:rier)?(?:\.cta)?\.arrive\b")
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-_PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda/bin")
+PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda/bin")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one tool said: errors found, the first in its words; `errors` None if nothing."""
+    """What one tool said: errors found, the first in its words; `errors` None if nothing.
+
+    `why` tells then why it said nothing, and `ran` how many combinations had ended before.
+    """
 
     tool: str
     errors: int | None
     words: str
     seconds: float
+    why: str = ""
+    ran: int = 0
+
+
+class Printed(NamedTuple):
+    """What a process printed, and whether its time was over before it ended."""
+
+    text: str
+    late: bool
 
 
 def command() -> str | None:
     """Return where compute-sanitizer is; None when it is not installed."""
-    folders = os.pathsep.join(_PLACES)
+    folders = os.pathsep.join(PLACES)
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
-def prefix(program: str, tool: str) -> list[str]:
-    """Return what is put in front of a command line so that a tool watches it."""
-    return [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ())]
+def prefix(program: str, tool: str, patience: float = 0.0) -> list[str]:
+    """Return what is put in front of a command line so that a tool watches it.
+
+    With `patience` it waits so many seconds for the first call into the driver, instead of ten or
+    so, which pass on a busy machine.
+    """
+    waits = ["--launch-timeout", str(int(patience))] if patience else []
+    return [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ()), *waits]
 
 
 def blames(tool: str, mine: int | None, theirs: int | None) -> bool:
@@ -104,7 +145,7 @@ class Sanitizer:
     def __init__(self, scratch: Path, gpu: int, sandbox: Sandbox | None = None) -> None:
         self._scratch, self._gpu = scratch / "sanitizer", gpu
         self._sandbox = sandbox or Sandbox("own")
-        self._theirs: dict[tuple[str, str], Finding] = {}
+        self._theirs: dict[tuple[str, ...], Finding] = {}
 
     def against(
         self, request: Json, job: JobSpec, combinations: Sequence[Combination], seconds: float
@@ -129,14 +170,34 @@ class Sanitizer:
         combinations: Sequence[Combination],
         seconds: float,
     ) -> bool:
-        key = (job.key, found.tool)
-        if key not in self._theirs:
+        return self.compared(found, request, job, combinations, seconds)[0]
+
+    def compared(
+        self,
+        found: Finding,
+        request: Json,
+        job: JobSpec,
+        combinations: Sequence[Combination],
+        seconds: float,
+    ) -> tuple[bool, Finding]:
+        """Tell whether errors are to be blamed, and what the tool says of the original.
+
+        What it said once is kept; where it said nothing, it is asked the next time, too.
+        """
+        key = (job.key, found.tool, *(one.key for one in combinations))
+        theirs = self._theirs.get(key)
+        if theirs is None:
             baseline = request["baseline"]
-            same = self.examine(
+            (theirs,) = self.examine(
                 request, job, baseline, combinations, seconds, (found.tool,), original=True
             )
-            self._theirs[key] = same[0]
-        return blames(found.tool, found.errors, self._theirs[key].errors)
+            if theirs.errors is not None:
+                self._theirs[key] = theirs
+        return blames(found.tool, found.errors, theirs.errors), theirs
+
+    def knows(self, found: Finding, job: JobSpec, combinations: Sequence[Combination]) -> bool:
+        """Tell whether it is known what the tool says of the original on these."""
+        return (job.key, found.tool, *(one.key for one in combinations)) in self._theirs
 
     def examine(
         self,
@@ -148,8 +209,12 @@ class Sanitizer:
         tools: Sequence[str] = (),
         *,
         original: bool = False,
+        alone: bool = False,
     ) -> list[Finding]:
-        """Watch an artifact with several tools at once, each for at most `seconds`."""
+        """Watch an artifact with several tools at once, each for at most `seconds`.
+
+        `alone`: nothing is watched beside it, and it waits for its process as long as that.
+        """
         program = command()
         if program is None or not combinations:
             return []
@@ -157,6 +222,8 @@ class Sanitizer:
         with TemporaryFolder(dir=self._scratch) as name:
             folder = Path(name)
             asked = folder / "request.json"
+            # Device code prints, too: nobody else knows how a line begins that says what has ended.
+            mark = f"{_MARK}{secrets.token_hex(8)} "
             described = dict(request["job"])
             if original:
                 described["kernel"] = described["baseline"]
@@ -166,6 +233,8 @@ class Sanitizer:
                         "job": described,
                         "candidate": artifact,
                         "gpu": self._gpu,
+                        "mark": mark,
+                        "seconds": seconds,
                         "combinations": [
                             {"case": dict(c.case), "family": c.family, "seed": c.seed}
                             for c in combinations
@@ -175,15 +244,19 @@ class Sanitizer:
             )
 
             def one(tool: str) -> Finding:
-                line = prefix(program, tool) + module_command("runners.sanitized", str(asked))
+                line = prefix(program, tool, seconds if alone else 0.0)
+                line += module_command("runners.sanitized", str(asked))
                 begun = time.monotonic()
                 if job.work.kind == "kernel":
-                    text = plain(line, folder / f"{tool}.txt", seconds)
+                    printed = plain(line, folder / f"{tool}.txt", seconds)
                 else:
                     tools_own = Path(program).resolve().parent.parent
                     places = [tools_own, job.work.root, Path(str(artifact["path"])).parent]
-                    text = inside(self._sandbox, line, folder, places, seconds)
-                return read(tool, text, time.monotonic() - begun)
+                    printed = inside(self._sandbox, line, folder, places, seconds)
+                took = time.monotonic() - begun
+                ran = printed.text.count(f"\n{mark}")
+                many = (min(ran, len(combinations)), len(combinations))
+                return read(tool, printed.text, took, late=printed.late, ran=many)
 
             with ThreadPoolExecutor(len(TOOLS)) as pool:
                 return list(pool.map(one, tools or TOOLS))
@@ -191,7 +264,7 @@ class Sanitizer:
 
 def inside(
     sandbox: Sandbox, line: Sequence[str], folder: Path, readable: Sequence[Path], seconds: float
-) -> str:
+) -> Printed:
     """Run host code that is a stranger's where it can do no harm; return what it printed."""
     try:
         done = sandbox.run(
@@ -199,17 +272,18 @@ def inside(
             cwd=folder,
             readable=[*interpreter_paths(), *readable],
             writable=[folder],
-            limits=Limits(seconds=seconds),
+            limits=Limits(seconds=seconds, output_bytes=MOST_PRINTED),
             gpu=True,
             profile="tool",
         )
     except Fault as fault:
-        return fault.message
-    return (done.stdout + done.stderr).decode(errors="replace")
+        return Printed(fault.message, late=False)
+    return Printed((done.stdout + done.stderr).decode(errors="replace"), done.timed_out)
 
 
-def plain(line: Sequence[str], log: Path, seconds: float) -> str:
+def plain(line: Sequence[str], log: Path, seconds: float) -> Printed:
     """Run what holds no host code of anybody's; return what it printed."""
+    late = False
     with log.open("x+b") as out:
         process = subprocess.Popen(
             line,
@@ -221,25 +295,53 @@ def plain(line: Sequence[str], log: Path, seconds: float) -> str:
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
+            late = True
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         # The end, where the tools sum up; device code may print without end before that.
         size = os.fstat(out.fileno()).st_size
-        return os.pread(out.fileno(), MOST_PRINTED, max(0, size - MOST_PRINTED)).decode(
-            errors="replace"
-        )
+        data = os.pread(out.fileno(), MOST_PRINTED, max(0, size - MOST_PRINTED))
+    return Printed(data.decode(errors="replace"), late)
 
 
-def read(tool: str, text: str, seconds: float = 0.0) -> Finding:
-    """Read a tool's report.
+def read(
+    tool: str,
+    text: str,
+    seconds: float = 0.0,
+    *,
+    late: bool = False,
+    ran: tuple[int, int] = (0, 0),
+) -> Finding:
+    """Read a tool's report; `ran` tells how much of how much that it was to watch has ended.
+
+    Of several summaries the worst counts, since whoever is watched may print one. A fault that was
+    printed is one, whether there was a summary or not. No error is none only where all has ended.
 
     >>> read("memcheck", "========= ERROR SUMMARY: 0 errors").errors
     0
+    >>> read("memcheck", "========= ERROR SUMMARY: 0 errors", ran=(1, 2)).why
+    'ended before it had seen all'
     """
-    summary = _SUMMARY.search(text)
-    if summary is None:
-        return Finding(tool, None, " ".join(text.split())[-300:], seconds)
-    errors = int(summary[1] or summary[2] or 0)
-    first = _FOUND.search(text)
-    return Finding(tool, errors, first[1].strip()[:300] if first and errors else "", seconds)
+    errors = max((int(one[1] or one[2]) for one in _SUMMARY.finditer(text)), default=None)
+    summed = errors is not None
+    errors = errors or len(_FAULT.findall(text))
+    first, unable = _FOUND.search(text), _UNABLE.search(text)
+    unwatched = _UNWATCHED.search(text) is not None
+    if errors and (first or not (unable or unwatched)):
+        return Finding(tool, errors, first[1].strip()[:300] if first else "", seconds)
+    seen = ran[0] if (summed or late) and not unwatched else 0
+    if late:
+        return Finding(tool, None, _last(text), seconds, LATE, seen)
+    if unable or not (summed or _BANNER in text):
+        return Finding(tool, None, unable[1][:300] if unable else _last(text), seconds, UNABLE)
+    if not summed or unwatched or seen < ran[1]:
+        return Finding(tool, None, _last(text), seconds, ENDED, seen)
+    return Finding(tool, 0, "", seconds, ran=seen)
+
+
+def _last(text: str) -> str:
+    """Return the last line that what was watched printed; else the end of all."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    own = [line for line in lines if not line.startswith(("=========", _MARK))]
+    return (own[-1] if own else " ".join(text.split())[-300:])[:300]

@@ -19,6 +19,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -53,6 +54,7 @@ class Worker:
         self._recent: Any = None
         self._opened: Any = None
         self.begin: Callable[[], None] = lambda: None
+        self.more: Callable[[float], None] = lambda _seconds: None
 
     def close(self) -> None:
         """End what was started."""
@@ -142,7 +144,7 @@ class Worker:
             )
             if self._opened is not None:
                 self._judge.ask_first(self._opened)
-        verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin)
+        verdict, stats, lost = self._judge.verdict(request, job, seconds, self.begin, self.more)
         return {**head, "verdict": verdict, "stats": stats, "retire": lost}, lost
 
     def _program(self, head: Json, request: Json) -> Json:
@@ -160,6 +162,7 @@ class Worker:
             "device_code": self._device_code,
             "shaken": self._shaken_whole,
             "execute": program_run.sandboxed(self._sandbox),
+            "more": self.more,
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}
 
@@ -252,15 +255,27 @@ class Watchdog:
     def __init__(self, bark: Callable[[float], None]) -> None:
         self._bark = bark
         self._timer: threading.Timer | None = None
+        self._ends = self._seconds = 0.0
 
     def set(self, seconds: float) -> None:
         """Bark that many seconds from now, and some grace, unless set again or stopped."""
+        self._seconds = seconds
+        self._start(seconds)
+
+    def lend(self, seconds: float) -> None:
+        """Bark so many seconds later than it would, or earlier where they are negative."""
+        self._seconds += seconds
+        self._start(max(0.0, self._ends - time.monotonic() + seconds))
+
+    def _start(self, seconds: float) -> None:
         self.stop()
+        self._ends = time.monotonic() + seconds
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(int(seconds + 2 * GRACE_SECONDS) + 1)
-        self._timer = threading.Timer(seconds + GRACE_SECONDS, self._bark, (seconds,))
-        self._timer.daemon = True
-        self._timer.start()
+        timer = threading.Timer(seconds + GRACE_SECONDS, self._bark, (self._seconds,))
+        timer.daemon = True
+        self._timer = timer
+        timer.start()
 
     def stop(self) -> None:
         """Let the process live."""
@@ -287,6 +302,7 @@ def guarded(worker: Worker, request: Json, say: Callable[[Json], None]) -> bool:
     seconds = float(limit) if isinstance(limit, int | float) and 0 < limit < 86400 else 120.0
     watchdog.set(seconds + ORACLE_SECONDS)
     worker.begin = lambda: watchdog.set(seconds)
+    worker.more = watchdog.lend
     try:
         response, lost = worker.answer(request)
     finally:

@@ -51,6 +51,7 @@ def test_a_machine_with_everything_has_nothing_that_stops_it() -> None:
     assert found["GPU"].words.startswith("NVIDIA H200, compute capability 9.0")
     assert found["nvcc"].ok
     assert found["ncu"].ok
+    assert found["compute-sanitizer"].ok
     assert {one.name for one in found.values() if one.ok is False} <= {"pycuda"}
 
 
@@ -77,6 +78,19 @@ def test_denied_counters_come_with_the_driver_option(root: bool, ok: bool | None
     found = by_name(machine(admin_only=True, root=root))["ncu permission"]
     assert found.ok is ok
     assert root or "NVreg_RestrictProfilingToAdminUsers=0" in found.remedy
+
+
+def test_a_missing_sanitizer_is_named_with_what_brings_it() -> None:
+    """What is offered then was not looked at for some faults."""
+    where = {"compute-sanitizer": None, "/opt/cuda/bin/compute-sanitizer": "/opt/cuda/bin/it"}
+    around = replace(machine(), which=where.get)
+    assert by_name(around)["compute-sanitizer"].words.endswith("at /opt/cuda/bin/it")
+    missing = by_name(replace(machine(), which=lambda _: None))["compute-sanitizer"]
+    assert missing.ok is None
+    assert "out of bounds" in missing.words
+    assert "cuda-sanitizer" in missing.remedy
+    silent = replace(machine(), run=lambda _: (1, "no such device\n"))
+    assert by_name(silent)["compute-sanitizer"].remedy == "no such device"
 
 
 def test_a_nearly_full_disk_is_told() -> None:

@@ -329,6 +329,64 @@ def test_a_budget_bounds_what_looks_for_races_and_the_notes_say_what_did_not_end
     assert not [c for c in verdict["checks"] if c["layer"] in {"sanitizer", "delayed warps"}]
 
 
+TOOL = """#!/bin/sh
+# compute-sanitizer --tool NAME ... PROGRAM: `mine` is what one does with the candidate's copy.
+echo "========= COMPUTE-SANITIZER"
+tool=$2
+while [ "${{1#/}}" = "$1" ]; do shift; done
+if cmp -s "$1" {mine}; then {does}; fi
+"$@" > /dev/null
+echo "========= ERROR SUMMARY: 0 errors"
+echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "status", "said"),
+    [
+        ("true", "correct", ""),
+        ('[ "$tool" != memcheck ] || exec sleep 99', "timed out", "memcheck did not end in"),
+        ('[ "$tool" != racecheck ] || exec sleep 99', "correct", "racecheck did not end in 1 s"),
+        ("echo '========= Error: Device not supported.'; exit 1", "correct", "not looked at by"),
+        ("exit 1", "correct", "ended before it had seen all"),
+    ],
+)
+def test_what_a_tool_does_not_say_of_a_program_is_said(
+    fakes: Fakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, status: str, said: str
+) -> None:
+    """As it is of kernels: memcheck decides where the original ends under it."""
+    monkeypatch.setattr(program_beyond, "WATCH_SECONDS", 0.6)
+    request = fakes.request("ok", "fast", effort="confirm")
+    tool = tmp_path / "compute-sanitizer"
+    tool.write_text(TOOL.format(mine=request["candidate"]["path"], does=does))
+    tool.chmod(0o755)
+    monkeypatch.setattr(sanitizer, "command", lambda: str(tool))
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    moved: list[float] = []
+    verdict = program.evaluate(request, {**fakes.context(), "more": moved.append})
+    assert verdict["status"] == status, verdict["log"]
+    if status == "correct":
+        notes = [one for one in verdict["measurement"]["notes"] if "compute-sanitizer" in one]
+        assert len(notes) == bool(said)
+        assert all(said in one for one in notes)
+        assert notes == verdict["measurement"]["notes"][: len(notes)]
+    else:
+        assert said in verdict["log"]
+        assert "on its original" in verdict["log"]
+        assert 1.8 < sum(moved) < 20.0
+
+
+def test_a_program_that_no_tool_looked_at_says_so(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sanitizer, "command", lambda: None)
+    request = fakes.request("ok", "fast", effort="confirm")
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["measurement"]["notes"][0].startswith(
+        "not looked at by compute-sanitizer: it is"
+    )
+
+
 def test_a_confirmation_rests_on_runs_and_not_on_repeats_within_one(fakes: Fakes) -> None:
     case = judge(fakes, "ok", "fast", effort="confirm")["measurement"]["cases"][0]
     assert 5 <= len(case["baseline_us"]) <= 16

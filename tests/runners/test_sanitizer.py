@@ -61,6 +61,8 @@ request = json.load(open(sys.argv[-1]))
 said = json.load(open({said!r}))[request["candidate"]["path"]].get(tool, 0)
 if said is None:
     sys.exit("not here")
+for number, _ in enumerate(request["combinations"]):
+    print(f"\\n{{request['mark']}}{{number}}")
 print(f"========= Invalid read by {{request['job']['kernel']['source'][-4:]}}" if said else "")
 print(f"========= ERROR SUMMARY: {{said}} errors")
 """

@@ -1,0 +1,85 @@
+"""A finalist under compute-sanitizer: what is held against it, and what was not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runners.checks import Report, Wrong
+from runners.contents import Combination
+from runners.sanitizer import Finding, Sanitizer, follows
+from runners.second_look import AGAIN, Asked, Lent, SecondLook, told, unasked, undecided
+from runners.spec import JobSpec, Json
+
+
+class Watched:
+    """One candidate on some combinations: first all tools side by side, then what was left unsaid.
+
+    `seconds` is what each tool has at first; what is asked again is lent its time.
+    """
+
+    def __init__(
+        self,
+        sanitizer: Sanitizer,
+        request: Json,
+        job: JobSpec,
+        combinations: Sequence[Combination],
+        seconds: float,
+        lent: Lent,
+    ) -> None:
+        self._sanitizer, self._request, self._job = sanitizer, request, job
+        self._combinations, self._seconds, self._lent = combinations, seconds, lent
+
+    def held(self, report: Report) -> list[str]:
+        """Note what was found; return notes on what was not looked at. Raise `Wrong`."""
+        first = self._sanitizer.against(self._request, self._job, self._combinations, self._seconds)
+        if not first:
+            return unasked(self._combinations)
+        unsaid: list[Asked] = []
+        for found, blamed in first:
+            if found.errors is not None:
+                unsaid += self._found(found, blamed=blamed, report=report)
+        look = SecondLook(self._watch, self._combinations, self._seconds, self._lent)
+        for found, _ in first:
+            if found.errors is not None:
+                continue
+            if self._job.kernel == self._job.baseline:
+                unsaid.append(Asked(found, found.why))  # it is offered to nobody
+                continue
+            again = look.ask(found)
+            unsaid.append(again)
+            if again.refused:
+                self._noted(again.finding, report, passed=False)
+                raise Wrong("timed out", f"compute-sanitizer {found.tool} {again.refused}")
+            if again.finding.errors is not None:
+                unsaid += self._found(again.finding, blamed=None, report=report)
+        return told(unsaid)
+
+    def _found(self, found: Finding, *, blamed: bool | None, report: Report) -> list[Asked]:
+        """Note what a tool found and raise `Wrong` for it; return what cannot be decided."""
+        unsaid: list[Asked] = []
+        known = blamed is not None and self._sanitizer.knows(found, self._job, self._combinations)
+        if found.errors and not known and follows(found.tool, self._job.kernel.source):
+            # The original was not asked yet, or did not end while others were watched.
+            with self._lent.of(AGAIN * self._seconds) as seconds:
+                blamed, theirs = self._sanitizer.compared(
+                    found, self._request, self._job, self._combinations, seconds
+                )
+            if not blamed and theirs.errors is None:
+                unsaid.append(undecided(found, theirs))
+        self._noted(found, report, passed=not blamed)
+        if blamed:
+            raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
+        return unsaid
+
+    @staticmethod
+    def _noted(found: Finding, report: Report, *, passed: bool) -> None:
+        errors = None if found.errors is None else float(found.errors)
+        report.add("sanitizer", found.tool, passed=passed, error=errors, bound=None)
+
+    def _watch(
+        self, original: bool, tool: str, left: Sequence[Combination], seconds: float
+    ) -> Finding:
+        artifact = self._request["baseline" if original else "candidate"]
+        terms = (self._request, self._job, artifact, left, seconds, (tool,))
+        (found,) = self._sanitizer.examine(*terms, original=original, alone=True)
+        return found
