@@ -3,6 +3,9 @@
 A kernel is loaded beside its original, and a seed is set before each run. Host code has its kernels
 compiled into it: an entry function is built under several seeds, and each build takes the place of
 the pair that was loaded before. What an original does not survive is not asked of its candidates.
+
+Large cases come later (`runners.at_large`), of a kernel behind all else that decides: one that does
+not end there is not refused, but takes the device with it.
 """
 
 from __future__ import annotations
@@ -12,12 +15,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from runners import seeded, verify
+from runners import at_large, seeded, verify
 from runners.answers import Answers, Build
 from runners.checks import Report, Wrong
 from runners.contents import Combination, pool
 from runners.entry_process import EntryProcess
-from runners.gpu import LaunchError
+from runners.gpu import HungError, LaunchError
 from runners.session import Session, Shaken, WholeShaken
 from runners.spec import JobSpec, Json
 
@@ -27,6 +30,7 @@ WHOLE_BUILDS, WHOLE_RUNS = 2, 10
 # Compiles a text for a job with delays under a seed; None where that cannot be done.
 BuildWhole = Callable[[str, Json, int], Json | None]
 Known = tuple[Answers, Sequence[Combination]]
+Shake = Callable[[Shaken, Answers, JobSpec, Sequence[Combination], Report], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Delays:
     ) -> None:
         self._shake, self._shake_whole = shake, shake_whole
         self._entries, self._keep = entries, keep
-        self._fragile: dict[str, bool] = {}
+        self._fragile: dict[tuple[str, bool], bool] = {}
+        self._one: Shaken | None = None
 
     def begin(self, request: Json, job: JobSpec) -> Begun:
         """Begin to compile a candidate with delays."""
@@ -73,9 +78,30 @@ class Delays:
     ) -> None:
         """Run a kernel under delays, beside its original; raise `Wrong`."""
         altered = begun.kernel.result() if begun.kernel is not None else None
-        one = None if altered is None else self._loaded(session, altered)
+        one = self._one = None if altered is None else self._loaded(session, altered)
         if one is not None:
-            self._judge(one, partial(self._original, session, job, request), job, known, report)
+            original = partial(self._original, session, job, request)
+            self._judge(verify.shaken, one, original, job, known, report)
+
+    def large(
+        self, session: Session, request: Json, job: JobSpec, known: Known, report: Report
+    ) -> bool:
+        """Run the kernel that was run last on large cases, too; raise `Wrong`.
+
+        Return whether a run did not end. The device is then lost, and nothing is said of the
+        kernel: delays may take any time.
+        """
+        one, self._one = self._one, None
+        if one is None:
+            return False
+        before, original = report.snapshot(), partial(self._original, session, job, request)
+        try:
+            self._judge(at_large.shaken, one, original, job, known, report)
+        except HungError:
+            # The candidate's, or its original's that was to answer for what was wrong.
+            report.restore(before)
+            return True
+        return False
 
     def whole(
         self, begun: Begun, request: Json, job: JobSpec, known: Known, report: Report
@@ -95,10 +121,12 @@ class Delays:
 
         one = loaded(begun.whole.result())
         if one is not None:
-            self._judge(one, theirs, job, known, report)
+            for shake in (verify.shaken, at_large.shaken):
+                self._judge(shake, one, theirs, job, known, report)
 
     def _judge(
         self,
+        shake: Shake,
         one: Shaken,
         theirs: Callable[[], Shaken | None],
         job: JobSpec,
@@ -107,19 +135,20 @@ class Delays:
     ) -> None:
         """Run the candidate under delays; what the original does not survive is not asked of it."""
         answers, wanted = known
+        key = (job.key, shake is at_large.shaken)
         try:
-            verify.shaken(one, answers, job, wanted, report)
+            shake(one, answers, job, wanted, report)
         except Wrong:
-            if job.key not in self._fragile:
+            if key not in self._fragile:
                 original = theirs()
                 fragile = False
                 if original is not None:
                     try:
-                        verify.shaken(original, answers, job, wanted, Report())
+                        shake(original, answers, job, wanted, Report())
                     except Wrong:
                         fragile = True
-                self._fragile[job.key] = fragile
-            if not self._fragile[job.key]:
+                self._fragile[key] = fragile
+            if not self._fragile[key]:
                 raise
             report.forget("delayed warps")
 

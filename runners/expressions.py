@@ -7,6 +7,7 @@ allow-list runs before `simpleeval` sees it, and every number is bounded.
 from __future__ import annotations
 
 import ast
+import copy
 import keyword
 import math
 import operator
@@ -137,6 +138,40 @@ def _used(text: str) -> tuple[str, ...]:
     found = (node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
     used = {name.removesuffix(_MARK) for name in found}
     return tuple(sorted(used - _FUNCTIONS.keys()))
+
+
+class _Endless(ast.NodeTransformer):
+    """Leaves numbers out of the smallest of several, where something else is left."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.func.id != "min":
+            return node
+        changing = [one for one in node.args if _named(one)]
+        if not changing:
+            return node
+        return changing[0] if len(changing) == 1 else ast.Call(node.func, changing, [])
+
+
+def _named(tree: ast.AST) -> bool:
+    found = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return any(name not in _FUNCTIONS for name in found)
+
+
+@lru_cache(maxsize=4096)
+def endless(text: str) -> str:
+    """Return an expression without the numbers that `min` ends it at.
+
+    >>> endless("max(1, min(264, (n+511)/512))"), endless("min(m, n)"), endless("min(2, 3)")
+    ('max(1, (n + 511) / 512)', 'min(m, n)', 'min(2, 3)')
+    """
+    tree = _parse(text)
+    try:
+        left = _Endless().visit(copy.deepcopy(tree))
+        same = ast.dump(left) == ast.dump(tree)
+        return text if same else ast.unparse(left).replace(_MARK, "")
+    except RecursionError as error:
+        raise ExpressionError(f"{text!r} is too deep: {error}") from error
 
 
 def evaluate(text: str, variables: Mapping[str, float]) -> Number:

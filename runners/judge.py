@@ -295,7 +295,7 @@ class Judge:
         report: Report,
         deadline: float,
     ) -> bool:
-        """Run it far beyond the declared, and with other values; raise `Wrong` for the former.
+        """Run it far beyond the declared, delayed at large, and with other values; raise `Wrong`.
 
         Return whether the device was taken down, by the original or where nothing is promised.
         """
@@ -308,6 +308,8 @@ class Judge:
         read = partial(self._read, request=request, key=job.key)
         terms = (answers, measured, report, deadline)
         if overflow.check(load, job, read, self._gpu, *terms):
+            return True
+        if self._delays.large(session, request, job, known, report):
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         notes, lost = other_values.check(load, answers, job, wanted, deadline, report)

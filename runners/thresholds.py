@@ -11,7 +11,16 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from runners import capacities, outgrown, outsized, products, relations, sizes, whole_scalars
+from runners import (
+    capacities,
+    full_grids,
+    outgrown,
+    outsized,
+    products,
+    relations,
+    sizes,
+    whole_scalars,
+)
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import MOSTLY, PLAIN, captured_work, tallied
@@ -79,6 +88,9 @@ def compared(
     found += [*related, *grown]
     ends = outgrown.cases(job, [*known, *found])
     found += itertools.islice((case for case in ends if case not in found), MOST_OUTGROWN)
+    # Where blocks that stay come to their second piece of work, and delays and tools may look.
+    fit = [dict(one.case) for one in wanted if one.family in full_grids.FAMILIES]
+    found += [one for one in full_grids.cases(job, [*fit, *found]) if one not in found]
     mixed = [
         case for case in (*grown[:1], *related[:1]) if sizes.elements(job.work, case) <= MOST_MIXED
     ]

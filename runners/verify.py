@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import one_run
+from runners import full_grids, one_run
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
 from runners.contents import Combination
 from runners.expressions import ExpressionError, count
 from runners.families import DECLARED, ENDS
+from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_ELEMENTS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.retained import ahead
@@ -27,11 +28,11 @@ from runners.spec import JobSpec
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
-SHAKEN_ELEMENTS, SHAKEN_PATIENCE, SHAKEN_SECONDS = 1 << 21, 0.05, 20.0
+SHAKEN_PATIENCE, SHAKEN_SECONDS = 0.05, 20.0
 MANY_UNSEEN = (600, 120)
 # What knows of time is run again after pauses of so many seconds.
 PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
-WATCHED_ELEMENTS, WATCHED_ENDS, WATCHED_BESIDE = 1 << 16, 4, 6
+WATCHED_ENDS, WATCHED_BESIDE = 4, 6
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 # Rows of calls on any inputs, beside those whose scalar arguments move.
@@ -52,7 +53,7 @@ def verify(
     """
     rng = stream(job.seed, "order", job.kernel.digest)
     declared = [c for c in wanted if c.family == DECLARED and one_run.is_declared(job, c)]
-    known = _launched(job, answers)
+    known = launched(job, answers)
     rest = [c for c in wanted if c not in declared and known(c) is not None]
     repeats = _REPEATS.get(job.effort, 2)
     turns = [(c, n) for c in declared for n in range(repeats)] + [
@@ -88,7 +89,7 @@ def verify(
     one_run.dispel(report, answers)
 
 
-def _launched(
+def launched(
     job: JobSpec, answers: Answers
 ) -> Callable[[Combination], Mapping[str, Answer] | None]:
     """Return what gives the answers of a combination; none where a launch may as well fail.
@@ -133,13 +134,15 @@ def shaken(
 ) -> None:
     """Run the candidate under delays of its warps (`runners.shaking`); raise `Wrong`.
 
-    Cases are small ones: delays make a long loop a hundred times longer.
+    Cases are small ones: delays make a long loop a hundred times longer. One of them is such that
+    blocks that stay come to their second piece of work, where there is one (`runners.at_large` has
+    larger ones).
     """
 
     def weight(combination: Combination) -> int:
         return job.work.elements(combination.case)
 
-    known = _launched(job, answers)
+    known = launched(job, answers)
     fit = [
         c
         for c in wanted
@@ -152,9 +155,9 @@ def shaken(
     fit.sort(key=lambda c: (not one_run.is_declared(job, c), -weight(c)))
     rng = stream(job.seed, "shaken", job.kernel.digest)
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
-    turns = [*(fit[:SHAKEN_CASES] * SHAKEN_RUNS), *rest]
+    first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
     deadline = time.monotonic() + SHAKEN_SECONDS
-    for number, combination in enumerate(turns):
+    for number, combination in enumerate([*(first * SHAKEN_RUNS), *rest]):
         if time.monotonic() > deadline:
             break
         seed = int(rng.integers(1, 2**32))
@@ -171,6 +174,31 @@ def shaken(
     one_run.dispel(report, answers)
 
 
+def going_round(
+    job: JobSpec,
+    answers: Answers,
+    wanted: Sequence[Combination],
+    others: Sequence[Combination],
+) -> list[Combination]:
+    """Return the lightest combination in which all blocks of a full grid go round, if any.
+
+    None where one of the others is such, and none that is too heavy for delays.
+    """
+    if any(full_grids.turns(job, one.case) > TWICE for one in others):
+        return []
+    known = launched(job, answers)
+    fit = [
+        c
+        for c in wanted
+        if c.family in FAMILIES
+        and full_grids.turns(job, c.case) > TWICE
+        and job.work.elements(c.case) <= SHAKEN_ELEMENTS
+        and known(c) is not None
+        and answers.seconds(c) <= SHAKEN_PATIENCE
+    ]
+    return sorted(fit, key=lambda c: job.work.elements(c.case))[:1]
+
+
 def small(
     job: JobSpec,
     answers: Answers,
@@ -184,13 +212,14 @@ def small(
     that nobody compares: all of them whole words, and each alone. An access past the end that is
     made where nothing is left over is made there only. Then contents at the ends of their ranges,
     where what is read by an index is nearest to the end of its buffer, and those of `beside`: sizes
-    near a candidate's own numbers, where its buffers are full.
+    near a candidate's own numbers, where its buffers are full. Before these, one in which blocks of
+    a full grid go round: races between one piece of work and the next.
     """
 
     def weight(combination: Combination) -> int:
         return job.work.elements(combination.case)
 
-    known_to = _launched(job, answers)
+    known_to = launched(job, answers)
     fit = [
         c
         for c in wanted
@@ -213,8 +242,13 @@ def small(
             chosen.append(made)
     light = [c for c in wanted if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
     chosen += [c for c in light if c.family == ENDS][:WATCHED_ENDS]
+    if not any(full_grids.turns(job, c.case) > ONCE for c in chosen):
+        again = [(full_grids.turns(job, c.case), c) for c in light]
+        again = [(turns, c) for turns, c in again if turns > ONCE and c.family in FAMILIES]
+        again.sort(key=lambda one: (-min(TWICE, one[0]), weight(one[1])))
+        chosen += [c for _, c in again[:1]]
     full = [c for c in beside if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
-    return chosen + full[:WATCHED_BESIDE]
+    return chosen + [c for c in full if c not in chosen][:WATCHED_BESIDE]
 
 
 def remembered(
@@ -309,7 +343,7 @@ def in_a_row(
     """
     rng = stream(job.seed, "rows")
     deadline = time.monotonic() + seconds
-    for number, row in enumerate(rows(job, wanted, _launched(job, answers), rng, MIXED_ROWS)):
+    for number, row in enumerate(rows(job, wanted, launched(job, answers), rng, MIXED_ROWS)):
         if time.monotonic() > deadline:
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))

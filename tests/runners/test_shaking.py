@@ -412,3 +412,24 @@ def test_a_late_clear_comes_behind_a_loop_of_loads() -> None:
 
     assert min(shown(seed, far=True) for seed in range(1, 400, 20)) > 10
     assert not any(shown(seed, far=False) for seed in range(1, 400, 40))
+
+
+def test_warps_are_late_behind_a_barrier_in_each_turn_of_blocks_that_stay() -> None:
+    """Tiles in 528 blocks: some warps sleep long at what they read, while others fetch the next."""
+    fill = 6 * ["\tld.global.f32 \t%f3, [%rd1];"] + ["\tst.shared.f32 \t[%r1], %f2;"]
+    use = 9 * ["\tld.shared.f32 \t%f4, [%r1];"] + ["\tst.global.f32 \t[%rd1], %f3;"]
+    begins, before = pieces([*fill, "\tbar.sync \t0;", *use])
+    fills, reads = range(1, 8), range(9, 18)
+    for seed in (3, 12345, 2**31 + 5):
+        warps = launched(begins, 528, seed)
+        for _ in range(4):
+            for place in (*5 * [*fills], 8):
+                warps.run(before[place])
+            late = np.zeros(528 * 8, bool)
+            for place in reads:
+                warps.slept[:] = 0
+                warps.run(before[place])
+                late |= warps.slept >= FAR_NS
+            blocks = late.reshape(528, 8)
+            assert (blocks.any(axis=1) & ~blocks.all(axis=1)).sum() > 2
+            warps.run(before[18])
