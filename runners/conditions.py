@@ -78,13 +78,13 @@ def _conditions(source: str, symbol: str, arguments: tuple[str, ...]) -> tuple[C
     if program.too_long:
         return ()
     try:
-        return tuple(_Reader(source, program, symbol, arguments).found())
+        return tuple(Reader(source, program, symbol, arguments).found())
     except RecursionError:
         return ()
 
 
-class _Reader:
-    """Reads the conditions of one program."""
+class Reader:
+    """Reads the conditions of one program, and what other expressions in it are."""
 
     def __init__(
         self, source: str, program: Program, symbol: str, arguments: tuple[str, ...]
@@ -150,7 +150,9 @@ class _Reader:
                     if node.kind == "unary" and node.word in {"++", "--", "&"}:
                         self.moving.add((number, flow.base(node.parts[0])))
         for key, variable in self.program.variables.items():
-            for _, value in variable.assigned if len(variable.assigned) > 1 else ():
+            # What is given to a parameter is made of another function's variable of that name.
+            own = [value for place, value in variable.assigned if place == key[0]]
+            for value in own if len(variable.assigned) > 1 else ():
                 if any(one.word == key[1] and one.kind == "name" for one in flow.nodes(value)):
                     self.moving.add(key)
 
@@ -249,6 +251,21 @@ class _Reader:
         return given or (variable is not None and bool(variable.assigned))
 
     # What expressions are.
+
+    def ways(self, number: int, node: Node) -> list[Term | None]:
+        """Return how an expression in a function is computed, by each value that names may have.
+
+        Each once; None among them where one of these is not known. Nowhere is `number` -1.
+        """
+        found: dict[str, Term | None] = {}
+        for self._way in range(WAYS):
+            term = self._compiled(number, node)
+            found.setdefault("" if term is None else term.key, term)
+        return list(found.values())
+
+    def placed(self, node: Node, names: Sequence[str], given: Sequence[Node]) -> Node:
+        """Return an expression with others in the place of some names."""
+        return self._substituted(node, dict(zip(names, given, strict=False)))
 
     def _compiled(self, number: int, node: Node) -> Term | None:
         self._nodes = MOST_NODES

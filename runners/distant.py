@@ -5,6 +5,9 @@ times the declared, and silently wrong beyond. Launches of host code are not kno
 tells beforehand where they fail (`runners.thresholds`, `runners.launch_limits`). Here a finalist is
 run once where a number of its own text is exceeded, and the original runs well. What fails there
 aloud is a limit, and is said; what is silently wrong is refused.
+
+And does a launch come to its end within what has to be right, but with more elements than any other
+case may have? Where its text says so (`runners.launch_ends`), both are run there, too.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from runners.contents import Combination
 from runners.families import DECLARED, captured_work
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError
+from runners.launch_ends import Ends
 from runners.launch_limits import times_words
 from runners.named import numbers
 from runners.run import Run
@@ -40,12 +44,14 @@ LEAST, MOST_BITS = 1 << 16, 40
 FULL = 2.25
 # Elements and bytes of all buffers; of the device's free memory no more than this share.
 MOST_ELEMENTS, MOST_BYTES, SHARE = 1 << 27, 1 << 29, 0.1
+# The same where a launch comes to its end: a block for 256 elements ends at 17 million of each.
+MOST_LAUNCHED, MOST_LAUNCHED_BYTES = 3 << 26, 1 << 30
 # Sizes that are tried until the original has answered one.
 MOST_TRIED = 2
 # What the original may take for a run, as told from sizes so many times smaller; and a candidate.
 MOST_SECONDS, SMALLER, PATIENCE = 2.0, (256, 64, 16), 15.0
 LEAST_POWER, MOST_POWER = 1.0, 3.0
-# What all of it may take: with less left, a right candidate might come to no verdict.
+# What one of `MOST_ELEMENTS` may take: with less left, a right candidate might come to no verdict.
 LONGEST_CHECK = 60.0
 MOST_SAID = 160
 
@@ -117,6 +123,27 @@ def cases(job: JobSpec, asked: Sequence[Combination] = ()) -> list[Far]:
     return found
 
 
+def launched(job: JobSpec, ends: Ends) -> list[Far]:
+    """Return cases in which a launch of a candidate fails by its text and the original's do not.
+
+    Or, where it is not known how high a grid is, the largest case that has to be right and fits.
+    """
+    work = job.work
+
+    def fits(case: Case) -> bool:
+        elements = sizes.elements(work, case)
+        return 0 < elements <= MOST_LAUNCHED and nbytes(work, case) <= MOST_LAUNCHED_BYTES
+
+    found = [pair for pair in ends.cases() if fits(pair[0])] or ends.unread(fits)
+    longest = (
+        {n: case[n] / sizes.largest(work, n) for n in sizes.changing(work)} for case, _ in found
+    )
+    return [
+        Far(case, name, max(times.values()))
+        for (case, name), times in zip(found, longest, strict=True)
+    ]
+
+
 def _grown(work: Work, top: Case, name: str, wanted: float) -> Far | None:
     """Return the least case with one variable longer whose largest buffer has so many elements.
 
@@ -149,7 +176,7 @@ def check(
     room: tuple[float, int],
     report: Report,
 ) -> list[str]:
-    """Run an entry function far beyond the declared; raise `Wrong` where it is silently wrong.
+    """Run a candidate far beyond the declared; raise `Wrong` where it is silently wrong.
 
     `load` loads the pair, and is called only where there is such a case; `room` is until when all
     has to be done, and the bytes that are free on the device. Return what is to be noted: where the
@@ -159,18 +186,25 @@ def check(
     notes: list[str] = []
     deadline, free_bytes = room
     answered = [one for one in asked if one.key in answers.described]
-    for far in cases(job, answered):
-        where = CaseSpec(far.case).name
-        if deadline - time.monotonic() < LONGEST_CHECK:
-            objection = "there is no time left"
-        elif nbytes(job.work, far.case) > SHARE * free_bytes:
-            objection = "the memory does not suffice"
-        else:
-            objection = _objection(answers, job, far)
-        if not objection:
-            return [*notes, *_compared(load, answers, job, far, report)]
-        notes.append(f"{LAYER} not checked: {where}: {objection}")
-    return notes
+    ends = Ends(job, [one.case for one in answered])
+    # Of what exceeds a number one is enough: the first that can be tried.
+    for group in (*([far] for far in launched(job, ends)), cases(job, answered)):
+        for far in group:
+            where = CaseSpec(far.case).name
+            elements = sizes.elements(job.work, far.case)
+            if deadline - time.monotonic() < LONGEST_CHECK * max(1.0, elements / MOST_ELEMENTS):
+                objection = "there is no time left"
+            elif nbytes(job.work, far.case) > SHARE * free_bytes:
+                objection = "the memory does not suffice"
+            else:
+                objection = _objection(answers, job, far)
+            if not objection:
+                told = _compared(load, answers, job, far, report)
+                notes += told
+                ends.learn([] if told else [far.case])
+                break
+            notes.append(f"{LAYER} not checked: {where}: {objection}")
+    return [*notes, *ends.limits()]
 
 
 def _combination(job: JobSpec, far: Far) -> Combination:

@@ -303,8 +303,8 @@ class Judge:
         load: Callable[[], Session] = lambda: session  # noqa: E731 - the pair as it is loaded
         if job.work.kind == "entry":
             load = partial(self._session, job, request)
-            room = (deadline, self._gpu.free_bytes())
-            measured["notes"] += distant.check(load, answers, job, wanted, room, report)
+        room = (deadline, self._gpu.free_bytes())
+        measured["notes"] += distant.check(load, answers, job, wanted, room, report)
         read = partial(self._read, request=request, key=job.key)
         terms = (answers, measured, report, deadline)
         if overflow.check(load, job, read, self._gpu, *terms):

@@ -41,12 +41,21 @@ def limits(job: JobSpec, shared_bytes: int) -> list[str]:
                 (mine, theirs), {**others, name: float(largest)}, name, shared_bytes
             )
             if why and size <= MOST_TIMES * largest:
-                times = times_words(size / largest)
-                words = f"its launch fails from {name}={size:,} on, {times} times the largest"
-                found.append(said(f"{words} declared, where the original's does not: {why}"))
+                found.append(words(name, size, why, largest))
             if why:
                 break
     return found
+
+
+def words(name: str, size: int, why: str, largest: int) -> str:
+    """Return the note that says from which size of a variable on a launch fails.
+
+    >>> words("n", 70_000, "grid.y is 65536", 1000).partition(", where")[0]
+    'limit: its launch fails from n=70,000 on, 70 times the largest declared'
+    """
+    times = times_words(size / largest)
+    where = f"its launch fails from {name}={size:,} on, {times} times the largest declared"
+    return said(f"{where}, where the original's does not: {why}")
 
 
 def times_words(times: float) -> str:

@@ -46,6 +46,10 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("if (TALL(rows, cols)) x[0] = 1;", "#define TALL(r, c) ((r) > 8 * (c))"),
     ("if (tall(rows, cols)) x[0] = 1;", "__device__ bool tall(int r, int c) { return r > 8 * c; }"),
     ("g(x, cols, rows);", "void g(float* x, int c, int r) { if (r > 8 * c) x[0] = 1; }"),
+    (
+        "g(x, rows, cols); g(x, rows, cols);",
+        "void g(float* x, int rows, int c) { if (rows > 8 * c) x[0] = 1; }",
+    ),
     ("if (min(rows, 9 * cols) > 8 * cols) x[0] = 1;", ""),
     ("if (rows > 8ll * cols && x[0] > 0) x[1] = 1;", ""),
     ("auto g = [&] { return rows > 8 * cols; }; if (g()) x[0] = 1;", ""),
