@@ -168,12 +168,16 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a process did: its log, where its files lie, and whether it ended by itself in time."""
+    """What a process did: its log, where its files lie, and whether it ended by itself in time.
+
+    `late`: its time was over before.
+    """
 
     names: tuple[str, ...]
     log: list[Json]
     folder: Path
     ended: bool
+    late: bool = False
 
 
 class Alignment:
@@ -220,7 +224,8 @@ class Alignment:
         except OSError:
             return Told(names, [], folder, ended=False)
         ended = time.monotonic() - begun < 0.9 * SECONDS
-        return Told(names, logged(folder / LOG), folder, ended)
+        log = logged(folder / LOG)
+        return Told(names, log, folder, ended, late=not ended and not _over(log))
 
     def _moved(self, request: Json, job: JobSpec, path: Path) -> None:
         """Run the process: host code of a stranger's where it can do no harm."""
@@ -263,21 +268,31 @@ def logged(path: Path) -> list[Json]:
     return found
 
 
+def _over(log: Sequence[Json]) -> bool:
+    """Tell whether a log says how it ended: all was run, or something was seen to fail."""
+    return bool(log) and any(word in log[-1] for word in ("end", "error", "unknown"))
+
+
 def notes(
     job: JobSpec, answers: Answers, asked: Sequence[Combination], every: Sequence[Told]
 ) -> list[str]:
-    """Say which buffers have to be aligned for the candidate alone."""
+    """Say which buffers have to be aligned for the candidate alone, or that time was short."""
     found: list[Need] = []
+    late: list[str] = []
     for number, told in enumerate(every):
         if found and number == len(every) - 1 > 0:
             break  # what fails with one of them moved may fail with all of them
         with contextlib.suppress(KeyError, IndexError, TypeError, ValueError, OSError):
             need = needed(job, answers, asked, told)
             found += [] if need is None else [need]
+            late += list(told.names) if need is None and told.late else []
     joined: dict[Need, list[str]] = {}
     for need in found:
         joined.setdefault(replace(need, names=()), []).extend(need.names)
-    return [said(replace(key, names=tuple(names)).words) for key, names in joined.items()]
+    limits = [said(replace(key, names=tuple(names)).words) for key, names in joined.items()]
+    which = ", ".join(dict.fromkeys(late))
+    words = f"not seen whether {which} may begin anywhere: that took over {SECONDS:g} s"
+    return [*limits, words] if late else limits
 
 
 def needed(job: JobSpec, answers: Answers, asked: Sequence[Combination], told: Told) -> Need | None:

@@ -289,6 +289,8 @@ class Oracle:
         for _ in range(MOST_RESTARTS):
             if not left or declared & answers.dropped.keys():
                 return
+            if len(left) < len(missing) and time.monotonic() >= deadline:
+                break  # begun again, it would come to none of them
             self._once(answers, request, twin, left, deadline)
             left = [
                 c for c in left if c.key not in answers.described and c.key not in answers.dropped
@@ -297,8 +299,10 @@ class Oracle:
             for combination in [c for c in left if capacities.hopeless(c, gone)]:
                 answers.dropped[combination.key] = capacities.SHORTER
                 left.remove(combination)
+        over = time.monotonic() >= deadline
+        why = "there was no time left to ask" if over else "the original keeps crashing around it"
         for combination in left:
-            answers.dropped[combination.key] = "the original keeps crashing around it"
+            answers.dropped[combination.key] = why
 
     def _once(
         self,

@@ -99,7 +99,9 @@ class Compiler:
         with turn:
             done = self._done.get(order.key)
             if done is None:
-                done = self._done[order.key] = self._compile(order)
+                done = self._compile(order)
+                if not _late(done):
+                    self._done[order.key] = done
         if isinstance(done, Failure):
             return done
         return replace(done, machine_code=_digest(done, source, launch))
@@ -329,7 +331,10 @@ class Compiler:
             turn = self._running.setdefault(str(folder), threading.Lock())
         with turn:  # two orders may come to be one: a source that is found to be of an older CUDA
             if folder not in self._built:
-                self._built[folder] = self._build(order, appended, folder)
+                made = self._build(order, appended, folder)
+                if _late(made):
+                    return made
+                self._built[folder] = made
             return self._built[folder]
 
     def _build(self, order: Order, appended: str, folder: Path) -> Artifact | Failure:
@@ -480,6 +485,11 @@ class Compiler:
             found[name] = ":".join(kept)
         found["PATH"] = found["PATH"] or "/usr/bin:/bin"
         return found
+
+
+def _late(made: Artifact | Failure) -> bool:
+    """Tell whether time was over: on a machine that is less busy it may be made, and is tried."""
+    return isinstance(made, Failure) and made.timed_out
 
 
 def _own(*words: Sequence[str | Path]) -> list[str | Path]:

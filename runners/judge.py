@@ -24,6 +24,7 @@ from runners import (
     second_look,
     static_gate,
     thresholds,
+    unchecked,
     verify,
 )
 from runners.alignment import Alignment
@@ -42,7 +43,7 @@ from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import Lent
 from runners.session import Benches, Session
-from runners.spec import JobSpec, Json
+from runners.spec import JobSpec, Json, Source
 from runners.watched import Watched
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
@@ -65,8 +66,8 @@ class Judge:
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
     ) -> None:
         self._device_code = device_code
-        self._theirs: dict[str, frozenset[str]] = {}
-        self._ptx: dict[tuple[str, str], str] = {}
+        self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
+        self._ptx: dict[tuple[str, str], str | None] = {}
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._measurements = Measurements(gpu, meter)
         self._benches = Benches(gpu)
@@ -137,6 +138,9 @@ class Judge:
                 self._finalist(session, request, job, known, verdict["measurement"], report, lent)
                 deadline += lent.spent  # else what a busy machine took would be another's
                 self._delays.whole(delayed, request, job, known, report)
+                read, rows = self._known(request, job), _follows(request, job)
+                unsaid = unchecked.notes(report, job, read=read, rows=rows)
+                verdict["measurement"]["notes"][:0] = unsaid
                 spent["sanitizer"] = time.monotonic() - start
                 start = time.monotonic()
                 terms = (known, verdict["measurement"], report, deadline)
@@ -192,11 +196,17 @@ class Judge:
         Its candidates may be so, too. It is run where theirs are, before them.
         """
         same = replace(job, kernel=job.baseline)
-        try:
-            session = self._session(same, {**request, "candidate": request["baseline"]})
-            verify.in_a_row(session, answers, same, wanted, Report(), ROWS_SECONDS)
-        except (Wrong, DeviceError):
-            return True
+        for again in (False, True):
+            try:
+                session = self._session(same, {**request, "candidate": request["baseline"]})
+                verify.in_a_row(session, answers, same, wanted, Report(), ROWS_SECONDS)
+            except HungError:  # a busy machine may be why, and no candidate would be asked then
+                if again:
+                    return True
+            except (Wrong, DeviceError):
+                return True
+            else:
+                break
         return False
 
     def _verify(
@@ -275,9 +285,7 @@ class Judge:
     ) -> None:
         """Have it looked at in processes of their own; note what it needs aligned, or `Wrong`."""
         answers, wanted = known
-        mine, theirs = (
-            self._read(one.source, request, job.key) for one in (job.kernel, job.baseline)
-        )
+        mine, theirs = (self._read(one.source, request, job.key) for one in _sources(job))
         widest = alignment.wider(job.work, mine, theirs)
         asked = alignment.chosen(job, answers, wanted) if widest else []
         with self._alignment.begun(request, job, widest, asked) as moved:
@@ -320,11 +328,14 @@ class Judge:
         self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report
     ) -> None:
         """Run more often, and later, what can do more than its original; raise `Wrong`."""
-        mine = self._abilities(job.kernel.source, request, "candidate", job.key)
-        if job.key not in self._theirs:
-            theirs = self._abilities(job.baseline.source, request, "baseline", job.key)
-            self._theirs[job.key] = theirs
-        more = mine - self._theirs[job.key]
+        # Device code that is not known of one side is compared of neither: `unchecked` says so.
+        read = self._known(request, job)
+        mine = self._abilities(job.kernel.source, request, "candidate", job.key, read=read)
+        key = (job.key, read)
+        if key not in self._theirs:
+            theirs = self._abilities(job.baseline.source, request, "baseline", job.key, read=read)
+            self._theirs[key] = theirs
+        more = mine - self._theirs[key]
         for what in sorted(more):
             fine = what not in static_gate.REFUSED
             report.add("static gate", f"{what}, run more", passed=fine, error=None, bound=None)
@@ -338,15 +349,30 @@ class Judge:
             verify.repeated(session, answers, job, report, verify.GATE_SECONDS / 4)
 
     def _read(self, text: str, request: Json, key: str) -> str:
-        """Return a source's PTX, empty where there is none; the latest few are kept."""
+        """Return a source's PTX, empty where there is none; the latest few are kept.
+
+        It was compiled before, so that a second attempt may do what a busy machine did not.
+        """
         if (key, text) not in self._ptx:
             while len(self._ptx) >= MOST_PTX:
                 self._ptx.pop(next(iter(self._ptx)))
-            self._ptx[key, text] = self._device_code(text, request["job"]) or ""
-        return self._ptx[key, text]
+            found = self._device_code(text, request["job"])
+            if found is None:
+                found = self._device_code(text, request["job"])
+            self._ptx[key, text] = found
+        return self._ptx[key, text] or ""
 
-    def _abilities(self, text: str, request: Json, which: str, key: str) -> frozenset[str]:
-        found = static_gate.device(self._read(text, request, key))
+    def _known(self, request: Json, job: JobSpec) -> bool:
+        """Tell whether the PTX of both sides could be had."""
+        texts = [one.source for one in _sources(job)]
+        for text in texts:
+            self._read(text, request, job.key)
+        return all(self._ptx[job.key, text] is not None for text in texts)
+
+    def _abilities(
+        self, text: str, request: Json, which: str, key: str, *, read: bool
+    ) -> frozenset[str]:
+        found = static_gate.device(self._read(text, request, key) if read else "")
         path = Path(str(request[which].get("path") or ""))
         if request[which].get("kind") == "shared" and path.is_file():
             found |= static_gate.host(path.read_bytes())
@@ -356,6 +382,11 @@ class Judge:
         if job.work.kind == "entry":
             return self._entries.session(job, request)
         return self._benches.session(job, request["candidate"], request["baseline"], self._scratch)
+
+
+def _sources(job: JobSpec) -> tuple[Source, Source]:
+    """Return a candidate's source and its original's."""
+    return job.kernel, job.baseline
 
 
 def _keeps_more(request: Json) -> bool:

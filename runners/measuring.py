@@ -32,6 +32,8 @@ from runners.stage import Findings, Limit
 # L2 moves about this many times what DRAM does on every architecture since Volta.
 L2_TO_DRAM = 6.0
 AGAIN_SECONDS = 60.0
+# Of inputs that the original does not answer, so many are named; of the others it is said how many.
+MOST_DROPPED = 8
 
 
 class Measurements:
@@ -71,10 +73,13 @@ class Measurements:
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
         # Vast inputs are meant for few kernels: no note for all the others.
-        dropped = (
+        dropped = [
             (k, why) for k, why in answers.dropped.items() if "+" not in k and f"|{VAST}|" not in k
-        )
-        notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped][:8]
+        ]
+        notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
+        if len(dropped) > MOST_DROPPED:
+            many, why = len(dropped) - MOST_DROPPED, dropped[-1][1]
+            notes.append(f"nor at {many} others, the last of them: {why}")
         if job.checks == "confirm":
             shared = int(self._gpu.facts.get("shared_optin_bytes") or 0)
             notes = launch_limits.limits(job, shared) + notes if shared else notes

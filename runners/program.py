@@ -180,7 +180,7 @@ def _judge(
             spent["time"] += time.monotonic() - begun
         if beyond is not None:
             begun = time.monotonic()
-            beyond.gate(done)
+            notes += beyond.gate(done)
             notes += beyond.watch_runs(originals, bounds, done)
             spent["sanitizer"] = time.monotonic() - begun
     except Failed as failure:

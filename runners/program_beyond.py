@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from runners import sanitizer, seeded, static_gate
+from runners import sanitizer, seeded, static_gate, unchecked
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, check
 from runners.program_profile import Profile, patience
@@ -85,16 +85,23 @@ class Beyond:
     shaken: tuple[Future[dict[str, Any] | None], ...]
     lent: Lent
 
-    def gate(self, done: list[dict[str, Any]]) -> None:
-        """Note what the candidate's device code can do beyond its original's; refuse a clock."""
+    def gate(self, done: list[dict[str, Any]]) -> list[str]:
+        """Note what the candidate's device code can do beyond its original's; refuse a clock.
+
+        Return the note on what was not looked for, where one side's is not known.
+        """
         if not self.codes:
-            return
-        mine, theirs = (static_gate.device(code.result() or "") for code in self.codes)
+            return []
+        codes = [code.result() for code in self.codes]
+        if None in codes:
+            return [unchecked.UNREAD]
+        mine, theirs = (static_gate.device(code or "") for code in codes)
         more = sorted(mine - theirs)
         done += [check("static gate", w, w not in static_gate.REFUSED) for w in more]
         for what in more:
             if what in static_gate.REFUSED:
                 raise Failed("rejected", f"its device code {what}; the original's does not")
+        return []
 
     def watch_runs(
         self, originals: Sequence[Profile], bounds: Bounds, done: list[dict[str, Any]]
@@ -161,6 +168,8 @@ class Beyond:
         elif not any(failure.status for failure in failures.values()):
             done.append(check("delayed warps", original.name, passed=True))
         notes = [f"{one} ({original.name})" for one in told(unsaid)]
+        if self.shaken and not failures and not hurry:
+            notes.append(f"{unchecked.UNDELAYED} ({original.name})")
         if late and hurry:
             words = f"within the {left:.0f} s left of the time budget nothing was said by: "
             notes.append(words + ", ".join(late))

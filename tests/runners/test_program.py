@@ -23,6 +23,7 @@ from runners import (
     program_energy,
     program_learning,
     sanitizer,
+    unchecked,
 )
 from runners.fault import Fault
 from runners.program_recent import RECENT_SECONDS, Recent
@@ -114,6 +115,27 @@ def test_a_clock_that_the_original_does_not_read_is_refused(
     verdict = program.evaluate(request, context)
     assert verdict["status"] == status
     assert [c["passed"] for c in verdict["checks"] if c["layer"] == "static gate"] == seen
+
+
+@pytest.mark.parametrize("lacks", ["mine", "theirs"])
+def test_device_code_that_is_not_known_is_said(fakes: Fakes, lacks: str) -> None:
+    """And held against nobody: the original may read a clock, too."""
+    request = fakes.request("ok", "fast", effort="confirm")
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    code = {"mine": "mov.u64 %rd1, %clock64;", "theirs": "", lacks: None}
+    context = {**fakes.context(), "device_code": lambda text, _job: code[text]}
+    verdict = program.evaluate(request, context)
+    assert verdict["status"] == "correct"
+    assert unchecked.UNREAD in verdict["measurement"]["notes"]
+
+
+def test_a_program_that_does_not_compile_with_delays_says_so(fakes: Fakes) -> None:
+    request = fakes.request("ok", "fast", effort="confirm")
+    request["job"] |= {"kernel": {"source": "mine"}, "baseline": {"source": "theirs"}}
+    verdict = program.evaluate(request, {**fakes.context(), "shaken": lambda *_: None})
+    assert verdict["status"] == "correct"
+    said = [one for one in verdict["measurement"]["notes"] if unchecked.UNDELAYED in one]
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize(

@@ -278,8 +278,8 @@ def test_a_verdict_says_that_nothing_was_looked_at(
     monkeypatch.setattr(sanitizer, "command", lambda: None)
     verdict = _verdict(judge, RIGHT["four at a time"], effort="confirm")
     assert verdict["status"] == "correct"
-    first = verdict["measurement"]["notes"][0]
-    assert first == "not looked at by compute-sanitizer: it is not installed"
+    first = verdict["measurement"]["notes"][:3]
+    assert "not looked at by compute-sanitizer: it is not installed" in first
 
 
 def test_a_verdict_of_what_does_not_end_says_so(
