@@ -35,7 +35,7 @@ _FLOAT = re.compile(r"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,2})?[fFlL]?", re.AS
 _ORDERS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _FIXED = frozenset({"const", "constexpr", "enum"})
 _BINARY = {"<<": 1, ">>": 1, "+": 2, "-": 2, "*": 3, "/": 3, "%": 3}
-_TYPES = {
+WIDTHS = {
     "char": 1,
     "bool": 1,
     "int8_t": 1,
@@ -62,8 +62,8 @@ _TYPES = {
     "int4": 16,
     "uint4": 16,
 }
-_CASTS = frozenset({*_TYPES, "std", "::", "signed", "const", "ptrdiff_t", "ssize_t", "ull", "uint"})
-_OPENS = frozenset({*_TYPES, "sizeof", "static_cast"})
+_CASTS = frozenset({*WIDTHS, "std", "::", "signed", "const", "ptrdiff_t", "ssize_t", "ull", "uint"})
+_OPENS = frozenset({*WIDTHS, "sizeof", "static_cast"})
 
 
 @dataclass(frozen=True)
@@ -96,23 +96,33 @@ def numbers(source: str) -> Numbers:
     return _Reader(source).numbers()
 
 
+@lru_cache(maxsize=4)
+def named(source: str) -> dict[str, int]:
+    """Return what names of a text stand for everywhere.
+
+    >>> named("const int wide = 16 / sizeof(float), tile = 32 * wide;")
+    {'wide': 4, 'tile': 128}
+    """
+    return {} if len(source) > LONGEST else dict(_Reader(source).names)
+
+
 class _Reader(Text):
     """A text whose constant expressions are computed."""
 
     def __init__(self, source: str) -> None:
         super().__init__(source, macros=True)
         self._left = STEPS
-        self._names: dict[str, int] = {}
+        self.names: dict[str, int] = {}
         self._seen: set[int] = set()
         for _ in range(TURNS):
-            before = dict(self._names)
+            before = dict(self.names)
             self._resolve()
-            if self._names == before:
+            if self.names == before:
                 break
 
     def numbers(self) -> Numbers:
         """Return every number, and those that are compared or sizes of arrays."""
-        self._seen, compared = set(self._names.values()), set()
+        self._seen, compared = set(self.names.values()), set()
         for at in range(self.count):
             found = self._begins(at)
             if found is None:
@@ -136,15 +146,15 @@ class _Reader(Text):
                 compared |= {value, value * self._inner(end + 1)}
         self._seen |= compared
         fit = frozenset(one for one in self._seen if LEAST <= one <= MOST)
-        return Numbers(fit, fit & compared, fit & {*self._names.values()})
+        return Numbers(fit, fit & compared, fit & {*self.names.values()})
 
     def _begins(self, at: int) -> tuple[int, int] | None:
         """Return the value of a constant expression that begins at a token, and where it ends."""
         word, before = self.tokens[at], self.tokens[at - 1] if at else ""
-        known = word[:1].isdigit() or word in self._names or word in _OPENS
+        known = word[:1].isdigit() or word in self.names or word in _OPENS
         if word == "(":
             known = before not in {")", "]", ">"} and not NAME.fullmatch(before)
-        if not known or (before in {".", "->", "::"} and word not in _TYPES):
+        if not known or (before in {".", "->", "::"} and word not in WIDTHS):
             return None
         return self._expression(at, 1, DEEPEST, at + MOST_TOKENS)
 
@@ -221,11 +231,11 @@ class _Reader(Text):
                 values.setdefault(name, set()).add(value)
             if value is not None and fixed:
                 constants[name] = value
-        self._names |= constants
+        self.names |= constants
         for name, every in values.items():
             (value, *more) = every
-            if not more and value is not None and name not in _TYPES:
-                self._names[name] = value
+            if not more and value is not None and name not in WIDTHS:
+                self.names[name] = value
 
     def _expression(self, at: int, least: int, deep: int, end: int) -> tuple[int, int] | None:
         """Return a constant's value by the ranks of its operators, and where it ends."""
@@ -254,7 +264,7 @@ class _Reader(Text):
             return None if found is None else (-found[0], found[1])
         if word == "sizeof" and self.tokens[at + 1] == "(":
             close = self.close(at + 1)
-            width = _TYPES.get(self.tokens[close - 1]) if close - at <= 5 else None
+            width = WIDTHS.get(self.tokens[close - 1]) if close - at <= 5 else None
             return None if width is None else (width, close + 1)
         if word in _OPENS and self.tokens[at + 1] in {"<", "("}:
             opened = next((p for p in range(at, at + 8) if self.tokens[p] == "("), -1)
@@ -263,7 +273,7 @@ class _Reader(Text):
             if self._cast(at):
                 return self._operand(self.close(at) + 1, deep - 1, end)
             return self._inside(at, deep, end)
-        value = self._names.get(word)
+        value = self.names.get(word)
         if value is None and word[:1] != "'":
             value = integer(word)
             value = _whole(word) if value is None else value

@@ -14,15 +14,14 @@ import math
 from collections.abc import Iterator, Sequence
 
 from runners import sizes
-from runners.conditions import GEOMETRY, Condition, conditions
-from runners.expressions import ExpressionError, names
+from runners.conditions import Condition, conditions
 from runners.families import captured_work
 from runners.inputs import stream
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.products import LIGHT, MOST_OTHER, MOST_TOGETHER, most_elements
 from runners.sizes import TIMES_LONGER
 from runners.spec import JobSpec
-from runners.trials import Budget, Case, Trials, Values, apart, inputs
+from runners.trials import Budget, Case, Trials, Values, apart, dependencies, inputs
 
 # Cases of a candidate; sides of conditions that are looked for; how often conditions are computed,
 # and for one side by each way to look for it.
@@ -79,43 +78,23 @@ class _Search:
         source = self.job.baseline.source
         theirs = {one.key for one in conditions(source, work.symbol, arguments)}
         every = [
-            (one, variables)
+            (one, used)
             for one in conditions(self.job.kernel.source, work.symbol, arguments)
-            if not self._movable.keys().isdisjoint(variables := self._variables(one))
+            if not self._movable.keys().isdisjoint(
+                used := dependencies(one.uses, work.arguments, self._launch)
+            )
         ]
         own = [pair for pair in every if pair[0].key not in theirs]
         wanted = 0
         for some, solid in ((own, False), (own, True), (every, False)):
-            for one, variables in some:
-                for truth in self._missing(one, variables, solid=solid):
+            for one, used in some:
+                for truth in self._missing(one, used, solid=solid):
                     if len(self.found) == MOST_CASES or wanted == MOST_WANTED:
                         return
                     wanted += 1
-                    taken = self._take(one, truth, variables, solid=solid)
+                    taken = self._take(one, truth, used, solid=solid)
                     if taken and len(self.found) == 1:
-                        self._twin(one, truth, variables)
-
-    def _variables(self, one: Condition) -> list[str]:
-        """Return the variables that a condition depends on; none where one is not known."""
-        found: set[str] = set()
-        for at in sorted(one.uses):
-            if at >= len(self._inputs) or at not in range(len(self.work.arguments)):
-                texts = self._texts(at)
-            else:
-                argument = self.work.arguments[at]
-                texts = () if argument.type.pointer else (argument.value or "0",)
-            if not texts:
-                return []
-            for text in texts:
-                found |= _names(text)
-        return sorted(found)
-
-    def _texts(self, at: int) -> tuple[str, ...]:
-        if self._launch is None:
-            return ()
-        name, way = GEOMETRY[at - len(self.work.arguments)]
-        ways = self._launch.grid if name == "gridDim" else self._launch.block
-        return ways["xyz".index(way) :][:1] or ("1",)
+                        self._twin(one, truth, used)
 
     def _missing(self, one: Condition, variables: Sequence[str], *, solid: bool) -> list[bool]:
         """Return the sides of a condition on which no case is; both where it is never asked.
@@ -215,10 +194,3 @@ class _Search:
             return False
         launches = (work.launch, self.job.kernel.launch)
         return not any(one is not None and fails(one, case, SHARED_BYTES) for one in launches)
-
-
-def _names(text: str) -> frozenset[str]:
-    try:
-        return names(text)
-    except ExpressionError:
-        return frozenset()

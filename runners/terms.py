@@ -23,6 +23,8 @@ Of = Callable[[Values], Number | None]
 
 # No number of interest is beyond it; nor a remainder's divisor, or a mask, beyond the other.
 LARGEST, MOST_MODULUS = 1 << 80, 1 << 16
+# Numbers that are taken apart in one expression.
+MOST_DIVIDED = 12
 _FLOAT = re.compile(r"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d{1,2})?[fFlL]?", re.ASCII)
 _SWAPPED = {">": "<", ">=": "<="}
 _EITHER = frozenset({"+", "*", "==", "!=", "&", "|", "^", "&&", "||", "min", "max"})
@@ -33,10 +35,32 @@ _SAME = frozenset({"__builtin_expect", "forward", "move"})
 
 
 @dataclass(frozen=True, slots=True)
+class Division:
+    """A number that is taken apart by another one: a remainder, a quotient, a shift, a mask.
+
+    `by` is what it is taken apart by, in whole parts: 256 of a shift by eight and of a mask of 255.
+    """
+
+    name: str  # the number's text in positions
+    word: str
+    by_name: str
+    left: Of
+    by: Of
+    uses: frozenset[int]  # of the number
+    by_uses: frozenset[int]
+
+    @property
+    def key(self) -> str:
+        """Return what another text's is compared by."""
+        return f"({self.name}{self.word}{self.by_name})"
+
+
+@dataclass(frozen=True, slots=True)
 class Term:
     """An expression: `key` is its text in positions, `uses` are these.
 
-    `numbers` are its literals, `moduli` those that remainders are taken by.
+    `numbers` are its literals, `moduli` those that remainders are taken by, `divided` what is taken
+    apart in it, the innermost first, and `sides` those of `|`, whose bits are all in it.
     """
 
     of: Of
@@ -44,6 +68,8 @@ class Term:
     uses: frozenset[int] = frozenset()
     numbers: frozenset[int] = frozenset()
     moduli: frozenset[int] = frozenset()
+    divided: tuple[Division, ...] = ()
+    sides: tuple[Term, ...] = ()
 
 
 def given(at: int) -> Term:
@@ -103,7 +129,26 @@ def binary(word: str, left: Term | None, right: Term | None) -> Term | None:
         return None
     term = _joined(word, [left, right], made)
     by = {one + (word == "&") for one in right.numbers} if word in {"%", "&"} else set()
-    return replace(term, moduli=term.moduli | {one for one in by if 1 < one <= MOST_MODULUS})
+    return replace(
+        term,
+        moduli=term.moduli | {one for one in by if 1 < one <= MOST_MODULUS},
+        divided=(*term.divided, *_division(word, left, right))[:MOST_DIVIDED],
+        sides=(*(left.sides or (left,)), *(right.sides or (right,))) if word == "|" else (),
+    )
+
+
+def _division(word: str, left: Term, right: Term) -> tuple[Division, ...]:
+    """Return what an operator takes apart, if it does: of `(n | m) % 64` both."""
+    made = _PARTS.get(word)
+    if word == "&" and not left.uses:
+        left, right = right, left
+    if made is None or not left.uses:
+        return ()
+    by = partial(_computed, made, [right.of])
+    sides = [one for one in left.sides[:MOST_DIVIDED] or (left,) if one.uses]
+    return tuple(
+        Division(one.key, word, right.key, one.of, by, one.uses, right.uses) for one in sides
+    )
 
 
 def select(condition: Term, first: Term, other: Term) -> Term:
@@ -152,6 +197,7 @@ def _joined(word: str, parts: Sequence[Term], made: Callable[..., Number]) -> Te
         frozenset().union(*(part.uses for part in parts)),
         frozenset().union(*(part.numbers for part in parts)),
         frozenset().union(*(part.moduli for part in parts)),
+        tuple({one.key: one for part in parts for one in part.divided}.values())[:MOST_DIVIDED],
     )
 
 
@@ -203,6 +249,19 @@ def _ones(value: Number) -> int:
     return (int(value) % (1 << 64)).bit_count()
 
 
+def _masked(mask: Number) -> int:
+    """Return the least number of which a mask's bits are no part, or what its lowest bit counts."""
+    bits = int(mask)
+    return bits + 1 if bits > 0 and not bits & (bits + 1) else bits & -bits
+
+
+# What a number is taken apart by, of an operator's right side.
+_PARTS: dict[str, Callable[[Number], Number]] = {
+    "%": lambda one: one,
+    "/": lambda one: one,
+    ">>": lambda one: 1 << _places(one),
+    "&": _masked,
+}
 _UNARY: dict[str, Callable[[Number], Number]] = {
     "-": lambda one: -one,
     "+": lambda one: +one,

@@ -19,6 +19,7 @@ from runners import (
     products,
     relations,
     sizes,
+    whole_parts,
     whole_scalars,
 )
 from runners.contents import Combination
@@ -91,6 +92,8 @@ def compared(
     # Where blocks that stay come to their second piece of work, and delays and tools may look.
     fit = [dict(one.case) for one in wanted if one.family in full_grids.FAMILIES]
     found += [one for one in full_grids.cases(job, [*fit, *found]) if one not in found]
+    # Where what a text takes apart is whole, of an odd number of parts.
+    found += whole_parts.cases(job, [*known, *found])
     mixed = [
         case for case in (*grown[:1], *related[:1]) if sizes.elements(job.work, case) <= MOST_MIXED
     ]

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from runners import sizes
 from runners.conditions import GEOMETRY, Condition
-from runners.expressions import ExpressionError
+from runners.expressions import ExpressionError, names
 from runners.gpu import LaunchError
 from runners.launchable import geometry
 from runners.spec import MOVED, Argument, Launch, scalar_values
@@ -244,3 +244,35 @@ def inputs(arguments: Sequence[Argument], launch: Launch | None) -> list[Input]:
 
     known = [none if one.type.pointer else argument(one) for one in arguments]
     return [*known, *map(way, range(len(GEOMETRY)))]
+
+
+def dependencies(
+    uses: Collection[int], arguments: Sequence[Argument], launch: Launch | None
+) -> list[str]:
+    """Return what arguments and ways of a launch depend on; none where one is not known."""
+    found: set[str] = set()
+    for at in sorted(uses):
+        texts = _texts(at, arguments, launch)
+        if not texts:
+            return []
+        for text in texts:
+            found |= _names(text)
+    return sorted(found)
+
+
+def _texts(at: int, arguments: Sequence[Argument], launch: Launch | None) -> tuple[str, ...]:
+    if at in range(len(arguments)):
+        argument = arguments[at]
+        return () if argument.type.pointer else (argument.value or "0",)
+    if launch is None or at < 0:
+        return ()
+    name, way = GEOMETRY[at - len(arguments)]
+    ways = launch.grid if name == "gridDim" else launch.block
+    return ways["xyz".index(way) :][:1] or ("1",)
+
+
+def _names(text: str) -> frozenset[str]:
+    try:
+        return names(text)
+    except ExpressionError:
+        return frozenset()
