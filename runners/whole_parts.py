@@ -33,7 +33,7 @@ MOST_GATES, MOST_MOVED, MOST_KEPT = 24, 3, 600
 USUAL, LEAST_OTHER = 37.0, 8.0
 # What is taken apart by more is none of a size.
 MOST_PART = 1 << 24
-# Parts of one variable alone, few and many, and of several at a time; what has some left comes first.
+# Parts of one variable alone, few and many, and of several at a time.
 FEW = (7, 11, 13, 1, 3, 5, 2, 6)
 MANY = (17, 31, 61, 67, 89, 127, 179, 251, 359, 509, 719, 1021, 1447, 2039, 2887, 4093, 8191, 16381)
 TOGETHER = (7, 3, 1, 2, 11, 5)
