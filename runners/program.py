@@ -14,6 +14,7 @@ it is too long to be judged.
 - `shaken`: compiles a source with delays under a seed, `(text, job, seed) -> artifact or None`;
 - `device`: index of the GPU (default 0); `gpu`: its name, for the measurement;
 - `execute`: runs a command: `program_run.sandboxed(Sandbox(...))`; without it, no sandbox;
+- `watch`: the same for what runs under a tool, `program_run.sandboxed(..., profile="tool")`;
 - `profiles`: a dict the caller keeps, so that an original is profiled once;
 - `more`: moves the caller's deadline by seconds, for what compute-sanitizer is asked a second time;
 - `meter`: reads the GPU's energy counter (`runners.nvml.Nvml`);
@@ -78,6 +79,7 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
             library_path=tuple(context.get("libraries") or libraries()),
             execute=context.get("execute") or execute,
         )
+            watch=context.get("watch"),
         begun = time.monotonic()
         originals = _profiles(runner, request, context)
         learned = time.monotonic()

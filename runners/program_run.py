@@ -19,6 +19,7 @@ from runners import program_report
 from runners.program_report import Bytes, Report
 from runners.removal import remove
 from runners.sandbox import INNER_LIMITS, Sandbox, clean_environment
+from runners.syscall_filter import Profile
 from runners.working_copy import working_copy
 
 MAX_OUTPUT = 4 << 20
@@ -155,11 +156,12 @@ def execute(
     return Finished(status, *printed)
 
 
-def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
+def sandboxed(sandbox: Sandbox, *, gpu: bool = True, profile: Profile = "strict") -> Execute:
     """Return an `Execute` that runs programs in a sandbox.
 
     A program may write its scratch directory and read what its working directory links to: the
-    project, and for one's own code what lies beside it and what its arguments name in full.
+    project, and for one's own code what lies beside it and what its arguments name in full. What
+    watches a program talks to it through sockets, and hangs without them: its `profile` is `tool`.
     """
 
     def inside(
@@ -183,6 +185,7 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True) -> Execute:
             environment=env,
             limits=replace(INNER_LIMITS, seconds=seconds, output_bytes=MAX_OUTPUT),
             gpu=gpu,
+            profile=profile,
         )
         return Finished(None if done.timed_out else done.code, done.stdout, done.stderr)
 
@@ -223,7 +226,10 @@ def libraries() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs programs of one project on one device. `root` is the project; `scratch` is ours."""
+    """Runs programs of one project on one device. `root` is the project; `scratch` is ours.
+
+    `watch` runs one under a tool; without it `execute` does that, too.
+    """
 
     interposer: Path
     scratch: Path
@@ -231,6 +237,7 @@ class Runner:
     device: int = 0
     library_path: tuple[str, ...] = ()
     execute: Execute = execute
+    watch: Execute | None = None
 
     def run(self, program: Path, arguments: Sequence[str], probe: Probe, seconds: float) -> Ran:
         """Run once. A broken or missing report is not an error: it is said in `trouble`."""
@@ -259,7 +266,8 @@ class Runner:
             env = environment(self.library_path or libraries(), self.device, home)
             env |= {"LD_PRELOAD": str(self.interposer)}
             cwd = working_copy(self.root, home)
-            return self.execute([*tool, str(mine), *arguments], cwd, env, home, seconds)
+            watch = self.watch or self.execute
+            return watch([*tool, str(mine), *arguments], cwd, env, home, seconds)
         finally:
             remove(home)
 

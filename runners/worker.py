@@ -162,6 +162,7 @@ class Worker:
             "device_code": self._device_code,
             "shaken": self._shaken_whole,
             "execute": program_run.sandboxed(self._sandbox),
+            "watch": program_run.sandboxed(self._sandbox, profile="tool"),
             "more": self.more,
         }
         return {**head, "verdict": program.evaluate(request, context), "stats": {}}

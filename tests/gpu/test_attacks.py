@@ -9,6 +9,7 @@ import pytest
 
 from optimizer.errors import OptimlError
 from optimizer.model import Effort, Kind, Status
+from runners import sanitizer
 from runners.fault import Fault
 from tests.gpu.attack_cases import KERNEL, Attack, Stand, attacks, places, planted
 from tests.gpu.keeping import keep
@@ -72,6 +73,17 @@ def test_counters_are_read_inside_the_sandbox(stand: Stand, kind: Kind) -> None:
     if "ERR_NVGPUCTRPERM" in verdict.log:
         pytest.skip(verdict.log)
     assert verdict.counters, verdict.log
+
+
+@pytest.mark.beside
+def test_compute_sanitizer_sees_a_program_inside_the_sandbox(stand: Stand) -> None:
+    """It talks to what it watches through sockets; a filter without them had it hang unseen."""
+    if sanitizer.command() is None:
+        pytest.skip("compute-sanitizer is not installed")
+    honest = next(a for a in ATTACKS if a.kind is Kind.PROGRAM).honest
+    verdict = stand.judge(Kind.PROGRAM, honest, Effort.CONFIRM)
+    looked = [one.what.split()[-1] for one in verdict.checks if one.layer == "sanitizer"]
+    assert sorted(looked) == sorted(sanitizer.TOOLS), verdict.log
 
 
 def _source(kind: Kind) -> str:

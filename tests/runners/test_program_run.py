@@ -162,3 +162,24 @@ def test_in_a_sandbox_a_program_reads_what_its_arguments_name(tmp_path: Path) ->
         line = ["-c", "cat $0; cat ../../away/in.txt", str(away / "in.txt")]
         ran = inside.run(Path("/bin/sh"), line, Probe(), 20)
     assert ran.stdout == "5", ran.stderr
+
+
+def test_what_watches_a_program_may_talk_to_it_through_sockets(tmp_path: Path) -> None:
+    """compute-sanitizer hangs where it cannot; what a program runs alone in has one kind of them."""
+    python = str(Path(sys.executable).resolve())
+    line = [
+        python,
+        "-c",
+        "import socket; print('began'); socket.socket(socket.AF_UNIX); print('open')",
+    ]
+    with Sandbox("own") as sandbox:
+        if not sandbox.describe().strong:
+            pytest.skip(f"nothing isolates here: {sandbox.describe().refused}")
+        narrow = sandboxed(sandbox, gpu=False)
+        wide = sandboxed(sandbox, gpu=False, profile="tool")
+        run = replace(runner(tmp_path), execute=narrow, watch=wide)
+        run.interposer.touch()
+        alone = run.run(Path(line[0]), line[1:], Probe(), 20)
+        assert alone.stdout == "began\n"
+        watched = run.watched(Path("/bin/true"), [], line, 20)
+    assert watched.stdout == b"began\nopen\n"
