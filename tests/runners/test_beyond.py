@@ -16,7 +16,7 @@ from runners.checks import Report
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.families import DECLARED
-from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.judge import Judge
 from runners.launchable import KernelLaunchable
 from runners.spec import JobSpec, Json, Launch
@@ -476,6 +476,37 @@ def test_an_original_that_takes_too_long_is_left_alone(monkeypatch: pytest.Monke
     assert ran == [96, 96 * 8]
     monkeypatch.setattr(beyond, "SECONDS", 0.02)
     assert "more than" in pair.found().unknown
+
+
+@host
+@pytest.mark.parametrize("slow", [True, False])
+def test_a_candidate_that_is_slow_so_far_out_is_told_from_one_that_never_ends(
+    monkeypatch: pytest.MonkeyPatch, *, slow: bool
+) -> None:
+    """What goes through a table in more passes is slower and slower; an index that has run over
+    is found at the end alone."""
+    pair, ran = Pair(ROWS), []
+    mine, _ = pair.pair
+
+    def took(_gpu: Any, one: Any, case: Any, *_rest: Any) -> float:
+        if one is not mine:
+            return 1e-4
+        ran.append(case["rows"])
+        if not slow and case["rows"] > 96 * 8:
+            raise HungError("still running after 5 s")
+        return float(case["rows"] / 96) ** 2 * 0.1 if slow else 1e-4
+
+    monkeypatch.setattr(beyond, "_took", took)
+    monkeypatch.setattr(beyond._World, "differs", lambda *_, **__: "")
+    monkeypatch.setattr(beyond._World, "wrote", lambda *_: True)
+    if slow:
+        found = pair.found(2**19)
+        assert (found.wrong, found.lost) == ("", False)
+        assert found.unknown == "the candidate would take more than 5 s"
+        assert ran == [96, 96]
+    else:
+        with pytest.raises(HungError, match="where the original runs: still running"):
+            pair.found(2**19)
 
 
 @pytest.fixture
