@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -203,6 +204,7 @@ def test_a_crash_is_not_repeated_at_greater_lengths(
 
     monkeypatch.setattr(Oracle, "_once", once)
     answers = Answers(_rows(), tmp_path)
-    Oracle._ask(Oracle.__new__(Oracle), answers, {}, None, (asked, set()), 0.0)  # type: ignore[arg-type]
+    deadline = time.monotonic() + 60.0
+    Oracle._ask(Oracle.__new__(Oracle), answers, {}, None, (asked, set()), deadline)  # type: ignore[arg-type]
     assert rounds[1:] == [[_at(320, 9).key]]
     assert answers.dropped[_at(12352).key] == capacities.SHORTER
