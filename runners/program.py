@@ -41,7 +41,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import interposer, program_beyond, program_energy
+from runners import interposer, program_beyond, program_elsewhere, program_energy
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_failing import Failed
@@ -52,6 +52,7 @@ from runners.program_recent import Recent
 from runners.program_run import Probe, Runner, execute, libraries
 from runners.program_timing import Timed, as_measurement
 from runners.program_trial import ENERGY, Trial
+from runners.program_variants import Variants
 from runners.removal import TemporaryFolder
 
 Verdict = dict[str, Any]
@@ -78,8 +79,8 @@ def evaluate(request: Mapping[str, Any], context: Mapping[str, Any] | None = Non
             device=int(context.get("device") or 0),
             library_path=tuple(context.get("libraries") or libraries()),
             execute=context.get("execute") or execute,
-        )
             watch=context.get("watch"),
+        )
         begun = time.monotonic()
         originals = _profiles(runner, request, context)
         learned = time.monotonic()
@@ -183,8 +184,16 @@ def _judge(
         if beyond is not None:
             begun = time.monotonic()
             notes += beyond.gate(done)
-            notes += beyond.watch_runs(originals, bounds, done)
             spent["sanitizer"] = time.monotonic() - begun
+            begun = time.monotonic()
+            rounded = functools.partial(_rounding, trial.job, context)
+            variants = Variants(trial.job, context.get("build"), rounded)
+            terms = bounds, context.get("profiles", {})
+            notes += program_elsewhere.ask(trial, originals, variants, terms, done)
+            spent["other arguments"] = time.monotonic() - begun
+            begun = time.monotonic()
+            notes += beyond.watch_runs(originals, bounds, done)
+            spent["sanitizer"] += time.monotonic() - begun
     except Failed as failure:
         return _verdict(trial.request, failure.status, None, done, spent, failure.log)
     measurement = as_measurement(measured, originals)

@@ -59,7 +59,7 @@ def profile(
         cut = (run.report.launches, run.report.copies)
         run = runner.run(program, arguments, replace(probe, idle=seconds, cut=cut), seconds)
     report = program_faults.check(run, arguments, expect, seconds, runner.root)
-    zero = _reference("zero", run, report, None)
+    zero = reference("zero", run, report, None)
     known = _Learning(runner, program, tuple(arguments), seed, seconds, run, zero, building)
     known = replace(known, idle=idle if cut else 0.0, cut=cut)
     return known.profile()
@@ -85,7 +85,7 @@ def renewed(runner: Runner, program: Path, known: Profile, seed: int) -> Profile
     assert run.report is not None  # noqa: S101 - same_work saw it
     if run.report.replay_off:
         return None
-    fresh = _reference("random", run, run.report, random)
+    fresh = reference("random", run, run.report, random)
     pairs = zip(random.digests, nan.digests, fresh.digests, strict=True)
     if any(one == other != now for one, other, now in pairs):
         return None
@@ -124,7 +124,7 @@ class _Learning:
 
     def referred(self, poison: str, run: Ran) -> Reference:
         assert run.report is not None  # noqa: S101 - the caller has seen that it did the same work
-        return _reference(poison, run, run.report, self.zero)
+        return reference(poison, run, run.report, self.zero)
 
     def profile(self) -> Profile:
         """Return everything there is to know before a candidate."""
@@ -165,7 +165,7 @@ class _Learning:
         same = all(program_faults.same_work(first, run) for run in runs)
         if same and all(program_faults.same_words(first, run) for run in runs) and found.plans:
             random, nan = self.referred("random", runs[0]), self.referred("nan", runs[1])
-            expectations = _learned([zero, random, nan], random)
+            expectations = learned([zero, random, nan], random)
             if all(_steady(one) for one in expectations):
                 known = _known(found, [zero, random, nan], random)
                 run = self.rehearsed(known)
@@ -292,13 +292,14 @@ def _steady(expected: Expectation) -> bool:
     return not varied and expected.excluded is None
 
 
-def _learned(layers: Sequence[Reference], twice: Reference) -> tuple[Expectation, ...]:
+def learned(layers: Sequence[Reference], twice: Reference) -> tuple[Expectation, ...]:
+    """Return what each record must be, by runs of an original; `twice` repeats one of them."""
     return tuple(_learn(number, layers, twice) for number in range(len(layers[0].report.records)))
 
 
 def _known(found: Profile, layers: Sequence[Reference], twice: Reference) -> Profile:
     """Return the profile with what its records must be; `layers` are zeroed, random and NaN."""
-    expectations = _learned(layers, twice)
+    expectations = learned(layers, twice)
     by_poison = {one.poison: one for one in layers}
     if any(e.excluded is not None for e in expectations):
         # With zeroed memory alone every word is determined: compared there without exceptions.
@@ -316,7 +317,8 @@ def _known(found: Profile, layers: Sequence[Reference], twice: Reference) -> Pro
     )
 
 
-def _reference(poison: str, run: Ran, report: Report, base: Reference | None) -> Reference:
+def reference(poison: str, run: Ran, report: Report, base: Reference | None) -> Reference:
+    """Return the records of a run; what equals those of `base` was not written once more."""
     held = []
     for number, record in enumerate(report.records):
         bytes_ = program_report.held(record, run.stored)

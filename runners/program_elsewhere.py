@@ -1,0 +1,277 @@
+"""Runs a program's candidate with other numbers on its command line than the declared ones.
+
+The original is run there first: what it does not do, or not the same each time, is asked of nobody.
+Where more of a number is more work for it, the number is a size, and a candidate that is wrong at
+up to sixteen times the declared one is refused, as kernels are. Where it is none, a mode or a seed,
+what was declared is what is promised, and a difference is a limit that is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runners import limit, program_arguments, program_doubt, program_growth
+from runners.program_arguments import Line, Place
+from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
+from runners.program_compare import Bounds
+from runners.program_failing import Failed, check
+from runners.program_glimpse import Glimpse, Original, glimpse
+from runners.program_growth import Work
+from runners.program_profile import Profile
+from runners.program_run import Probe
+from runners.program_trial import Trial
+from runners.program_variants import Variants
+
+# How the layer and every limit are called, for those that look for them.
+LAYER, RIGHT = "other arguments", "right for the declared"
+# Lines on which a candidate is compared, and lines that an original is run with.
+MOST_LINES, MOST_TRIED = 6, 14
+# All of it together, and what has to be left for what looks for races and bad accesses.
+MOST_SECONDS, RESERVE = 60.0, WATCH_SECONDS + SHAKEN_SECONDS + 10.0
+# What an original may take there: so long at most, and so many times its declared seconds and more.
+LONGEST, TIMES_AS_LONG, MORE_SECONDS = 5.0, 4.0, 2.0
+# Device memory that a line may take, as told from smaller ones.
+MOST_BYTES = 8 << 30
+# What may grow with the square before anything is known of it.
+FIRST_BYTES = MOST_BYTES / 2.5**2
+# How many times the largest declared number is tried, the most that is likely to end in time.
+STEPS, MOST_FAR = (16, 12, 8, 6, 4), 2
+# Kept for another candidate of the same worker, if it is no larger.
+KEPT_BYTES = 16 << 20
+_MOST_SAID = 200
+
+
+def ask(
+    trial: Trial,
+    originals: Sequence[Profile],
+    variants: Variants,
+    terms: tuple[Bounds, MutableMapping[str, Any]],
+    done: list[dict[str, Any]],
+) -> list[str]:
+    """Run both with other arguments; return what to say, and raise `Failed` where it decides.
+
+    `terms` are the bounds of the workload, and what the caller keeps of originals.
+    """
+    found = program_arguments.places([one.arguments for one in originals], trial.runner.root)
+    ends = min(trial.until, trial.deadline) - RESERVE
+    if not found or any(one.idle or one.cut for one in originals) or ends < time.monotonic():
+        return []
+    ends = min(ends, time.monotonic() + MOST_SECONDS)
+    asking = _Asking(trial, originals, variants, *terms, done, ends, found)
+    return asking.all()
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a number: is it a size, and how much work it is at how many times."""
+
+    size: bool | None = None
+    more: tuple[Work, float] | None = None
+    steep: Work | None = None
+    multiple: bool = False
+
+
+@dataclass(slots=True)
+class _Asking:
+    """One candidate's run through the lines."""
+
+    trial: Trial
+    originals: Sequence[Profile]
+    variants: Variants
+    bounds: Bounds
+    kept: MutableMapping[str, Any]
+    done: list[dict[str, Any]]
+    ends: float
+    places: tuple[Place, ...]
+    notes: list[str] = field(default_factory=list[str])
+    compared: int = 0
+    tried: int = 0
+    late: bool = False
+    known: dict[Place, _Known] = field(default_factory=dict[Place, _Known])
+
+    def all(self) -> list[str]:
+        """Ask each number larger, sizes far beyond, and all sizes smaller."""
+        self.known = {place: _Known() for place in self.places}
+        for place in self.places:
+            self._larger(place)
+        sizes = [place for place in self.places if self.known[place].size]
+        for place in sizes[:MOST_FAR]:
+            self._far(place)
+        self._below()
+        if self.late and self.compared:
+            self.notes.append(f"{LAYER}: there was no time to try all that was meant to be")
+        return self.notes
+
+    def _larger(self, place: Place) -> None:
+        known, numbers = self.known[place], list(place.larger())
+        declared = self.originals[place.run]
+        if place.power:
+            works = self._peek(place, 1)
+            if works and program_growth.steep(self._work(place.run), works):
+                numbers = [place.more(1)]
+                next_ = self._peek(place, 2)
+                known.steep = works if next_ and program_growth.steep(works, next_) else None
+            elif not works:
+                numbers = [number for number in numbers if number % place.largest == 0]
+        if declared.seconds > LONGEST / 2 or self._work(place.run).peak_bytes > FIRST_BYTES:
+            numbers = numbers[-1:]
+        while numbers:
+            number = numbers.pop(0)
+            line = self._line([(place, number)])
+            begun = time.monotonic()
+            seen = line and self._seen(line)
+            if not line or not seen:
+                if time.monotonic() - begun > 0.9 * self._most(place.run):
+                    numbers = numbers[-1:]
+                continue
+            times = number / max(place.value, 1)
+            grows = program_growth.grows(self._work(place.run), seen.work, times)
+            known.size = place.size and (grows or known.steep is not None)
+            known.more = seen.work, times
+            known.multiple = number == 2 * place.largest
+            self._compare(line, seen, size=known.size)
+            break
+
+    def _far(self, place: Place) -> None:
+        """Try a size as far as its original goes in time, at most sixteen times the declared."""
+        known, less = self.known[place], self._work(place.run)
+        if known.more is None:
+            return
+        bounds = 0.9 * self._most(place.run), float(MOST_BYTES)
+        scale = place.largest / max(place.value, 1)
+        numbers: list[tuple[int, ...]] = []
+        if known.steep is not None:
+            numbers = [
+                (place.more(by),)
+                for by in (4, 3, 2)
+                if _within(program_growth.stepped(less, known.steep, by), bounds)
+            ]
+        elif known.more[1] > scale * 1.5:
+            for step in STEPS:
+                if _within(program_growth.predicted(less, *known.more, step * scale), bounds):
+                    both = place.far(step)
+                    numbers.append(both[::-1] if known.multiple else both)
+        for each in numbers[:1] + numbers[-1:][: len(numbers) - 1]:
+            for number in each:
+                line = self._line([(place, number)])
+                seen = line and self._seen(line)
+                if line and seen:
+                    self._compare(line, seen, size=True)
+                    return
+
+    def _below(self) -> None:
+        """Try all sizes of a run at primes below; a number that cannot be larger by itself."""
+        runs = dict.fromkeys(place.run for place in self.places)
+        for run in runs:
+            mine = [place for place in self.places if place.run == run and place.size]
+            sizes = [place for place in mine if self.known[place].size]
+            unknown = [place for place in mine if self.known[place].size is None]
+            chosen = sizes or unknown[:1]
+            changes = [(place, number) for place in chosen if (number := place.below())]
+            line = self._line(changes) if changes else None
+            seen = line and self._seen(line)
+            if line and seen:
+                times = changes[0][0].value / changes[0][1]
+                size = bool(sizes) or program_growth.grows(seen.work, self._work(run), times)
+                self._compare(line, seen, size=size)
+                return
+
+    def _line(self, changes: Sequence[tuple[Place, int]]) -> Line | None:
+        return program_arguments.line([one.arguments for one in self.originals], changes)
+
+    def _work(self, run: int) -> Work:
+        known = self.originals[run]
+        report = known.references[known.main_poison].report
+        return program_growth.of(report, known.seconds)
+
+    def _most(self, run: int) -> float:
+        """Return how long an original may take with other arguments than those of a run."""
+        return min(LONGEST, TIMES_AS_LONG * self.originals[run].seconds + MORE_SECONDS)
+
+    def _original(self, run: int) -> Original:
+        program = self.trial.workload.get("program") or {}
+        path = Path(self.trial.request["baseline"]["path"])
+        must = str(program.get("stdout") or "")
+        return Original(self.trial.runner, path, self.originals[run], must, self.trial.seed)
+
+    def _allowed(self, run: int) -> bool:
+        """Tell whether another line may be tried; the original is run twice or so, then both."""
+        if self.compared >= MOST_LINES or self.tried >= MOST_TRIED:
+            return False
+        self.late = self.late or time.monotonic() + 3 * self._most(run) > self.ends
+        return not self.late
+
+    def _peek(self, place: Place, by: int) -> Work | None:
+        """Run the original once with so many more of a number; return how much work that is."""
+        line = self._line([(place, place.more(by))])
+        if line is None or not self._allowed(line.run):
+            return None
+        self.tried += 1
+        original = self._original(line.run)
+        run = original.ran(line.arguments, original.declared.main_poison, self._most(line.run))
+        if run is None or run.report is None:
+            return None
+        return program_growth.of(run.report, run.seconds)
+
+    def _seen(self, line: Line) -> Glimpse | None:
+        """Return what the original does with a line; None where nothing is asked there."""
+        if not self._allowed(line.run):
+            return None
+        original = self._original(line.run)
+        key = f"{LAYER} {original.program} {line.arguments} {original.seed}"
+        if key not in self.kept:
+            self.tried += 1
+            found = glimpse(original, line.arguments, self._most(line.run))
+            if found is None or not _small(found):
+                return found
+            self.kept[key] = found
+        kept: Glimpse = self.kept[key]
+        return kept
+
+    def _compare(self, line: Line, seen: Glimpse, *, size: bool) -> None:
+        """Run the candidate with a line and compare it."""
+        self.compared += 1
+        trial, original = self.trial, seen.profile
+        poison = "nan" if "nan" in original.references else original.main_poison
+        # What adds up more of its own rounding errors may be off by as many more.
+        more = min(max(line.times, 1.0), float(program_arguments.TIMES))
+        bounds = Bounds(self.bounds.rtol * more, self.bounds.atol * more)
+        probe = Probe(poison, trial.seed, record=True, expected=original.references[poison].digests)
+        name = " ".join(line.arguments)
+        failure, run = program_doubt.failing(trial, original, probe, bounds)
+        if failure is None:
+            self.done.append(check(LAYER, name, passed=True))
+            return
+        doubt = program_doubt.Doubt(trial, self._original(line.run), seen, probe, bounds)
+        why = doubt.why(failure, run, self.variants)
+        if why is None:
+            return
+        words = _words(failure.log, name)
+        if why:
+            self.notes.append(f"with {name} it gives other results than its original; {why}")
+        elif size:
+            self.done.append(check(LAYER, name, passed=False))
+            path = (trial.job.get("kernel") or {}).get("path") or "program"
+            raise Failed(failure.status, f"./{Path(str(path)).stem} {name}: {words}")
+        else:
+            declared = " ".join(self.originals[line.run].arguments)
+            told = f"{RIGHT} arguments {declared}; with {name} it is not: {words}"
+            self.notes.append(limit.said(told))
+
+
+def _within(found: tuple[float, float], bounds: tuple[float, float]) -> bool:
+    return found[0] <= bounds[0] and found[1] <= bounds[1]
+
+
+def _small(found: Glimpse) -> bool:
+    held = (one for each in found.profile.references.values() for one in each.held)
+    return sum(0 if one is None else one.size for one in held) <= KEPT_BYTES
+
+
+def _words(log: str, name: str) -> str:
+    """Return a failure's words without the arguments that they begin with."""
+    return log.removeprefix(name).lstrip(":, ")[:_MOST_SAID]

@@ -1,0 +1,124 @@
+"""How much work a run of a program is, by its report, and what more of it would take.
+
+An argument is a size where more of it is more work: bytes of some buffer, blocks of some kernel,
+launches, or much more time in kernels. A mode, a seed or a block's threads are none of that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from runners.program_report import Report
+
+# A number that is so many times what it was has to bring at least this part of the growth.
+SHARE = 4
+# Time in kernels is a measure of work from so many µs on, and where the number is this much larger.
+LEAST_US, LEAST_TIMES = 100.0, 1.5
+# One more of a number that multiplies the work so is the logarithm of a size, or as good as that.
+STEEP = 1.4
+# Beyond that a size is taken to grow at most as the cube.
+MOST_POWER = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run did: bytes of each buffer and copy, blocks of each kernel, launches, and times."""
+
+    seconds: float
+    kernel_us: float
+    peak_bytes: int
+    parts: Mapping[str, float]
+
+    @property
+    def bytes(self) -> float:
+        """Return the bytes of all buffers together."""
+        return self.parts["bytes"]
+
+
+def of(report: Report, seconds: float) -> Work:
+    """Return the work of a run, by its report and how long it was."""
+    busy = sum(kernel.total_us for kernel in report.kernels)
+    return Work(seconds, busy, report.peak_bytes, _parts(report))
+
+
+def grows(less: Work, more: Work, times: float) -> bool:
+    """Tell whether a number so many times as large is more work, of any kind.
+
+    >>> one, two = (Work(1.0, 0.0, 0, {"bytes": n}) for n in (100.0, 200.0))
+    >>> grows(one, two, 2.0), grows(one, one, 2.0)
+    (True, False)
+    """
+    wanted = 1 + (times - 1) / SHARE
+    parts = [(less.parts.get(name, 0.0), now) for name, now in more.parts.items()]
+    if any(0 < was < now and now >= wanted * was for was, now in parts):
+        return True
+    busy = times >= LEAST_TIMES and more.kernel_us >= LEAST_US
+    return busy and 0 < wanted * less.kernel_us <= more.kernel_us
+
+
+def steep(less: Work, more: Work) -> bool:
+    """Tell whether one more of a number multiplied the work."""
+    parts = [(less.parts.get(name, 0.0), now) for name, now in more.parts.items()]
+    parts.append((max(less.kernel_us, LEAST_US), more.kernel_us))
+    parts.append((max(less.seconds, 1.0), more.seconds))
+    return any(was > 0 and now >= STEEP * was for was, now in parts)
+
+
+def predicted(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
+    """Return the seconds and the bytes of a number `far` times as large, by one `times` as large.
+
+    What grew goes on as it did; more than the cube or so nothing is taken to grow.
+
+    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (1.2, 200)))
+    >>> seconds, size = predicted(one, two, 2.0, 8.0)
+    >>> round(seconds, 3), size
+    (2.4, 800.0)
+    """
+    power = _power(less, more, times)
+    grown = (far**power - 1) / (times**power - 1)
+    seconds = less.seconds + max(more.seconds - less.seconds, 0.0) * grown
+    return seconds, less.peak_bytes + max(more.peak_bytes - less.peak_bytes, 0) * grown
+
+
+def stepped(less: Work, more: Work, steps: int) -> tuple[float, float]:
+    """Return the same of so many steps where one step multiplied the work.
+
+    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (1.5, 200)))
+    >>> stepped(one, two, 4)
+    (8.5, 1600.0)
+    """
+    pairs = [(less.bytes, more.bytes)]
+    if more.kernel_us >= LEAST_US:
+        pairs.append((less.kernel_us, more.kernel_us))
+    each = max([STEEP, *(now / was for was, now in pairs if was > 0)])
+    grown = (each**steps - 1) / (each - 1)
+    seconds = less.seconds + max(more.seconds - less.seconds, 0.0) * grown
+    return seconds, max(less.peak_bytes, more.peak_bytes / each) * each**steps
+
+
+def _power(less: Work, more: Work, times: float) -> float:
+    """Return with which power of a size its work grows: one at least."""
+    pairs = [(less.bytes, more.bytes)]
+    if more.kernel_us >= LEAST_US:
+        pairs.append((less.kernel_us, more.kernel_us))
+    found = [math.log(now / was) / math.log(times) for was, now in pairs if 0 < was < now]
+    return min(MOST_POWER, max([1.0, *found]))
+
+
+def _parts(report: Report) -> dict[str, float]:
+    found = {
+        "bytes": float(sum(one.size for one in report.allocations)),
+        "copied": float(sum(one.size for one in report.records)),
+        "launches": float(report.launches),
+    }
+    for kernel in report.kernels:
+        blocks = sum(math.prod(shape.grid) * shape.count for shape in kernel.shapes)
+        found[f"blocks of {kernel.symbol}"] = float(blocks)
+    # One buffer among many may be all that a number sizes, where there are as many as before.
+    for number, one in enumerate(report.allocations):
+        found[f"buffer {number} of {len(report.allocations)}"] = float(one.size)
+    for number, record in enumerate(report.records):
+        found[f"record {number} of {len(report.records)}"] = float(record.size)
+    return found

@@ -1,0 +1,329 @@
+"""Programs with other arguments than the declared ones, over a CUDA runtime of host functions."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runners import limit, program, program_doubt, program_elsewhere, program_learning, sanitizer
+from runners.program_compare import Bounds
+from runners.program_failing import Failed
+from runners.program_run import Finished, Runner, execute
+from runners.program_trial import Trial
+from runners.program_variants import Variants
+from tests.runners.program_fakes import Fakes, interposed, made
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+
+WHOLE, FLOATS = "int main() { return 0; }", "float x; int main() { return 0; }"
+
+
+@pytest.fixture(scope="module")
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Fakes:
+    return made(tmp_path_factory.mktemp("elsewhere"))
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sanitizer, "command", lambda: None)
+
+
+class Asked:
+    """One pair of behaviours, asked with other arguments: what came of it, and what was run."""
+
+    def __init__(
+        self,
+        fakes: Fakes,
+        baseline: str,
+        candidate: str,
+        runs: Sequence[Sequence[str]],
+        *,
+        left: float = 600.0,
+        source: str = WHOLE,
+        built: Mapping[str, str] | None = None,
+    ) -> None:
+        self.lines: dict[str, list[str]] = {baseline: [], candidate: []}
+        self.checks: list[dict[str, Any]] = []
+        self.notes: list[str] = []
+        self.refused: Failed | None = None
+        request = fakes.request(baseline, candidate, effort="confirm", runs=runs)
+        job = request["job"] | {"kernel": {"path": "saxpy.cu"}, "baseline": {"source": source}}
+        library = (str(fakes.folder),)
+        runner = Runner(interposed(), fakes.folder, fakes.folder / "project", library_path=library)
+        path, originals = Path(request["baseline"]["path"]), []
+        for run in runs:
+            key = f"{baseline} {run}"
+            if key not in fakes.profiles:
+                known = program_learning.profile(runner, path, run, (0, None), 1, 20.0)
+                fakes.profiles[key] = known
+            originals.append(replace(fakes.profiles[key], arguments=tuple(run)))
+        runner = replace(runner, execute=self.counting)
+        begun = time.monotonic()
+        trial = Trial(runner, request, job, job["workload"], begun + left, begun)
+        others = {name: fakes.named(one) for name, one in (built or {}).items()}
+        variants = Variants(
+            job,
+            lambda _text, _job: {"path": others["doubles"]} if "doubles" in others else None,
+            lambda: others.get("rounded"),
+        )
+        kept: dict[str, Any] = {}
+        try:
+            terms = Bounds(), kept
+            self.notes = program_elsewhere.ask(trial, originals, variants, terms, self.checks)
+        except Failed as failure:
+            self.refused = failure
+
+    def counting(
+        self, command: Sequence[str], cwd: Path, env: Mapping[str, str], scratch: Path, limit: float
+    ) -> Finished:
+        name = Path(command[0]).name.removeprefix("saxpy-")
+        self.lines.setdefault(name, []).append(" ".join(command[1:]))
+        return execute(command, cwd, env, scratch, limit)
+
+    @property
+    def right(self) -> list[str]:
+        """Return the lines on which the candidate was found right."""
+        return [one["what"] for one in self.checks if one["passed"]]
+
+
+def test_a_right_candidate_is_right_with_larger_and_smaller_numbers(fakes: Fakes) -> None:
+    asked = Asked(fakes, "ok", "fast", [["1000"]])
+    assert asked.refused is None
+    assert asked.notes == []
+    assert asked.right == ["2501", "15999", "691"]
+    assert {one["layer"] for one in asked.checks} == {program_elsewhere.LAYER}
+    # Two runs teach where they are alike; one is compared.
+    assert asked.lines["ok"] == [line for line in asked.right for _ in range(2)]
+    assert asked.lines["fast"] == asked.right
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status", "words"),
+    [
+        ("capped", "wrong result", "./saxpy 2501: "),
+        ("paired", "wrong result", "./saxpy 2501: "),
+        ("faults", "crashed", "./saxpy 2501: __cudaLaunchKernel fails"),
+    ],
+)
+def test_who_is_wrong_with_a_larger_size_is_refused(
+    fakes: Fakes, candidate: str, status: str, words: str
+) -> None:
+    """The command line is named."""
+    asked = Asked(fakes, "ok", candidate, [["1000"]])
+    assert asked.refused is not None
+    assert (asked.refused.status, asked.refused.log[: len(words)]) == (status, words)
+    assert [one["what"] for one in asked.checks if not one["passed"]] == ["2501"]
+
+
+def test_a_confirmation_refuses_it_and_no_screening_does(fakes: Fakes) -> None:
+    request = fakes.request("ok", "capped", effort="confirm", runs=[["1000"]])
+    request["job"]["baseline"] = {"source": WHOLE}
+    request["limits"] = {"seconds": 400.0}
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["status"] == "wrong result"
+    assert verdict["log"].startswith("./program 2501: fresh memory nan: ")
+    assert [one["layer"] for one in verdict["checks"]][-1] == program_elsewhere.LAYER
+    request["job"]["effort"] = "screen"
+    assert program.evaluate(request, fakes.context())["status"] == "correct"
+    request["candidate"] = request["baseline"]
+    request["job"]["effort"] = "confirm"
+    assert "other arguments" not in {
+        one["layer"] for one in program.evaluate(request, fakes.context())["checks"]
+    }
+
+
+def test_who_does_not_end_with_a_larger_size_is_refused(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After several times what the original takes, which is run again."""
+    monkeypatch.setattr(Trial, "limit", lambda *_: 1.0)
+    monkeypatch.setattr(program_doubt, "PATIENT", 1.0)
+    asked = Asked(fakes, "ok", "slows", [["1000"]])
+    assert asked.refused is not None
+    assert asked.refused.status == "timed out"
+    assert asked.refused.log == "./saxpy 2501: still running after 1 s"
+    assert asked.lines["ok"].count("2501") == 2 + program_doubt.AGAIN
+    monkeypatch.setattr(program_doubt, "PATIENT", 1000.0)  # as if the host had been busy
+    assert Asked(fakes, "ok", "slows", [["1000"]]).refused is None
+
+
+def test_a_number_that_is_no_size_is_a_limit(fakes: Fakes) -> None:
+    """As a seed is: what is declared is promised."""
+    asked = Asked(fakes, "ok", "oneseed", [["1000", "7"]])
+    assert asked.refused is None
+    (note,) = asked.notes
+    ((said,), rest) = limit.apart([note])
+    assert not rest
+    assert said.startswith(
+        "right for the declared arguments 1000 7; with 1000 17 it is not: fresh memory nan: "
+    )
+    # Sizes alone are changed together, and far beyond.
+    assert asked.right == ["2501 7", "15999 7", "691 7"]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "right"),
+    [
+        ("limited", "limited-capped", ["691"]),
+        ("verifies", "verifies-capped", ["2000", "691"]),
+        # An end that it leaves alone with no multiple of eight says nothing of who fills it.
+        ("whole", "fast", ["2000", "16000"]),
+        ("wanders", "wanders-capped", ["2501", "15999", "691"]),
+    ],
+)
+def test_nothing_is_asked_where_the_original_does_not_do_the_same(
+    fakes: Fakes, baseline: str, candidate: str, right: list[str]
+) -> None:
+    asked = Asked(fakes, baseline, candidate, [["1000"]])
+    assert (asked.refused, asked.notes, asked.right) == (None, [], right)
+
+
+@pytest.mark.parametrize(
+    ("runs", "first"),
+    [
+        ([["--n=1000"]], "--n=2501"),
+        ([["-n1000"]], "-n2501"),
+        ([["--n=1000", "--device", "0"]], "--n=2501 --device 0"),
+    ],
+)
+def test_numbers_may_stand_behind_an_option(
+    fakes: Fakes, runs: list[list[str]], first: str
+) -> None:
+    """The device is left alone."""
+    asked = Asked(fakes, "ok", "capped", runs)
+    assert asked.refused is not None
+    assert asked.refused.log.startswith(f"./saxpy {first}: ")
+
+
+def test_several_sizes_are_changed_one_by_one_and_all_together(fakes: Fakes) -> None:
+    runs = [["1000", "300"], ["50", "20"]]
+    asked = Asked(fakes, "ok-twin", "fast-twin", runs)
+    assert asked.refused is None
+    assert asked.right == ["2501 300", "1000 751", "15999 300", "1000 4799", "691 199"]
+    assert len(asked.right) <= program_elsewhere.MOST_LINES
+
+
+def test_the_logarithm_of_a_size_is_made_larger_by_steps(fakes: Fakes) -> None:
+    """Twice as much of it would be more than any memory."""
+    asked = Asked(fakes, "ok-power", "fast-power", [["10"]])
+    assert asked.refused is None
+    assert asked.right == ["11", "14", "7"]
+    asked = Asked(fakes, "ok-power", "capped-power", [["10"]])
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 11: ")
+
+
+def test_what_fills_much_memory_is_made_a_little_larger(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_elsewhere, "FIRST_BYTES", 0)
+    asked = Asked(fakes, "ok", "fast", [["1000"]])
+    assert asked.right == ["1001", "691"]
+    monkeypatch.undo()
+    monkeypatch.setattr(sanitizer, "command", lambda: None)
+    monkeypatch.setattr(program_elsewhere, "MOST_BYTES", 100_000)
+    assert Asked(fakes, "ok", "fast", [["1000"]]).right == ["2501", "11999", "691"]
+
+
+@pytest.mark.parametrize("runs", [[[]], [["default"]], [["1e3", "-5", "0x10"]]])
+def test_without_numbers_nothing_is_run(fakes: Fakes, runs: list[list[str]]) -> None:
+    asked = Asked(fakes, "ok", "capped", runs)
+    assert (asked.refused, asked.notes, asked.checks) == (None, [], [])
+    assert not any(asked.lines.values())
+
+
+def test_the_name_of_a_file_is_left_alone(fakes: Fakes) -> None:
+    file = fakes.folder / "project" / "1000"
+    file.touch()
+    try:
+        asked = Asked(fakes, "ok", "capped", [["1000"]])
+    finally:
+        file.unlink()
+    assert not any(asked.lines.values())
+
+
+def test_a_deadline_that_is_near_is_kept(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing was begun nothing is said; what could not be finished is."""
+    asked = Asked(fakes, "ok", "capped", [["1000"]], left=program_elsewhere.RESERVE - 1)
+    assert (asked.refused, asked.notes, asked.lines["ok"]) == (None, [], [])
+    known = fakes.profiles["ok ['1000']"].seconds
+    most = program_elsewhere.TIMES_AS_LONG * known + program_elsewhere.MORE_SECONDS
+    moments = iter([0.0, 0.0, *[3 * most + 1] * 100])
+    asking = program_elsewhere._Asking._allowed
+
+    def allowed(self: Any, run: int) -> bool:
+        self.ends = time.monotonic() + 4 * most - next(moments)
+        return asking(self, run)
+
+    monkeypatch.setattr(program_elsewhere._Asking, "_allowed", allowed)
+    asked = Asked(fakes, "ok", "fast", [["1000"]])
+    assert asked.right == ["2501", "15999"]
+    assert asked.notes == ["other arguments: there was no time to try all that was meant to be"]
+
+
+@pytest.mark.parametrize(
+    ("built", "status", "words"),
+    [
+        ({"rounded": "drifts-rounded"}, None, "where it rounds otherwise"),
+        ({"rounded": "ok-rounded"}, None, "nobody knows how exact"),
+        ({"rounded": "ok-rounded", "doubles": "drifts-doubles"}, None, "rounds otherwise"),
+        ({"rounded": "ok-rounded", "doubles": "ok-doubles"}, "wrong result", ""),
+    ],
+)
+def test_what_another_rounding_of_the_original_changes_is_not_held_against_a_candidate(
+    fakes: Fakes, built: dict[str, str], status: str | None, words: str
+) -> None:
+    """A sum that is longer may be off by more; the original built otherwise tells."""
+    asked = Asked(fakes, "ok", "drifts", [["1000"]], source=FLOATS, built=built)
+    if status is None:
+        assert asked.refused is None
+        assert all(words in note and not limit.apart([note])[0] for note in asked.notes)
+        assert asked.notes
+        assert asked.right == ["691"]
+    else:
+        assert asked.refused is not None
+        assert asked.refused.status == status
+
+
+def test_a_number_that_is_none_is_no_rounding(fakes: Fakes) -> None:
+    """What a candidate leaves unwritten is found whatever the original is made of."""
+    asked = Asked(fakes, "ok", "whole", [["1000"]], source=FLOATS)
+    assert asked.refused is not None
+    assert "NaN where the original has a number" in asked.refused.log
+
+
+def test_a_write_behind_a_buffer_is_no_rounding_either(fakes: Fakes) -> None:
+    asked = Asked(fakes, "ok", "oversteps", [["1000"]], source=FLOATS)
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 2501: writes behind allocation")
+
+
+def test_what_comes_in_any_order_may_do_so_with_other_arguments(fakes: Fakes) -> None:
+    """Also where the original has one order: in small sizes few blocks overtake each other."""
+    asked = Asked(fakes, "mixes", "mixes-turned", [["1000"]])
+    assert (asked.refused, asked.notes) == (None, [])
+    assert asked.right == ["2501", "15999", "691"]
+
+
+TOOL = """#!/bin/sh
+echo "========= COMPUTE-SANITIZER"
+echo "========= Invalid __global__ read of size 4 bytes"
+echo "========= ERROR SUMMARY: 1 error"
+"""
+
+
+def test_an_original_that_reaches_beyond_its_memory_is_no_measure(
+    fakes: Fakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "compute-sanitizer"
+    tool.write_text(TOOL)
+    tool.chmod(0o755)
+    monkeypatch.setattr(sanitizer, "command", lambda: str(tool))
+    asked = Asked(fakes, "ok", "capped", [["1000"]])
+    assert (asked.refused, asked.notes, asked.right) == (None, [], ["691"])
