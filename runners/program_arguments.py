@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Numbers that are tried, and how many times the largest declared one they get to be.
-MOST_PLACES, TIMES = 3, 16
+MOST_PLACES, TIMES = 4, 16
 # What is less is as likely a mode, a device or a repeat as a size.
 LEAST_SIZE = 4
 # Up to here a number may be the logarithm of a size: one more tells.

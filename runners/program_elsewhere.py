@@ -98,6 +98,7 @@ class _Asking:
         self.known = {place: _Known() for place in self.places}
         for place in self.places:
             self._larger(place)
+        self._together()
         sizes = [place for place in self.places if self.known[place].size]
         for place in sizes[:MOST_FAR]:
             self._far(place)
@@ -136,6 +137,22 @@ class _Asking:
             self._compare(line, seen, size=known.size)
             break
 
+    def _unknown(self, run: int) -> list[Place]:
+        """Return the numbers of a run that the original does not take any larger by themselves."""
+        mine = [place for place in self.places if place.run == run and place.size]
+        return [place for place in mine if self.known[place].size is None]
+
+    def _together(self) -> None:
+        """Try twice of all numbers that cannot be changed by themselves, as sides that must fit."""
+        for run in dict.fromkeys(place.run for place in self.places):
+            both = self._unknown(run)
+            changes = [(place, 2 * place.value) for place in both if not place.power]
+            line = self._line(changes) if len(changes) > 1 else None
+            seen = line and self._seen(line)
+            if line and seen:
+                size = program_growth.grows(self._work(run), seen.work, 2.0)
+                self._compare(line, seen, size=size)
+
     def _far(self, place: Place) -> None:
         """Try a size as far as its original goes in time, at most sixteen times the declared."""
         known, less = self.known[place], self._work(place.run)
@@ -164,13 +181,12 @@ class _Asking:
                     return
 
     def _below(self) -> None:
-        """Try all sizes of a run at primes below; a number that cannot be larger by itself."""
+        """Try all sizes of a run at primes below, else what cannot be larger by itself."""
         runs = dict.fromkeys(place.run for place in self.places)
         for run in runs:
-            mine = [place for place in self.places if place.run == run and place.size]
+            mine = [place for place in self.places if place.run == run]
             sizes = [place for place in mine if self.known[place].size]
-            unknown = [place for place in mine if self.known[place].size is None]
-            chosen = sizes or unknown[:1]
+            chosen = sizes or self._unknown(run)
             changes = [(place, number) for place in chosen if (number := place.below())]
             line = self._line(changes) if changes else None
             seen = line and self._seen(line)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from runners import limit, program, program_doubt, program_elsewhere, program_learning, sanitizer
 from runners.program_compare import Bounds
 from runners.program_failing import Failed
+from runners.program_glimpse import Original
 from runners.program_run import Finished, Runner, execute
 from runners.program_trial import Trial
 from runners.program_variants import Variants
@@ -209,6 +211,15 @@ def test_several_sizes_are_changed_one_by_one_and_all_together(fakes: Fakes) -> 
     assert len(asked.right) <= program_elsewhere.MOST_LINES
 
 
+def test_sizes_that_have_to_fit_are_changed_together(fakes: Fakes) -> None:
+    asked = Asked(fakes, "ok-square-twin", "fast-square-twin", [["1000", "1000"]])
+    assert (asked.refused, asked.notes) == (None, [])
+    assert asked.right == ["2000 2000", "691 691"]
+    asked = Asked(fakes, "ok-square", "capped-square", [["1500", "1500"]])
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 3000 3000: ")
+
+
 def test_the_logarithm_of_a_size_is_made_larger_by_steps(fakes: Fakes) -> None:
     """Twice as much of it would be more than any memory."""
     asked = Asked(fakes, "ok-power", "fast-power", [["10"]])
@@ -309,6 +320,29 @@ def test_what_comes_in_any_order_may_do_so_with_other_arguments(fakes: Fakes) ->
     asked = Asked(fakes, "mixes", "mixes-turned", [["1000"]])
     assert (asked.refused, asked.notes) == (None, [])
     assert asked.right == ["2501", "15999", "691"]
+
+
+@pytest.mark.parametrize(("launched", "waits"), [(False, [3.0, 6.0]), (True, [3.0])])
+def test_an_original_that_a_busy_host_did_not_start_is_started_again(
+    launched: bool, waits: list[float]
+) -> None:
+    """What has launched and does not end is too long."""
+    ended = SimpleNamespace(
+        exit=0, launched=True, stdout="",
+        report=SimpleNamespace(broken=False, ended="exit", failures=(), launches=1, guards=()),
+    )  # fmt: skip
+    late = SimpleNamespace(exit=None, launched=launched, stdout="", report=None)
+    left, seen = [late, ended], []
+
+    def run(_program: Path, _arguments: Sequence[str], _probe: Any, seconds: float) -> Any:
+        seen.append(seconds)
+        return left.pop(0)
+
+    runner: Any = SimpleNamespace(run=run)
+    known: Any = SimpleNamespace(exit=0, failures=(), stdouts=("",), launches=1, guards=0)
+    original = Original(runner, Path("original"), known, "", 1)
+    assert (original.ran(("9",), "nan", 3.0) is not None) is not launched
+    assert seen == waits
 
 
 TOOL = """#!/bin/sh

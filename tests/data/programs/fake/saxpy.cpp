@@ -127,6 +127,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "0") != 0) return 4;
   }
   if (argc > 2 && argv[1][0] != '-') turnAsked = atoi(argv[2]);
+  if (is("square") && n != turnAsked) return 1;  // sides that have to fit
   if (is("power")) n = 1 << n;
   float *twin = nullptr;  // the second argument as a size of its own
   if (is("twin")) cudaMalloc(reinterpret_cast<void **>(&twin), turnAsked * 4);
