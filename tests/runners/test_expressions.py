@@ -48,10 +48,10 @@ def test_only_arithmetic_is_accepted(text: str) -> None:
 )
 def test_large_or_undefined_values_are_refused_at_once(text: str) -> None:
     """A power tower neither hangs nor fills memory, and infinities are not sizes."""
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(ExpressionError):
         evaluate(text, {})
-    assert time.monotonic() - start < 1.0
+    assert time.process_time() - start < 1.0
 
 
 def test_whole_numbers_divide_as_in_c() -> None:

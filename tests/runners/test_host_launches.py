@@ -235,10 +235,10 @@ def test_any_place_of_any_text_has_its_guards(text: str, place: int) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_take_no_time(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     _read(text)
     _read("go<<<dim3(1, n), 1>>>(x);", text)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize(
@@ -257,10 +257,10 @@ def test_hostile_texts_take_no_time(text: str) -> None:
     ids=lambda text: text[:20],
 )
 def test_texts_that_are_made_to_take_long_do_not(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     for one in _read(text):
         one.fails({1: 1 << 20, 2: 2}.get)
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 def test_every_source_of_the_red_team_is_read() -> None:

@@ -269,8 +269,8 @@ def test_no_text_is_too_odd(text: str, begin: str) -> None:
 
 def test_many_launches_take_no_time() -> None:
     body = "".join(f"go<<<dim3(1, n / {8 + k} + {k}), n / {k + 9}>>>(x);" for k in range(60))
-    begun = time.monotonic()
+    begun = time.process_time()
     ends = Ends(_sides(body.replace("n", "rows * cols")))
     ends.cases()
     ends.limits()
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - begun < 10

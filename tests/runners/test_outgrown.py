@@ -144,6 +144,6 @@ def test_no_text_is_too_odd(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["min(" * 50_000, "f<<<1,2," * 30_000, "static a[" * 25_000])
 def test_hostile_texts_take_no_time(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     list(outgrown.cases(_with(_of("spread/base"), source=text), []))
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5

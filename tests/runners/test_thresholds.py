@@ -156,10 +156,10 @@ def test_no_text_is_too_odd(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1*" * 60_000, "(" * 100_000, "9" * 200_000, "1<<" * 40_000])
 def test_hostile_texts_take_no_time(text: str) -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     job = _with(text)
     thresholds.compared(job, ())
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_what_ends_after_so_many_steps_is_tried_twice_as_far() -> None:

@@ -199,10 +199,10 @@ def test_no_shape_is_too_odd(shape: str) -> None:
 
 
 def test_a_hostile_shape_takes_no_time() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     for shape in ("n*" * 50_000 + "n", "(" * 100_000, "*" * 100_000, "n**9"):
         whole_numbers.row_lengths(shape, {"n": 50.0})
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def _worst() -> Iterator[tuple[int, int]]:
