@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from runners import full_grids, one_run, verify
+from runners import equal_parts, full_grids, one_run, verify
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -72,8 +72,9 @@ def shaken(
 def chosen(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:
     """Return combinations too large for many delayed runs that deserve some, the lighter first.
 
-    The largest declared one; and where nothing lighter has the blocks of a full grid go round, the
-    lightest in which they do.
+    The largest declared one; where nothing lighter has the blocks of a full grid go round, the
+    lightest in which they do; and where blocks meet in nothing lighter, the lightest in which they
+    do that do not where it is declared.
     """
     known = verify.launched(job, answers)
 
@@ -90,14 +91,28 @@ def chosen(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> lis
     ]
     fit.sort(key=weight)
     declared = [c for c in fit if c.family == DECLARED and one_run.is_declared(job, c)][-1:]
+    found = [*declared, *_going_round(job, answers, wanted, fit, declared)]
+    if not verify.meeting(job, answers, wanted):
+        often = equal_parts.repeated(job, wanted)
+        found += [c for c in fit if c in often and c not in found][:1]
+    return sorted(found, key=weight)
+
+
+def _going_round(
+    job: JobSpec,
+    answers: Answers,
+    wanted: Sequence[Combination],
+    fit: Sequence[Combination],
+    declared: Sequence[Combination],
+) -> list[Combination]:
+    """Return the lightest in which blocks of a full grid go round, where nothing else has them."""
     if verify.going_round(job, answers, wanted, declared):
-        return declared
+        return []
     pieces = {c.key: full_grids.turns(job, c.case) for c in fit}
     most = max(pieces.values(), default=1.0)
     if most <= 1 or any(pieces[c.key] >= min(TWICE, most) for c in declared):
-        return declared
-    again = next(c for c in fit if pieces[c.key] >= min(TWICE, most))
-    return sorted([again, *declared], key=weight)
+        return []
+    return [next(c for c in fit if pieces[c.key] >= min(TWICE, most))]
 
 
 def _before(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:

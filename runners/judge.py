@@ -21,6 +21,7 @@ from runners import (
     many_calls,
     other_values,
     overflow,
+    plain_updates,
     second_look,
     static_gate,
     thresholds,
@@ -223,7 +224,9 @@ class Judge:
         thorough = job.checks == "confirm"
         if thorough:
             session.renewed()  # what an earlier candidate spoilt is not this one's fault
-        verify.verify(session, answers, job, wanted, report, seconds)
+        codes = [self._read(one.source, request, job.key) for one in _sources(job) if thorough]
+        updates = thorough and plain_updates.more(codes[0], codes[1])
+        verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
         _watchable(request, report)
         verify.remembered(session, answers, job, report, seconds)
         if _follows(request, job) and not self._hasty.get((job.key, job.checks), False):

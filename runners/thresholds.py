@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runners import (
     capacities,
+    equal_parts,
     full_grids,
     outgrown,
     outsized,
@@ -94,6 +95,8 @@ def compared(
     found += [one for one in full_grids.cases(job, [*fit, *found]) if one not in found]
     # Where what a text takes apart is whole, of an odd number of parts.
     found += whole_parts.cases(job, [*known, *found])
+    # Where blocks that share an output have as much to do as each other.
+    found += equal_parts.cases(job, [*fit, *found])
     mixed = [
         case for case in (*grown[:1], *related[:1]) if sizes.elements(job.work, case) <= MOST_MIXED
     ]

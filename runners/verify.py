@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import full_grids, one_run
+from runners import equal_parts, full_grids, one_run
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
@@ -27,6 +27,9 @@ from runners.sizes import whole_words
 from runners.spec import JobSpec
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
+# Runs where blocks may meet that do so in nothing that is declared; so many times as many of these
+# and of the declared, where a candidate alone loads, changes and stores.
+MET_REPEATS, UPDATED_TIMES = 6, 2
 SHAKEN_FAMILIES = frozenset({DECLARED, "mixed", "integers"})
 SHAKEN_PATIENCE, SHAKEN_SECONDS = 0.05, 20.0
 MANY_UNSEEN = (600, 120)
@@ -46,9 +49,12 @@ def verify(
     wanted: Sequence[Combination],
     report: Report,
     seconds: float,
+    *,
+    updates: bool = False,
 ) -> None:
     """Run the candidate on every wanted combination that has an answer, in random order.
 
+    With `updates` it is run more often where blocks may meet (`runners.plain_updates`).
     Raises `Wrong` at the first run that is not right, and the errors of `runners.gpu`.
     """
     rng = stream(job.seed, "order", job.kernel.digest)
@@ -56,19 +62,23 @@ def verify(
     known = launched(job, answers)
     rest = [c for c in wanted if c not in declared and known(c) is not None]
     repeats = _REPEATS.get(job.effort, 2)
-    turns = [(c, n) for c in declared for n in range(repeats)] + [
-        (c, n) for c in rest for n in range(1 if repeats == 2 else 2)
+    often = {c.key for c in equal_parts.repeated(job, wanted)}
+    usual, times = 1 if repeats == 2 else 2, UPDATED_TIMES if updates else 1
+    turns = [(c, n) for c in declared for n in range(repeats * times)] + [
+        (c, n) for c in rest for n in range(MET_REPEATS * times if c.key in often else usual)
     ]
     deadline = time.monotonic() + seconds
     forgiven = 0
     for at in rng.permutation(len(turns)):
         combination, number = turns[int(at)]
         nan = number % 2 == 1 or (number == 0 and bool(rng.random() < 0.5))
+        # Beside others blocks that would meet come one after the other.
+        crowded = 2 <= number < repeats and combination.key not in often
         made = partial(
             session.run,
             combination,
             nan=nan,
-            beside=number >= 2 or bool(rng.random() < 0.2),
+            beside=crowded or bool(rng.random() < 0.2),
             seconds=max(1.0, min(answers.patience(combination), deadline - time.monotonic())),
         )
         while True:
@@ -135,8 +145,8 @@ def shaken(
     """Run the candidate under delays of its warps (`runners.shaking`); raise `Wrong`.
 
     Cases are small ones: delays make a long loop a hundred times longer. One of them is such that
-    blocks that stay come to their second piece of work, where there is one (`runners.at_large` has
-    larger ones).
+    blocks that stay come to their second piece of work, and one such that blocks meet, where there
+    is one (`runners.at_large` has larger ones).
     """
 
     def weight(combination: Combination) -> int:
@@ -156,6 +166,7 @@ def shaken(
     rng = stream(job.seed, "shaken", job.kernel.digest)
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
+    first += [one for one in meeting(job, answers, wanted) if one not in first]
     deadline = time.monotonic() + SHAKEN_SECONDS
     for number, combination in enumerate([*(first * SHAKEN_RUNS), *rest]):
         if time.monotonic() > deadline:
@@ -193,6 +204,22 @@ def going_round(
         if c.family in FAMILIES
         and full_grids.turns(job, c.case) > TWICE
         and job.work.elements(c.case) <= SHAKEN_ELEMENTS
+        and known(c) is not None
+        and answers.seconds(c) <= SHAKEN_PATIENCE
+    ]
+    return sorted(fit, key=lambda c: job.work.elements(c.case))[:1]
+
+
+def meeting(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the lightest combination in which blocks meet that otherwise do not, if any is light.
+
+    None that is too heavy for delays.
+    """
+    known = launched(job, answers)
+    fit = [
+        c
+        for c in equal_parts.repeated(job, wanted)
+        if job.work.elements(c.case) <= SHAKEN_ELEMENTS
         and known(c) is not None
         and answers.seconds(c) <= SHAKEN_PATIENCE
     ]
