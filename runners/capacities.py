@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from runners import sizes, whole_numbers, whole_scalars
 from runners.contents import Combination
-from runners.families import ALIKE, EQUAL, MOSTLY, NESTED, PLAIN, drawn
+from runners.families import ALIKE, DECLARED, EQUAL, FOLLOWING, MOSTLY, NESTED, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
@@ -21,6 +21,8 @@ MOST_ELEMENTS = 1 << 21
 # What one run of the original may take there, as far as the lengths before tell: too much where one
 # of these was held up, so that a few of plain inputs may take longer.
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
+# How a time grows with the product of sizes that are larger together: not all are multiplied.
+PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
@@ -162,8 +164,9 @@ class Watch:
 
     def took(self, combination: Combination, seconds: float) -> None:
         """Note what a run took."""
-        if combination.family in _KINDS:
-            self._took.append((_KINDS[combination.family], combination.case, seconds))
+        if combination.family in {DECLARED, *_KINDS}:
+            kind = _KINDS.get(combination.family, combination.family)
+            self._took.append((kind, combination.case, seconds))
 
     def failed(self, combination: Combination) -> None:
         """Note that there is no answer."""
@@ -173,6 +176,9 @@ class Watch:
         """Say why a combination is not asked about; nothing where it is."""
         if hopeless(combination, self._failed):
             return SHORTER
+        if combination.family == FOLLOWING:
+            seconds = self._in_proportion(combination.case)
+            return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""
         if combination.family not in ASKED:
             return ""
         seconds = self._expected(combination)
@@ -204,6 +210,21 @@ class Watch:
             power = min(MOST_POWER, max(LEAST_POWER, power))
         bounds = (took * _times(case, shorter) ** MOST_POWER for shorter, took in before)
         return float(min(seconds * _times(case, last) ** power, *bounds, math.inf))
+
+    def _in_proportion(self, case: Case) -> float:
+        """Return what a run is likely to take in which several sizes are larger.
+
+        By each declared input that was smaller in every way; zero where none was.
+        """
+        smaller = (
+            seconds
+            * math.prod(case[name] / other[name] for name in case if other[name]) ** PRODUCT_POWER
+            for kind, other, seconds in self._took
+            if kind == DECLARED
+            and other.keys() == case.keys()
+            and all(0 < other[name] <= case[name] or other[name] == case[name] for name in case)
+        )
+        return min(smaller, default=0.0)
 
 
 def _times(case: Case, than: Case) -> float:

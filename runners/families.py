@@ -82,6 +82,9 @@ THOUSANDTH = "thousandth"
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"
 SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE, NESTED})
+# Whole numbers of a range whose end is a declared size, as far as that size goes elsewhere, and
+# many of them up there (`runners.following`).
+FOLLOWING = "following"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

@@ -21,7 +21,7 @@ from runners.bench import LATE_US
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, VAST
+from runners.families import DECLARED, FOLLOWING, VAST
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -72,9 +72,12 @@ class Measurements:
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
-        # Vast inputs are meant for few kernels: no note for all the others.
+        # Vast inputs are meant for few kernels, and numbers beyond a declared range are promised by
+        # nobody: no note for all the others.
         dropped = [
-            (k, why) for k, why in answers.dropped.items() if "+" not in k and f"|{VAST}|" not in k
+            (k, why)
+            for k, why in answers.dropped.items()
+            if "+" not in k and not any(f"|{one}|" in k for one in (VAST, FOLLOWING))
         ]
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
         if len(dropped) > MOST_DROPPED:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import asked, capacities, families, inputs, nested, shaped_numbers, sizes
+from runners import asked, capacities, families, following, inputs, nested, shaped_numbers, sizes
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -132,6 +132,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
+    # Behind all: beyond what was declared the original need not define anything, and may crash.
+    beyond = following.cases(work, full=full)
+    extra += [Combination(case, families.FOLLOWING, seed) for case in beyond]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):

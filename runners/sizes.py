@@ -159,7 +159,7 @@ def _further(
             others = [k for k in _movable(work, top) if top.values[k] > SMALL]
             tried = [top.values, *({**top.values, k: FEW} for k in others), *tried]
         least = value
-        for long in _far_beyond(value):
+        for long in far_beyond(value):
             if any(found.take({**other, name: long}, most_elements) for other in tried):
                 least = int(long)
         if not families.captured_work(work):
@@ -354,7 +354,7 @@ def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:
     return {k: min(v, limit) if k in movable else v for k, v in case.values.items()}
 
 
-def _far_beyond(value: int) -> tuple[float, ...]:
+def far_beyond(value: int) -> tuple[float, ...]:
     """Return lengths beyond what a kernel made for a value is likely to have room for."""
     long = (4 if value <= LONG else 2) * value + 1
     limit = ROOM if value <= SMALL else MOST_HELD if value <= MOST_HELD else MOST_BLOCKS

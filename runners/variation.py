@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, shaped_numbers, whole_families
+from runners import captured, following, shaped_numbers, whole_families
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
@@ -22,6 +22,7 @@ from runners.families import (
     ENDS,
     EQUAL,
     FAR,
+    FOLLOWING,
     HALF_STEPS,
     INFINITIES,
     NEARLY,
@@ -61,6 +62,8 @@ def apply(
         return whole_families.tallied(family, work, arrays, seed, case or {})
     if family in SHAPED:
         return shaped_numbers.shaped(family, work, arrays, seed, case or {})
+    if family == FOLLOWING:
+        return following.applied(work, arrays, seed, case or {})
     if family == CLUSTERED:
         return whole_families.clustered(work, arrays, seed)
     if family in {ENDS, NEARLY_ENDS}:

@@ -1,0 +1,282 @@
+"""Ranges of whole numbers that end with a size, at other sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runners import capacities, families, following, oracle, sizes, spec
+from runners.contents import Combination, Contents
+from runners.digest import Digest
+from runners.spec import BaselineFailure, CaseSpec, SpecError, Work
+from tests.redteam.table import load
+from tests.runners.test_inputs import _pointer, _work
+
+CANDIDATES = {one.label: one for one in load()}
+SIZES = ("n", "bins", "h", "w")
+
+
+def _ctc() -> Work:
+    return spec.parse(CANDIDATES["ctc/letters_in_a_word"].job("confirm")).work
+
+
+def _array(name: str, init: str, shape: str = "n", kind: str = "const int*") -> dict[str, Any]:
+    return {"name": name, "type": kind, "shape": shape, "init": init}
+
+
+def _size(name: str) -> dict[str, Any]:
+    return {"name": name, "type": "int", "value": name}
+
+
+def _tally(init: str = "randint:0:300", kind: str = "const int*", **least: float) -> Work:
+    work = _work(
+        _array("key", init, kind=kind),
+        {**_pointer("int*", "zeros", "bins"), "role": "inout"},
+        _size("n"),
+        _size("bins"),
+        n=50000,
+        bins=300,
+    )
+    return _with(work, **least) if least else work
+
+
+def _with(work: Work, **values: float) -> Work:
+    return dataclasses.replace(work, cases=(*work.cases, CaseSpec(values)))
+
+
+def _asked(work: Work, checks: str = "confirm") -> list[Combination]:
+    extra = oracle.combinations(work, checks, 1)[1]
+    return [one for one in extra if one.family == families.FOLLOWING]
+
+
+def _ints(work: Work, one: Combination, name: str) -> npt.NDArray[Any]:
+    argument = next(a for a in work.arguments if a.name == name)
+    found: npt.NDArray[Any] = (
+        Contents(work).of(one)[name].view(argument.type.fields[0].scalar.dtype)
+    )
+    return found
+
+
+def _ends(work: Work) -> dict[str, str]:
+    return {one.argument.name: one.size for one in following.followed(work)}
+
+
+# What is asked.
+
+
+@pytest.mark.parametrize("checks", ["screen", "race", "confirm"])
+def test_letters_are_beyond_eight_bits_where_there_are_as_many_symbols(checks: str) -> None:
+    """A letter that is kept in a byte is another one there; below 64 it never is."""
+    work = _ctc()
+    asked = _asked(work, checks)
+    steps = next(one for one in asked if one.case["symbols"] == 4165)
+    label, length = (_ints(work, steps, name) for name in ("label", "length"))
+    assert (label > 255).mean() > 0.8
+    assert (label.min() >= 1) & (label.max() == 4164)
+    assert length.max() == steps.case["most"] == 9
+    every = oracle.combinations(work, checks, 1)[1]
+    others = [one for one in every if one.case["symbols"] > 256 and one not in asked]
+    assert others
+    assert all(_ints(work, one, "label").max() < 64 for one in others)
+
+
+def test_more_letters_than_a_byte_tells_apart_have_room_and_steps() -> None:
+    """Only a confirmation asks for all sizes at once; a sequence is longer than its letters."""
+    work = _ctc()
+    both = [one for one in _asked(work) if min(one.case["symbols"], one.case["most"]) > 256]
+    (one,) = both
+    assert one.case["steps"] > one.case["most"]
+    assert one.case["batch"] == 7
+    assert _ints(work, one, "length").max() == one.case["most"]
+    assert sizes.elements(work, one.case) <= following.MOST_TOGETHER
+    assert len(_asked(work)) == 3
+    assert not any(c.case == one.case for c in _asked(work, "screen"))
+
+
+def test_they_are_asked_behind_everything_else() -> None:
+    """An original that reads past a table's end with them loses nothing that it defines."""
+    for checks in ("screen", "confirm"):
+        extra = oracle.combinations(_ctc(), checks, 1)[1]
+        many = len(_asked(_ctc(), checks))
+        assert all(one.family == families.FOLLOWING for one in extra[-many:])
+
+
+def test_few_workloads_are_asked_more() -> None:
+    """Of the red team's, one in forty, and at most three cases each."""
+    works = {
+        one.base.name: spec.parse(one.job("confirm")).work
+        for one in CANDIDATES.values()
+        if one.name == "base"
+    }
+    asked = {name: len(following.cases(work, full=True)) for name, work in works.items()}
+    some = {name for name, many in asked.items() if many}
+    assert {"ctc", "crosstab", "focal", "tally", "pileup"} <= some
+    assert len(some) <= len(works) // 20
+    assert max(asked.values()) <= 3
+
+
+# Which ranges follow which size.
+
+
+def test_a_range_follows_the_size_it_ends_with() -> None:
+    assert _ends(_tally()) == {"key": "bins"}
+    for init, apart in (("randint:0:301", 1), ("randint:-1:300", 0), ("randint:1:299", -1)):
+        (one,) = following.followed(_tally(init))
+        assert (one.size, one.apart) == ("bins", apart)
+        assert one.last_at({"n": 9.0, "bins": 4165.0}) == 4165 + apart - 1
+    # The least declared size, where the range has to hold for all; nothing near to that.
+    assert _ends(_tally("randint:0:60", n=900.0, bins=60.0)) == {"key": "bins"}
+    assert _ends(_tally("randint:0:61", n=900.0, bins=60.0)) == {}
+    # The number of places of a picture, and one of two sizes that are alike.
+    picture = [_array("at", "randint:0:1200", "n"), _pointer(shape="h*w"), _size("n")]
+    assert _ends(_work(*picture, n=5000, h=30, w=40)) == {"at": "h*w"}
+    square = [_array("at", "randint:0:40", "n"), _pointer(shape="h*w"), _size("n")]
+    work = _work(*square, n=5000, h=40, w=40)
+    assert _ends(work) == {"at": "min(h, w)"}
+    assert all(one.case["h"] == one.case["w"] for one in _asked(work, "screen"))
+    assert _asked(work, "screen")
+
+
+def test_what_is_no_place_follows_nothing() -> None:
+    for init in ("randint:-300:300", "randint:0:290", "randint:250:300", "normal", "randint:0:x"):
+        assert _ends(_tally(init)) == {}
+    few = _work(_array("key", "randint:0:4"), _pointer(shape="bins"), n=5000, bins=4)
+    assert _ends(few) == {}
+    real = _work(
+        _array("key", "randint:0:300"), _pointer("int*", "capture:x", "bins"), n=9, bins=300
+    )
+    assert _ends(real) == {}
+
+
+def test_links_end_with_their_own_number_where_it_is_passed() -> None:
+    """A picture of 256 by 256 has shades below 256, and none beyond where it is larger."""
+    assert _ends(_work(_array("next", "randint:0:900"), _size("n"), n=900)) == {"next": "n"}
+    assert _ends(_work(_array("count", "randint:0:900", "n*w"), _size("w"), n=900, w=70)) == {}
+    shades = _work(_array("shade", "randint:0:256", "h*w"), _size("h"), _size("w"), h=256, w=256)
+    assert _ends(shades) == {}
+    bins = _work(_array("key", "randint:0:256"), _pointer(shape="bins"), n=5000, bins=256)
+    assert _ends(bins) == {"key": "bins"}
+
+
+def test_a_type_holds_no_more() -> None:
+    """Bytes end at 255: where nothing is beyond the declared, nothing more is asked."""
+    work = _tally(kind="const short*")
+    (one,) = following.followed(work)
+    assert one.last_at({"n": 9.0, "bins": 70000.0}) == (1 << 15) - 1
+    byte = _work(
+        _array("key", "randint:0:256", kind="unsigned char*"), _pointer(shape="b"), n=9, b=256
+    )
+    assert following.cases(byte, full=True) == []
+
+
+def test_a_size_that_is_less_has_no_more_than_it() -> None:
+    work = _tally()
+    at = {"n": 3000.0, "bins": 7.0}
+    found = _ints(work, Combination(at, families.FOLLOWING, 1), "key")
+    assert (found.min(), found.max()) == (0, 6)
+    none = _ints(work, Combination({**at, "bins": 0.0}, families.FOLLOWING, 1), "key")
+    assert not none.any()
+
+
+def test_many_are_up_there_and_some_anywhere() -> None:
+    work = _tally()
+    found = _ints(work, Combination({"n": 6000.0, "bins": 4165.0}, families.FOLLOWING, 1), "key")
+    assert 0.3 < (found < 3123).mean() * 4 / 3 < 0.36
+    assert 0.07 < (found == 4164).mean() < 0.2
+    for length in (1, 2, 7):
+        case = {"n": float(length), "bins": 4165.0}
+        assert _ints(work, Combination(case, families.FOLLOWING, 1), "key").max() == 4164
+    # What the range is none of stays as it is.
+    both = _work(_pointer(), _array("key", "randint:0:300"), _size("bins"), n=50, bins=300)
+    one = Combination(both.cases[0].values, families.FOLLOWING, 3)
+    arrays = Contents(both)
+    assert np.array_equal(
+        arrays.of(one)["x"], arrays.of(dataclasses.replace(one, family="declared"))["x"]
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_it_never_raises_and_stays_in_bounds(data: st.DataObject) -> None:
+    """Whatever is declared: ranges, types, shapes, sizes."""
+    size = st.integers(0, 5000) | st.sampled_from([1, 2, 8, 64, 256, 1 << 20, 1 << 40])
+    case = {name: data.draw(size) for name in SIZES}
+    shapes = [*SIZES, "h*w", "n*h", "n+1", "n-5", "h*w-n", "n/h", "64"]
+    arguments: list[dict[str, Any]] = [
+        _size(name) for name in data.draw(st.sets(st.sampled_from(SIZES)))
+    ]
+    for number in range(data.draw(st.integers(1, 3))):
+        kind = data.draw(
+            st.sampled_from(["int", "unsigned char", "short", "int2", "uint64_t", "char"])
+        )
+        high = data.draw(st.sampled_from([*case.values()])) + data.draw(st.integers(-2, 2))
+        # Minus one of what has no sign is its largest number, as it is where it is declared.
+        low = data.draw(st.integers(0 if kind.startswith("u") else -2, 70))
+        shape = data.draw(st.sampled_from(shapes))
+        arguments.append(_array(f"a{number}", f"randint:{low}:{high}", shape, f"{kind}*"))
+    try:
+        work = _work(*arguments, root=Path(), **case)
+    except SpecError:
+        return
+    work = _with(work, **{name: float(data.draw(size)) for name in SIZES})
+    found = following.cases(work, full=True)
+    assert len(found) <= 3
+    assert following.cases(work, full=False) == found[: len(following.cases(work, full=False))]
+    for one in found:
+        assert 0 < sizes.elements(work, one) <= following.MOST_TOGETHER
+        arrays = {
+            a.name: np.zeros(a.elements(one) * a.type.size, np.uint8)
+            for a in work.arguments
+            if a.type.pointer
+        }
+        made = following.applied(work, arrays, 1, one)
+        assert {name: len(d) for name, d in made.items()} == {n: len(d) for n, d in arrays.items()}
+        for each in following.followed(work):
+            numbers = made[each.argument.name].view(each.argument.type.fields[0].scalar.dtype)
+            assert not len(numbers) or each.low <= numbers.min()
+            assert not len(numbers) or numbers.max() == each.last_at(one)
+
+
+# What the original does not define, or is too slow for.
+
+
+def test_a_reference_that_fails_beyond_a_declared_range_has_no_answer_there(tmp_path: Path) -> None:
+    """A table is as long as it is declared; numpy raises behind its end."""
+    work = _tally()
+    table = np.zeros(300)
+
+    def reference(key: npt.NDArray[Any]) -> Any:
+        return table[key]
+
+    case = {"n": 9.0, "bins": 4165.0}
+    digest = Digest(work, tmp_path, Contents(work), reference)
+    gathered: Any = SimpleNamespace(runs=[None], wide=None, moved=[])
+    for family, error in ((families.FOLLOWING, BaselineFailure), ("mixed", SpecError)):
+        gathered.combination = Combination(case, family, 1)
+        table = np.zeros(300 if family == families.FOLLOWING else 0)
+        digest._domain = SimpleNamespace(keeps_in_range=lambda _: None)  # type: ignore[assignment]
+        with pytest.raises(error):
+            digest._described(gathered)
+
+
+def test_an_original_that_would_take_too_long_is_not_asked() -> None:
+    """Told from each smaller case, as if of three sizes two were multiplied."""
+    watch = capacities.Watch()
+    case = {"n": 16.0, "m": 320.0}
+    one = Combination(case, families.FOLLOWING, 1)
+    assert watch.objection(one) == ""
+    watch.took(Combination({"n": 1.0, "m": 20.0}, families.DECLARED, 1), 0.1)
+    assert "would take 4.0 s" in watch.objection(one)
+    watch.took(Combination({"n": 1.0, "m": 640.0}, families.DECLARED, 1), 0.001)
+    watch.took(Combination({"n": 16.0, "m": 320.0}, "mixed", 1), 0.001)
+    assert "would take 4.0 s" in watch.objection(one)
+    watch.took(Combination({"n": 8.0, "m": 20.0}, families.DECLARED, 1), 0.02)
+    assert watch.objection(one) == ""
