@@ -166,7 +166,7 @@ def _together(work: Work, every: Sequence[Followed]) -> Iterator[dict[str, float
     least = min(work.cases, key=lambda case: sizes.elements(work, case.values)).values
     sides = [n for n in sizes.changing(work) if any(n in names(one.size) for one in every)]
     larger = {
-        name: min(max(TIMES * least[name], BEYOND_BYTES), sizes.TIMES_LONGER * most)
+        name: float(min(max(TIMES * least[name], BEYOND_BYTES), sizes.TIMES_LONGER * most))
         for name in sides
         if (most := sizes.largest(work, name)) > 0
     }

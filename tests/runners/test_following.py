@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import capacities, families, following, oracle, sizes, spec
+from runners import capacities, families, following, oracle, sizes, spec, thresholds
 from runners.contents import Combination, Contents
 from runners.digest import Digest
 from runners.spec import BaselineFailure, CaseSpec, SpecError, Work
@@ -99,6 +99,18 @@ def test_more_letters_than_a_byte_tells_apart_have_room_and_steps() -> None:
     assert sizes.elements(work, one.case) <= following.MOST_TOGETHER
     assert len(_asked(work)) == 3
     assert not any(c.case == one.case for c in _asked(work, "screen"))
+
+
+def test_sizes_are_floats_as_those_of_all_cases() -> None:
+    """What reads a candidate's own conditions takes them for such."""
+    for label in ("crosstab/shared_asked_for_once", "ctc/letters_in_a_word"):
+        job = spec.parse(CANDIDATES[label].job("confirm"))
+        declared, extra = oracle.combinations(job.work, job.checks, job.seed)
+        asked = [*declared, *extra, *thresholds.compared(job, [*declared, *extra])]
+        assert any(one.family == families.FOLLOWING for one in asked)
+        assert {type(size) for one in asked for size in one.case.values()} <= {float, int}
+        known = [size for one in asked for name, size in one.case.items() if name.isidentifier()]
+        assert {type(size) for size in known} == {float}
 
 
 def test_they_are_asked_behind_everything_else() -> None:
