@@ -177,6 +177,14 @@ def _judge(
                 run = trial.candidate(original, Probe("nan", trial.seed, record=True))
                 trial.verify(original, run, "nan", bounds, done)
             spent["verify"] += time.monotonic() - begun
+        if beyond is not None:
+            # Ahead of the times, which take all that is left until they are settled.
+            begun = time.monotonic()
+            rounded = functools.partial(_rounding, trial.job, context)
+            variants = Variants(trial.job, context.get("build"), rounded)
+            terms = bounds, context.get("profiles", {})
+            notes += program_elsewhere.ask(trial, originals, variants, terms, done)
+            spent["other arguments"] = time.monotonic() - begun
         for original in originals:
             begun = time.monotonic()
             measured.append(pairs.time(original, bounds, done))
@@ -184,16 +192,8 @@ def _judge(
         if beyond is not None:
             begun = time.monotonic()
             notes += beyond.gate(done)
-            spent["sanitizer"] = time.monotonic() - begun
-            begun = time.monotonic()
-            rounded = functools.partial(_rounding, trial.job, context)
-            variants = Variants(trial.job, context.get("build"), rounded)
-            terms = bounds, context.get("profiles", {})
-            notes += program_elsewhere.ask(trial, originals, variants, terms, done)
-            spent["other arguments"] = time.monotonic() - begun
-            begun = time.monotonic()
             notes += beyond.watch_runs(originals, bounds, done)
-            spent["sanitizer"] += time.monotonic() - begun
+            spent["sanitizer"] = time.monotonic() - begun
     except Failed as failure:
         return _verdict(trial.request, failure.status, None, done, spent, failure.log)
     measurement = as_measurement(measured, originals)

@@ -58,8 +58,10 @@ def ask(
     """
     found = program_arguments.places([one.arguments for one in originals], trial.runner.root)
     ends = min(trial.until, trial.deadline) - RESERVE
-    if not found or any(one.idle or one.cut for one in originals) or ends < time.monotonic():
+    if not found or any(one.idle or one.cut for one in originals):
         return []
+    if ends < time.monotonic():
+        return [f"{LAYER}: there was no time to try any"]
     ends = min(ends, time.monotonic() + MOST_SECONDS)
     asking = _Asking(trial, originals, variants, *terms, done, ends, found)
     return asking.all()

@@ -131,6 +131,8 @@ def test_a_confirmation_refuses_it_and_no_screening_does(fakes: Fakes) -> None:
     assert verdict["status"] == "wrong result"
     assert verdict["log"].startswith("./program 2501: fresh memory nan: ")
     assert [one["layer"] for one in verdict["checks"]][-1] == program_elsewhere.LAYER
+    # Ahead of the times, which take all that is left until they are settled.
+    assert verdict["seconds"]["time"] == 0.0
     request["job"]["effort"] = "screen"
     assert program.evaluate(request, fakes.context())["status"] == "correct"
     request["candidate"] = request["baseline"]
@@ -260,9 +262,10 @@ def test_the_name_of_a_file_is_left_alone(fakes: Fakes) -> None:
 
 
 def test_a_deadline_that_is_near_is_kept(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where nothing was begun nothing is said; what could not be finished is."""
+    """What could not be begun or finished is said."""
     asked = Asked(fakes, "ok", "capped", [["1000"]], left=program_elsewhere.RESERVE - 1)
-    assert (asked.refused, asked.notes, asked.lines["ok"]) == (None, [], [])
+    assert (asked.refused, asked.lines["ok"]) == (None, [])
+    assert asked.notes == ["other arguments: there was no time to try any"]
     known = fakes.profiles["ok ['1000']"].seconds
     most = program_elsewhere.TIMES_AS_LONG * known + program_elsewhere.MORE_SECONDS
     moments = iter([0.0, 0.0, *[3 * most + 1] * 100])
