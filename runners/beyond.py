@@ -46,7 +46,7 @@ POISON = (0xA5, 0x5A, 0xC3)
 class Found:
     """What came of it: why the candidate is wrong, or why nothing can be said; neither if fine.
 
-    `lost`: the original took the device down with it.
+    `lost`: the original took the device down with it, or a candidate that is slow far out.
     """
 
     wrong: str = ""
@@ -129,23 +129,20 @@ class _World:
         return addresses
 
     def bearable(
-        self, one: Launchable, base: Mapping[str, float], seconds: float, power: float = 1.0
+        self, one: Launchable, base: Mapping[str, float], seconds: float, tries: int = 1
     ) -> bool:
         """Tell whether it will end in time, by how long it takes on its way from a declared case.
 
         The work may grow with the square of the variable, or worse, and nothing ends a kernel. Of
-        the first step it is taken to grow by that `power`; where that is steep, a call before it
-        is not looked at, which may have made room for itself.
+        several tries the quickest counts: a first call may make room, and others may be busy.
         """
         addresses = self._fresh(0)
-        if power > 1.0:
-            _took(self._gpu, one, base, addresses, seconds)
         (name,) = (k for k, value in self._case.items() if value != base[k])
         value, goal, before = base[name], self._case[name], 0.0
         while value < goal:
             case = {**self._case, name: value}
-            took = _took(self._gpu, one, case, addresses, seconds)
-            power = max(1.0, math.log(took / before, STEP)) if before else power
+            took = min(_took(self._gpu, one, case, addresses, seconds) for _ in range(tries))
+            power = max(1.0, math.log(took / before, STEP)) if before else 1.0
             if took * min(STEP, goal / value) ** (power + 0.5) > seconds:
                 return False
             value, before = value * STEP, took
@@ -305,12 +302,21 @@ def compared(
         gpu.free(world.base)
         return Found(unknown="the original does not give the same twice")
     where, patience = CaseSpec(changed).name, max(SECONDS, 10 * took)
+    late = f"the candidate would take more than {patience:.0f} s"
+    # What works through so much in more passes is slow there; what an index that has run over never
+    # comes to the end of was quick until then.
     try:
-        # What works through so much in more passes is slow there; what an index that has run over
-        # never comes to the end of was quick until then.
-        if not world.bearable(candidate, base, patience, power=2.0):
+        if not world.bearable(candidate, base, patience, tries=2):
             gpu.free(world.base)
-            return Found(unknown=f"the candidate would take more than {patience:.0f} s")
+            return Found(unknown=late)
+    except HungError:
+        return Found(unknown=late, lost=True)
+    except (LaunchError, OutOfMemoryError) as error:
+        gpu.free(world.base)
+        return Found(unknown=f"the candidate is not launched: {error}")
+    except DeviceError as error:
+        raise DeviceError(f"{where}, where the original runs: {error}") from error
+    try:
         candidate.failed()  # what was before is not its fault
         third = world.run(candidate, 2, patience)
     except (LaunchError, OutOfMemoryError) as error:
