@@ -35,7 +35,7 @@ _BUILDING: list[Building] = []
 def compile_ahead(ahead: Ahead, chosen: Sequence[Parameters]) -> None:
     """Begin to compile what the chosen tests will ask the compiler for."""
     try:
-        made = Building(ahead.sm, ahead.folder / "worker verdicts")
+        made = Building(ahead.sm, ahead.folder / "worker-verdicts")
     except Fault:
         return
     ahead.closing.callback(made.close)
