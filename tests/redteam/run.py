@@ -33,15 +33,17 @@ from pathlib import Path
 from typing import Any
 
 from optimizer.boundary import violations
+from optimizer.model import Effort
 from runners.answers import module_command
 from runners.building import Building
+from runners.dispatch import JOB_SECONDS
 from tests.redteam import choice, record
 from tests.redteam.table import NO_VERDICT, Candidate, load
 
 Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
-# A confirmation waits for sanitizers, and a program's for processes by the dozen.
-SECONDS, CONFIRM_SECONDS = 45, 150
+# A confirmation waits for sanitizers, and a program's for processes by the dozen: as long as users'.
+SECONDS, CONFIRM_SECONDS = 45, JOB_SECONDS[Effort.CONFIRM]
 # A base is judged in one lane, which learns the answers of its original once; it is cut where its lane
 # would still work when the others are done. A part takes so many seconds of a lane at least.
 LEAST_PART, MOST_PART = 30.0, 0.6
