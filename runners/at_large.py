@@ -117,15 +117,7 @@ def _going_round(
 
 def _before(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:
     """Return the largest combination that is no risk, which tells how long larger ones may take."""
-    known = verify.launched(job, answers)
-    fit = [
-        c
-        for c in wanted
-        if c.family in FAMILIES
-        and job.work.elements(c.case) <= SHAKEN_ELEMENTS
-        and known(c) is not None
-        and answers.seconds(c) <= verify.SHAKEN_PATIENCE
-    ]
+    fit = [c for c in verify.light(job, answers, wanted) if c.family in FAMILIES]
     return sorted(fit, key=lambda c: job.work.elements(c.case))[-1:]
 
 

@@ -20,7 +20,7 @@ from functools import partial
 from runners import sizes
 from runners.contents import Combination
 from runners.divided import Gate, gated, launched
-from runners.expressions import ExpressionError, count, names
+from runners.expressions import ExpressionError, count, variables_of
 from runners.families import captured_work
 from runners.full_grids import FAMILIES
 from runners.launch_limits import SHARED_BYTES, fails
@@ -119,7 +119,7 @@ def _every(job: JobSpec) -> Iterator[_Way]:
     launch = (mine.launch or work.launch) if work.kind == "kernel" else None
     if launch is not None:
         for text in launch.grid:
-            used = _variables(text)
+            used = variables_of(text)
             yield _Way(tuple(k for k in variables if k in used)[:MOST_NAMES], partial(_way, text))
         values = [partial(_variable, name) for name in variables]
         for gate in launched(launch, variables):
@@ -167,13 +167,6 @@ def _nothing(_at: int) -> Number:
 def _variable(name: str, case: Case) -> Number | None:
     value = case.get(name)
     return int(value) if value is not None and float(value).is_integer() else None
-
-
-def _variables(text: str) -> frozenset[str]:
-    try:
-        return names(text)
-    except ExpressionError:
-        return frozenset()
 
 
 def _reached(job: JobSpec, way: _Way, parts: int) -> Iterator[dict[str, float]]:

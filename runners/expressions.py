@@ -174,6 +174,18 @@ def endless(text: str) -> str:
         raise ExpressionError(f"{text!r} is too deep: {error}") from error
 
 
+def variables_of(text: str) -> frozenset[str]:
+    """Return the variables of an expression; none of what is none.
+
+    >>> sorted(variables_of("(n + 3) / w")), variables_of("n +")
+    (['n', 'w'], frozenset())
+    """
+    try:
+        return names(text)
+    except ExpressionError:
+        return frozenset()
+
+
 def evaluate(text: str, variables: Mapping[str, float]) -> Number:
     """Return the value of an expression; raise `ExpressionError` for anything but arithmetic.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from runners import gates, sizes
-from runners.expressions import ExpressionError, evaluate, names
+from runners.expressions import ExpressionError, evaluate, variables_of
 from runners.families import captured_work
 from runners.gpu import LaunchError
 from runners.launch_limits import SHARED_BYTES, fails
@@ -281,7 +281,7 @@ def _measures(job: JobSpec, sides: Sequence[str]) -> Iterator[_Measure]:
     """Yield what may be compared with a number: products, buffers, what a launch has."""
     work = job.work
     for argument in (a for a in work.arguments if a.type.pointer):
-        used = tuple(k for k in sides if k in _variables(argument.shape or "1"))
+        used = tuple(k for k in sides if k in variables_of(argument.shape or "1"))
         yield _Measure(used, partial(_value, argument.shape or "1"))
     for many in (2, 3, 1):
         for some in itertools.combinations(sides, many):
@@ -297,15 +297,8 @@ def _measures(job: JobSpec, sides: Sequence[str]) -> Iterator[_Measure]:
             *(ways if len(ways) > 1 else ()),
             (_shared, (launch.shared,)),
         ):
-            used = tuple(k for k in sides if any(k in _variables(text) for text in texts))
+            used = tuple(k for k in sides if any(k in variables_of(text) for text in texts))
             yield _Measure(used, partial(_launched, launch, what))
-
-
-def _variables(text: str) -> frozenset[str]:
-    try:
-        return names(text)
-    except ExpressionError:
-        return frozenset()
 
 
 def _value(text: str, case: Case) -> int:

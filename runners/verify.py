@@ -152,15 +152,7 @@ def shaken(
     def weight(combination: Combination) -> int:
         return job.work.elements(combination.case)
 
-    known = launched(job, answers)
-    fit = [
-        c
-        for c in wanted
-        if known(c) is not None
-        and c.family in SHAKEN_FAMILIES
-        and weight(c) <= SHAKEN_ELEMENTS
-        and answers.seconds(c) <= SHAKEN_PATIENCE
-    ]
+    fit = [c for c in light(job, answers, wanted) if c.family in SHAKEN_FAMILIES]
     # The declared and the largest ones have the most warps; small ones have absent lanes.
     fit.sort(key=lambda c: (not one_run.is_declared(job, c), -weight(c)))
     rng = stream(job.seed, "shaken", job.kernel.digest)
@@ -185,6 +177,18 @@ def shaken(
     one_run.dispel(report, answers)
 
 
+def light(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the combinations that are not too heavy for many delayed runs."""
+    known = launched(job, answers)
+    return [
+        c
+        for c in wanted
+        if known(c) is not None
+        and job.work.elements(c.case) <= SHAKEN_ELEMENTS
+        and answers.seconds(c) <= SHAKEN_PATIENCE
+    ]
+
+
 def going_round(
     job: JobSpec,
     answers: Answers,
@@ -197,15 +201,10 @@ def going_round(
     """
     if any(full_grids.turns(job, one.case) > TWICE for one in others):
         return []
-    known = launched(job, answers)
     fit = [
         c
-        for c in wanted
-        if c.family in FAMILIES
-        and full_grids.turns(job, c.case) > TWICE
-        and job.work.elements(c.case) <= SHAKEN_ELEMENTS
-        and known(c) is not None
-        and answers.seconds(c) <= SHAKEN_PATIENCE
+        for c in light(job, answers, wanted)
+        if c.family in FAMILIES and full_grids.turns(job, c.case) > TWICE
     ]
     return sorted(fit, key=lambda c: job.work.elements(c.case))[:1]
 
@@ -215,14 +214,7 @@ def meeting(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> li
 
     None that is too heavy for delays.
     """
-    known = launched(job, answers)
-    fit = [
-        c
-        for c in equal_parts.repeated(job, wanted)
-        if job.work.elements(c.case) <= SHAKEN_ELEMENTS
-        and known(c) is not None
-        and answers.seconds(c) <= SHAKEN_PATIENCE
-    ]
+    fit = light(job, answers, equal_parts.repeated(job, wanted))
     return sorted(fit, key=lambda c: job.work.elements(c.case))[:1]
 
 
