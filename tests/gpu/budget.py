@@ -6,7 +6,7 @@ mended. With parts one after the other and nothing compiled ahead, 17 tests had 
 
 | part | what runs without `--all` | seconds |
 | --- | --- | ---: |
-| red team | a bad one of every class, good ones, then cheap ones as time goes | 140 s |
+| red team | a bad one of every usual class, good ones, then rarer classes as time goes | 140 s |
 | attacks | each attack once, through an entry function or a program | 95 s |
 | verdicts | a good and a bad one of every kernel, a quarter of the programs' variants, captures | 115 s |
 | bad input | a quarter of the broken projects, one broken program | 40 s |

@@ -7,9 +7,9 @@ by `tests.redteam.record`); one that was not in them is expected to take the med
 of it is an estimate.
 
 The choice is the same for the same seed. It holds, in this order and as far as the time goes: a bad
-one of every class (`what`), the bases taking turns, whether the time suffices or not; good ones, the
-bases taking turns in an order that the seed decides, for a share of the time; whatever is cheap; the
-other good ones; the originals; the rest.
+one of every usual class (`what`), the bases taking turns, whether the time suffices or not; good ones,
+the bases taking turns in an order that the seed decides, for a share of the time; a bad one of every
+other class, in such an order, too; whatever is cheap; the other good ones; the originals; the rest.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ LANES = 4.5
 # What good candidates get of the time before the cheap ones that are left.
 GOOD_SHARE = 0.35
 CHEAP = 2.0
+# A class of so many candidates is in every choice. Of those that hold a few there are three times as
+# many, which once took all of the time: a sample without a single good one tells half of it.
+USUAL = 12
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
 # Seconds of a lane until the answers of an original are known: to screen, and to confirm as well.
@@ -133,7 +136,8 @@ def _groups(
     for one in bad:
         by_class[one.what].append(one)
     begun: set[str] = set()
-    representatives = []
+    usual: list[Candidate] = []
+    rare: list[Candidate] = []
     # Those of which there are few first: answers of their originals are there for the others then,
     # and to wait for those is most of what a refusal takes.
     for what in sorted(by_class, key=lambda what: (len(by_class[what]), what)):
@@ -141,10 +145,12 @@ def _groups(
             by_class[what], key=lambda c: (costs[c.label] > 6 * CHEAP, c.base.name not in begun)
         )
         begun.add(first.base.name)
-        representatives.append(first)
+        (usual if len(by_class[what]) >= USUAL else rare).append(first)
+    rare.sort(key=mixed.index)
     return [
-        (representatives, 1.0),
+        (usual or rare, 1.0),
         (_in_turns(good), GOOD_SHARE),
+        (rare, 1.0),
         ([one for one in mixed if costs[one.label] <= CHEAP], 1.0),
         (_in_turns(good), 1.0),
         (bases, 1.0),

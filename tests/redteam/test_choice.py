@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from tests.gpu.budget import CHOSEN, EXPECTED
 from tests.redteam import run
-from tests.redteam.choice import choose, expected, recorded, whole
+from tests.redteam.choice import USUAL, choose, expected, recorded, whole
 from tests.redteam.record import main as record
 from tests.redteam.record import missing
 from tests.redteam.run import Outcome, Team
@@ -21,6 +22,7 @@ from tests.redteam.table import NO_VERDICT, Candidate, load
 CANDIDATES = load()
 GOOD = [c for c in CANDIDATES if c.expect == "accept" and c.name != "base"]
 KNOWN = recorded()
+ALIKE = Counter(c.what for c in CANDIDATES if c.expect != "accept")
 SECONDS = 170.0
 # What all of them are expected to take: they grow more, and what a share of them holds stays.
 WHOLE = whole(CANDIDATES, KNOWN).seconds
@@ -33,8 +35,27 @@ def test_a_choice_holds_every_class_and_a_good_one_of_every_base(seed: int) -> N
     assert {c.what for c in chosen if c.expect != "accept"} == bad
     good = [c for c in chosen if c.expect == "accept" and c.name != "base"]
     assert {c.base.name for c in good} == {c.base.name for c in GOOD}
+    usual = {c.what for c in CANDIDATES if c.expect != "accept" and ALIKE[c.what] >= USUAL}
     short = choose(CANDIDATES, seed, SECONDS / 9, KNOWN).candidates
-    assert {c.what for c in short if c.expect != "accept"} == bad
+    assert len(usual) >= 30
+    assert {c.what for c in short if c.expect != "accept"} == usual
+
+
+@pytest.mark.parametrize("seed", [3, 18])
+def test_what_eight_minutes_suffice_for_has_good_ones_and_rare_classes_in_it(seed: int) -> None:
+    chosen = choose(CANDIDATES, seed, CHOSEN * EXPECTED["red team"], KNOWN).candidates
+    assert sum(c.expect == "accept" and c.name != "base" for c in chosen) >= 5
+    assert sum(ALIKE[c.what] < USUAL for c in chosen if c.expect != "accept") >= 12
+
+
+def test_over_some_seeds_every_class_has_its_turn() -> None:
+    seen = {
+        c.what
+        for seed in range(40)
+        for c in choose(CANDIDATES, seed, 2 * CHOSEN * EXPECTED["red team"], KNOWN).candidates
+        if c.expect != "accept"
+    }
+    assert seen == set(ALIKE)
 
 
 def test_a_choice_fits_and_is_the_same_for_the_same_seed() -> None:
