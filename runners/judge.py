@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -255,8 +256,12 @@ class Judge:
         beside = wanted[sum(map(len, self._oracle.wanted(job))) :]
         chosen = verify.small(job, answers, wanted, beside)
         chosen = second_look.spread(chosen, lambda one: one.family)
+        further = verify.further(job, answers, wanted, chosen)
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent)
-        return watched.held(report)
+        with ThreadPoolExecutor(1) as pool:
+            beyond = pool.submit(watched.glimpse, further)
+            notes = watched.held(report)
+            return [*notes, *watched.judged(beyond.result(), further, report)]
 
     def _finalist(
         self,

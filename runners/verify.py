@@ -36,6 +36,8 @@ MANY_UNSEEN = (600, 120)
 # What knows of time is run again after pauses of so many seconds.
 PAUSES, GATE_SECONDS = (0.7, 2.0, 5.0), 16.0
 WATCHED_ENDS, WATCHED_BESIDE = 4, 6
+# What memcheck alone is shown besides: so many runs, of so many elements at most.
+FURTHER, FURTHER_ELEMENTS = 48, 1 << 14
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
 # Rows of calls on any inputs, beside those whose scalar arguments move.
@@ -268,6 +270,36 @@ def small(
         chosen += [c for _, c in again[:1]]
     full = [c for c in beside if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
     return chosen + [c for c in full if c not in chosen][:WATCHED_BESIDE]
+
+
+def further(
+    job: JobSpec,
+    answers: Answers,
+    wanted: Sequence[Combination],
+    watched: Sequence[Combination],
+) -> list[Combination]:
+    """Choose what memcheck may look at besides, as it takes least of all tools: light ones.
+
+    Each size once, and of one size each kind of contents, as what is read by an index may be
+    within its buffer for most. An access past the end whose value is not used shows nowhere else,
+    and may be made at three elements, or at a remainder of three, alone.
+    """
+    known = launched(job, answers)
+    cases = {tuple(sorted(c.case.items())) for c in watched}
+    kinds = {c.family for c in watched}
+    sized: list[Combination] = []
+    filled: list[Combination] = []
+    for one in wanted:
+        if job.work.elements(one.case) > FURTHER_ELEMENTS or known(one) is None:
+            continue
+        case = tuple(sorted(one.case.items()))
+        if case not in cases:
+            sized.append(one)
+        elif one.family not in kinds:
+            filled.append(one)
+        cases.add(case)
+        kinds.add(one.family)
+    return [*filled[: FURTHER // 3], *sized][:FURTHER]
 
 
 def remembered(

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from runners.checks import Report, Wrong
 from runners.contents import Combination
-from runners.sanitizer import Finding, Sanitizer, follows
-from runners.second_look import AGAIN, Asked, Lent, SecondLook, told, unasked, undecided
+from runners.sanitizer import UNABLE, Finding, Sanitizer, follows
+from runners.second_look import AGAIN, DECIDES, Asked, Lent, SecondLook, told, unasked, undecided
 from runners.spec import JobSpec, Json
+
+# What memcheck may take for runs beyond those that all tools look at.
+FURTHER_SECONDS = 25.0
 
 
 class Watched:
@@ -37,7 +40,7 @@ class Watched:
         unsaid: list[Asked] = []
         for found, blamed in first:
             if found.errors is not None:
-                unsaid += self._found(found, blamed=blamed, report=report)
+                unsaid += self._found(found, self._combinations, blamed=blamed, report=report)
         look = SecondLook(self._watch, self._combinations, self._seconds, self._lent)
         for found, _ in first:
             if found.errors is not None:
@@ -51,18 +54,45 @@ class Watched:
                 self._noted(again.finding, report, passed=False)
                 raise Wrong("timed out", f"compute-sanitizer {found.tool} {again.refused}")
             if again.finding.errors is not None:
-                unsaid += self._found(again.finding, blamed=None, report=report)
+                unsaid += self._found(again.finding, self._combinations, blamed=None, report=report)
         return told(unsaid)
 
-    def _found(self, found: Finding, *, blamed: bool | None, report: Report) -> list[Asked]:
+    def glimpse(self, further: Sequence[Combination]) -> list[Finding]:
+        """Have memcheck alone look at more combinations; for `judged`. Nothing is noted yet."""
+        terms = (self._request, self._job, self._request["candidate"], further, FURTHER_SECONDS)
+        return self._sanitizer.examine(*terms, (DECIDES,))
+
+    def judged(
+        self, glimpsed: Sequence[Finding], further: Sequence[Combination], report: Report
+    ) -> list[str]:
+        """Note what a glimpse found; return notes on what it did not come to. Raise `Wrong`."""
+        unsaid, notes = list[Asked](), list[str]()
+        for found in glimpsed:
+            if found.errors is not None:
+                unsaid += self._found(found, further, blamed=None, report=report)
+            elif found.why != UNABLE:  # which is said of all tools
+                notes.append(
+                    f"compute-sanitizer {found.tool} came to {found.ran} of {len(further)} more "
+                    "small runs in time"
+                )
+        return [*told(unsaid), *notes]
+
+    def _found(
+        self,
+        found: Finding,
+        combinations: Sequence[Combination],
+        *,
+        blamed: bool | None,
+        report: Report,
+    ) -> list[Asked]:
         """Note what a tool found and raise `Wrong` for it; return what cannot be decided."""
         unsaid: list[Asked] = []
-        known = blamed is not None and self._sanitizer.knows(found, self._job, self._combinations)
+        known = blamed is not None and self._sanitizer.knows(found, self._job, combinations)
         if found.errors and not known and follows(found.tool, self._job.kernel.source):
             # The original was not asked yet, or did not end while others were watched.
             with self._lent.of(AGAIN * self._seconds) as seconds:
                 blamed, theirs = self._sanitizer.compared(
-                    found, self._request, self._job, self._combinations, seconds
+                    found, self._request, self._job, combinations, seconds
                 )
             if not blamed and theirs.errors is None:
                 unsaid.append(undecided(found, theirs))

@@ -355,6 +355,36 @@ def test_the_most_telling_of_each_kind_come_first() -> None:
     assert spread(list(enumerate(many)), lambda one: one[1])[:3] == [(0, "a"), (4, "b"), (6, "c")]
 
 
+def _judged(tmp_path: Path, sizes: int) -> tuple[list[str], Report]:
+    """Return the notes on runs that memcheck alone looks at, and what was checked."""
+    data = _job(SCALE.replace("1.f", "1.0f"), SCALE)
+    request = {"job": data, "candidate": {"path": "mine"}, "baseline": {"path": "theirs"}}
+    further = [Combination({"n": 7.0 + n}, "declared", 5) for n in range(sizes)]
+    report, lent = Report(), Lent(lambda _: None)
+    watched = Watched(Sanitizer(tmp_path, 0), request, spec.parse(data), [], 1.0, lent)
+    return watched.judged(watched.glimpse(further), further, report), report
+
+
+def test_a_fault_in_a_run_that_memcheck_alone_looks_at_is_one(
+    tmp_path: Path, said: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runners.watched.FURTHER_SECONDS", 1.0)
+    said()
+    notes, report = _judged(tmp_path, 40)
+    assert (notes, _passed(report)) == ([], {"memcheck": True})
+    assert {tool for _, tool, _ in _calls(tmp_path)} == {"memcheck"}
+    assert _judged(tmp_path, 0)[0] == []
+    said(mine={"memcheck": 2}, theirs={"memcheck": 2})
+    assert _judged(tmp_path, 3)[0] == []
+    said(mine={"memcheck": 2})
+    with pytest.raises(Wrong, match="memcheck"):
+        _judged(tmp_path, 4)
+    said(mine={"memcheck": {"until": 3, "then": "sleep"}})
+    assert _judged(tmp_path, 5)[0] == [
+        "compute-sanitizer memcheck came to 3 of 5 more small runs in time"
+    ]
+
+
 def test_tools_of_which_the_same_is_said_share_a_note() -> None:
     def watch(_original: bool, tool: str, _left: Any, seconds: float) -> Finding:
         return Finding(tool, None, "", seconds, LATE)

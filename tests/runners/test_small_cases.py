@@ -66,3 +66,20 @@ def test_the_declared_and_the_largest_and_one_where_nothing_is_left_over() -> No
     assert _chosen([7.0, 1001.0, 501.0, 999.0]) == [7.0, 1001.0, 999.0]
     assert _chosen([1024.0, 1e9]) == [1024.0]
     assert _chosen([]) == []
+
+
+def test_memcheck_is_shown_each_size_once_and_other_contents_of_one() -> None:
+    job = spec.parse(_job(SCALE))
+    sizes = [7.0, 1.0, 3.0, 1001.0, 3.0, 500_000.0]
+    wanted = [Combination({"n": n}, "declared", 1) for n in sizes]
+    wanted += [Combination({"n": 7.0}, kind, 1) for kind in ("mixed", "integers", "mixed")]
+    answers = cast("Answers", _All(1001.0))
+    found = verify.further(job, answers, wanted, wanted[:1])
+    assert [(c.case["n"], c.family) for c in found] == [
+        (7, "mixed"),
+        (7, "integers"),
+        (1, "declared"),
+        (3, "declared"),
+    ]
+    many = [Combination({"n": float(n)}, "declared", 1) for n in range(1, 500)]
+    assert len(verify.further(job, answers, many, [])) == verify.FURTHER
