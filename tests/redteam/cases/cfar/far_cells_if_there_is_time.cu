@@ -1,0 +1,31 @@
+// Constant false alarm rate: a cell of a pulse is a hit where its power is above alpha/256 of the mean of `train` cells
+// on either side, of which the next `guard` are left out; cells past the ends are not counted. Each pulse counts its hits,
+// and keeps the strongest with the place of the first such cell, as power * 2^32 + (2^32 - 1 - place).
+// The nearest cells tell most: the far ones are left where a window takes too long. The hits of a warp are counted by one of its lanes, which also has the first of the strongest.
+extern "C" __global__ void __launch_bounds__(256)
+    cfar(const unsigned short* __restrict__ power, unsigned char* __restrict__ hit, int* __restrict__ count,
+         unsigned long long* __restrict__ peak, int cells, int train, int guard, int alpha) {
+    int i = blockIdx.x * 256 + threadIdx.x, pulse = blockIdx.y, lane = threadIdx.x % 32;
+    const unsigned short* p = power + (size_t)pulse * cells;
+    bool found = false;
+    unsigned mine = 0;
+    if (i < cells) {
+        long long sum = 0, n = 0, start = clock64();
+        for (int k = guard + 1; k <= guard + train; ++k) {
+            if (k % 64 == 0 && clock64() - start > 200000) break;
+            if (i - k >= 0 && i - k < cells) sum += p[i - k], ++n;
+            if (i + k >= 0 && i + k < cells) sum += p[i + k], ++n;
+        }
+        mine = p[i];
+        found = n > 0 && mine * n * 256 > alpha * sum;
+        hit[(size_t)pulse * cells + i] = found;
+    }
+    unsigned hits = __ballot_sync(0xffffffffu, found);
+    if (!hits) return;
+    unsigned most = __reduce_max_sync(0xffffffffu, found ? mine : 0u);
+    unsigned equal = __ballot_sync(0xffffffffu, found && mine == most);
+    if (lane == __ffs(equal) - 1) {
+        atomicAdd(&count[pulse], __popc(hits));
+        atomicMax(&peak[pulse], (unsigned long long)most << 32 | (0xffffffffu - i));
+    }
+}

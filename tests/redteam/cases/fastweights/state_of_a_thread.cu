@@ -1,0 +1,73 @@
+// Linear attention with the delta rule. A head keeps a matrix; each step takes from it what it held for the unit key,
+// puts in the new value at a rate between 0 and 1, and reads it with the query. A block takes a head; a thread keeps a
+// column of up to 64 values in its registers.
+#define MOST 64
+extern "C" __global__ void __launch_bounds__(128)
+    fastweights(const float* __restrict__ query, const float* __restrict__ key, const float* __restrict__ value,
+              const float* __restrict__ rate, float* __restrict__ state, float* __restrict__ out, int steps, int dim) {
+    extern __shared__ float room[];
+    __shared__ float part[4], keys[MOST], queries[MOST];
+    int head = blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    float* held = state + (size_t)head * dim * dim;
+    bool few = dim <= MOST;
+    float* q = few ? queries : room;
+    float* k = few ? keys : room + dim;
+    float column[MOST];
+    int mine = threadIdx.x;
+    if (few) {
+        if (mine < MOST) keys[mine] = queries[mine] = 0.0f;
+#pragma unroll
+        for (int i = 0; i < MOST; ++i) column[i] = i < dim && mine < dim ? held[(size_t)i * dim + mine] : 0.0f;
+        __syncthreads();
+    }
+    for (int t = 0; t < steps; ++t) {
+        size_t at = ((size_t)head * steps + t) * dim;
+        float square = 0.0f;
+        for (int i = threadIdx.x; i < dim; i += 128) {
+            float x = key[at + i];
+            q[i] = query[at + i];
+            k[i] = x;
+            square = fmaf(x, x, square);
+        }
+        for (int s = 16; s > 0; s /= 2) square += __shfl_xor_sync(0xffffffffu, square, s);
+        if (lane == 0) part[warp] = square;
+        __syncthreads();
+        float scale = rsqrtf((part[0] + part[1]) + (part[2] + part[3]) + 1e-6f);
+        float beta = 1.0f / (1.0f + expf(-rate[(size_t)head * steps + t]));
+        if (few) {
+            if (mine < dim) {
+                float old = 0.0f;
+#pragma unroll
+                for (int i = 0; i < MOST; ++i) old = fmaf(column[i], keys[i], old);
+                float change = beta * (value[at + mine] - old * scale) * scale;
+                float sum = 0.0f;
+#pragma unroll
+                for (int i = 0; i < MOST; ++i)
+                    if (i < dim) {
+                        column[i] = fmaf(keys[i], change, column[i]);
+                        sum = fmaf(column[i], queries[i], sum);
+                    }
+                out[at + mine] = sum;
+            }
+        } else {
+            for (int j = threadIdx.x; j < dim; j += 128) {
+                float old = 0.0f;
+                for (int i = 0; i < dim; ++i) old = fmaf(held[(size_t)i * dim + j], k[i], old);
+                float change = beta * (value[at + j] - old * scale) * scale;
+                float sum = 0.0f;
+                for (int i = 0; i < dim; ++i) {
+                    float s = fmaf(k[i], change, held[(size_t)i * dim + j]);
+                    held[(size_t)i * dim + j] = s;
+                    sum = fmaf(s, q[i], sum);
+                }
+                out[at + j] = sum;
+            }
+        }
+        __syncthreads();
+    }
+    if (few && mine < dim) {
+#pragma unroll
+        for (int i = 0; i < MOST; ++i)
+            if (i < dim) held[(size_t)i * dim + mine] = column[i];
+    }
+}
