@@ -50,6 +50,8 @@ AHEAD, AHEAD_BYTES = 6, 3 << 29
 LIGHT = 1 << 24
 # Cases of a confirmation in which every size is drawn by itself.
 SCATTERED = 12
+# And those of whole parts, behind all other sizes.
+DRAWN = 24
 # Of them, those in which values of flags are tried that nobody declared; and when screening, how
 # many such values.
 FLAGGED, FEW_NAMED = 4, 3
@@ -132,6 +134,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
+        extra += _drawn(work, seed)
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     beyond = following.cases(work, full=full)
     extra += [Combination(case, families.FOLLOWING, seed) for case in beyond]
@@ -181,6 +184,13 @@ def _seldom(
         for case in two(LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
+
+
+def _drawn(work: Work, seed: int) -> Iterator[Combination]:
+    """Yield what is checked at sizes that are drawn in whole parts, every third time mixed."""
+    for number, case in enumerate(sizes.drawn(work, seed, DRAWN)):
+        family = "mixed" if number % 3 == 2 else families.DECLARED
+        yield Combination(case.values, family, seed)
 
 
 def _tallied(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

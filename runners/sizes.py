@@ -26,6 +26,8 @@ SMALL, ROOM = 16, 64
 AWKWARD, MOST_STEPS = 107, 500
 # What is long is more than is resident at once; beyond this it is a flat case, without rows.
 LEAST_LONG, FLAT = 300, 20000
+# What sizes are drawn in parts of, and how often one is as large as another.
+PARTS, EQUAL = (1, 1, 1, 16, 64, 128, 256, 512, 1024), 0.2
 # Cases in which two variables are nearly the same, of each kind.
 MOST_NEAR = 6
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
@@ -203,6 +205,40 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
         if len(found) == count:
             break
     return found
+
+
+def drawn(work: Work, seed: int, count: int, most_elements: int = 1 << 17) -> list[CaseSpec]:
+    """Return more cases whose sizes are drawn, in whole parts of what hand-made kernels work in.
+
+    Parts of 16 to 1024 elements, odd numbers of them as often as even ones; a third as they come.
+    Of two sizes or more, one in five times one is as large as another. What is no size stays.
+    """
+    first = min(work.cases, key=lambda case: elements(work, case.values))
+    names = [name for name in _movable(work, first) if not _sizes_nothing(work, first, name)]
+    wide = {name: most for name in names if (most := int(largest(work, name))) > SMALL}
+    rng = stream(seed, "drawn")
+    found: list[CaseSpec] = []
+    known = [dict(case.values) for case in work.cases]
+    for _ in range(20 * count if wide else 0):
+        case = dict(first.values)
+        for name, most in wide.items():
+            case[name] = _parted(most, rng)
+        if len(wide) > 1 and rng.random() < EQUAL:
+            one, other = rng.choice(sorted(wide), 2, replace=False)
+            case[one] = min(case[other], float(wide[one]))
+        if case not in known and 0 < elements(work, case) <= most_elements:
+            known.append(case)
+            found.append(CaseSpec(case, timed=False))
+        if len(found) == count:
+            break
+    return found
+
+
+def _parted(most: int, rng: np.random.Generator) -> float:
+    """Draw a size up to one, small ones as often as large ones, mostly of whole parts."""
+    size = int(np.exp(rng.uniform(0.0, np.log(most + 1))))
+    part = int(rng.choice(PARTS))
+    return float(min(most, -(-size // part) * part))
 
 
 def near_pairs(work: Work, seed: int) -> list[CaseSpec]:

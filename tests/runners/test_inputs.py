@@ -434,6 +434,26 @@ def test_sizes_are_drawn_each_by_itself_too() -> None:
     assert sizes.scattered(_work(_pointer(shape="1048576*k"), n=500, k=9), 1, 12) == []
 
 
+def test_sizes_are_drawn_in_whole_parts_and_alike() -> None:
+    """An odd number of parts of 256, a square among rectangles, one size alone as well as two."""
+    work = _work(_pointer(shape="h*w"), h=2000, w=3000, step=4)
+    rows = [sizes.drawn(work, seed, 24) for seed in range(20)]
+    assert rows[0] == sizes.drawn(work, 0, 24) != rows[1]
+    every = [case.values for row in rows for case in row]
+    assert len(every) == 480
+    assert all(c["h"] <= 2000 and c["w"] <= 3000 and c["step"] == 4 for c in every)
+    assert all(0 < c["h"] * c["w"] <= 1 << 17 for c in every)
+    assert all(c != {"h": 2000, "w": 3000, "step": 4} for c in every)
+    assert sum(c["w"] % 256 == 0 and c["w"] // 256 % 2 == 1 for c in every) > 40
+    assert sum(c["h"] == c["w"] for c in every) > 40
+    assert sum(c["w"] % 2 == 1 for c in every) > 60
+    line = _work(_pointer(), n=1_000_000)
+    lengths = [case.values["n"] for seed in range(20) for case in sizes.drawn(line, seed, 24)]
+    assert len(lengths) == 480
+    assert sum(n % 256 == 0 and n // 256 % 2 == 1 for n in lengths) > 30
+    assert sizes.drawn(_work(_pointer(shape="1048576*k"), n=500, k=9), 1, 24) == []
+
+
 def test_radii_of_zero_and_two_of_everything_are_tried() -> None:
     """Where all buffers have elements then; strides and numbers of taps may not be zero."""
     band = _work(_pointer(shape="n*(2*k+1)"), n=500, k=40)
