@@ -1,0 +1,43 @@
+// A choice among alternatives: row r chooses a with a chance of exp(utility[r][a]) / sum over all of them. Out come
+// the mean fare of what it chooses and the log of the sum. A utility of minus infinity is an alternative that row has
+// not got; a row that has none at all has a mean of 0 and a log of minus infinity.
+// A warp to a row, which is read once: a lane keeps what it has of the utilities.
+constexpr int most = 12;
+
+extern "C" __global__ void mixlogit(const float* utility, const float* fare, float* mean, float* logsum, int rows,
+                                    int alternatives)
+{
+    long long row = (long long)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    if (row >= rows)
+        return;
+    int lane = threadIdx.x & 31;
+    const float* u = utility + row * alternatives;
+    float own[most];
+    float top = -INFINITY;
+#pragma unroll
+    for (int k = 0; k < most; k++) {
+        own[k] = lane + 32 * k < alternatives ? u[lane + 32 * k] : -INFINITY;
+        top = fmaxf(top, own[k]);
+    }
+    for (int step = 16; step > 0; step /= 2)
+        top = fmaxf(top, __shfl_xor_sync(0xFFFFFFFFu, top, step));
+    float sum = 0;
+    float paid = 0;
+#pragma unroll
+    for (int k = 0; k < most; k++) {
+        if (lane + 32 * k < alternatives) {
+            float part = expf(own[k] - top);
+            sum += part;
+            paid += part * fare[lane + 32 * k];
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xFFFFFFFFu, sum, step);
+        paid += __shfl_xor_sync(0xFFFFFFFFu, paid, step);
+    }
+    if (lane == 0) {
+        bool none = top == -INFINITY;
+        mean[row] = none ? 0 : paid / sum;
+        logsum[row] = none ? -INFINITY : top + logf(sum);
+    }
+}
