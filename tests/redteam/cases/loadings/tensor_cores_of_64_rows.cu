@@ -13,8 +13,8 @@ constexpr int stride = 36;
 extern "C" __global__ void loadings(const float* weight, const float* loading, float* exposure, int portfolios, int assets,
                                     int factors)
 {
-    __shared__ float left[rows * stride];
-    __shared__ float right[depth * stride];
+    __shared__ __align__(128) float left[rows * stride];
+    __shared__ __align__(128) float right[depth * stride];
     int t = threadIdx.x;
     int warp = t / 32;
     long long top = (long long)blockIdx.x * rows;
