@@ -1,6 +1,6 @@
 // Widom's test particles: the excess chemical potential of each state from the energies of particles put in at random,
-// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu. There is
-// no mu without a temperature above zero.
+// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu.
+// There is no mu without a temperature above zero.
 extern "C" __global__ void widom(const float* energy, float* mu, int samples, float kt) {
     if (!(kt > 0.0f)) {
         if (threadIdx.x == 0) mu[blockIdx.x] = NAN;

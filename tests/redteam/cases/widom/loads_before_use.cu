@@ -1,6 +1,6 @@
 // Widom's test particles: the excess chemical potential of each state from the energies of particles put in at random,
-// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu. There is
-// no mu without a temperature above zero.
+// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu.
+// There is no mu without a temperature above zero.
 // Every thread loads the next energies before it uses those that it has.
 extern "C" __global__ void __launch_bounds__(256)
     widom(const float* __restrict__ energy, float* __restrict__ mu, int samples, float kt) {

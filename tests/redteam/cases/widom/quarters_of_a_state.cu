@@ -1,6 +1,6 @@
 // Widom's test particles: the excess chemical potential of each state from the energies of particles put in at random,
-// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu. There is
-// no mu without a temperature above zero.
+// -kT log <exp(-u/kT)>. The energy of a particle that overlaps another is infinite; where all of them are, so is mu.
+// There is no mu without a temperature above zero.
 // Four blocks share a state, and the last of them to come puts their sums together.
 #define STATES 16384
 __device__ float2 quarters[4 * STATES];
