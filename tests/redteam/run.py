@@ -436,6 +436,7 @@ def main(arguments: Sequence[str]) -> int:
     sys.stdout.write(f"{chosen.words()} (an estimate), seed {seed}\n")
     outcomes: list[Outcome] = []
     begun = time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)  # ahead of minutes that would be for nothing
     file = folder / "redteam.json"
     sm, beyond = int(facts["sm"]), "--beyond" in arguments
     lanes = int(number(arguments, "lanes") or 0)

@@ -222,8 +222,9 @@ def test_a_run_says_what_it_chose_and_what_it_left(
     monkeypatch.setattr(run, "device", lambda: {"gpu": "H", "sm": 90})
     monkeypatch.setattr(run, "Team", lambda *_, **__: _Idle())
     monkeypatch.setattr(Candidate, "right", lambda *_, **__: True)
-    assert run.main([str(tmp_path), "saxpy", "rowsum"]) == 0
-    judged = json.loads((tmp_path / "redteam.json").read_text())["outcomes"]
+    folder = tmp_path / "not" / "yet"
+    assert run.main([str(folder), "saxpy", "rowsum"]) == 0
+    judged = json.loads((folder / "redteam.json").read_text())["outcomes"]
     assert {o["label"].partition("/")[0] for o in judged} == {"saxpy", "rowsum"}
     assert run.main([str(tmp_path), "saxpy", "--seconds=0", "--seed=4"]) == 3
     assert "were not judged: the time was over" in capsys.readouterr().out
