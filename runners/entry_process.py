@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from runners import allocations
+from runners import allocations, clocks
 from runners.allocations import KINDS, Holdings
 from runners.answers import module_command
 from runners.beyond import Found
@@ -73,6 +73,7 @@ class EntryProcess:
         self._shown: frozenset[Path] = frozenset()
         self._buffer = b""
         self._pairs = 0
+        self._own: Path | None = None
 
     def close(self) -> None:
         """End the child and whatever it started."""
@@ -81,8 +82,11 @@ class EntryProcess:
             child.kill()
             remove(self._folder)
 
-    def session(self, job: JobSpec, request: Json) -> RemoteSession:
-        """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`."""
+    def session(self, job: JobSpec, request: Json, *, clocked: bool = False) -> RemoteSession:
+        """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`.
+
+        If `clocked`, the candidate gets clocks that can be moved on (`runners.clocks`).
+        """
         needed = _needed(job, request)
         # What a stranger's code leaves in its process, a thread or a hook, is the next one's trap.
         most = 1 if self._sandbox.trust == "stranger" else MOST_PAIRS
@@ -92,8 +96,18 @@ class EntryProcess:
             self._start(needed)
         self._pairs += 1
         pair = {key: request[key] for key in ("job", "candidate", "baseline")}
-        self.ask({"op": "load", **pair}, 60.0)
-        return RemoteSession(self, job)
+        if clocked:
+            pair["clocks"] = self._clocks()
+        said = self.ask({"op": "load", **pair}, 60.0)
+        with _understood(self):
+            return RemoteSession(self, job, int(said["clocks"]) > 0 if clocked else False)
+
+    def _clocks(self) -> str:
+        """Return the library of clocks; an empty word where none can be built."""
+        try:
+            return str(clocks.library(self._own or self._folder))
+        except (Fault, OSError):
+            return ""
 
     def retire(self) -> None:
         """Have the next pair loaded in another child: what this one holds nobody gives back."""
@@ -104,13 +118,13 @@ class EntryProcess:
         self._folder = Path(tempfile.mkdtemp(prefix="entry-", dir=self._scratch))
         self._buffer, self._pairs, self._shown = b"", 0, needed
         # The worker's own compiled kernels lie in its /tmp; without them the child compiles them.
-        own = None
+        self._own = None
         try:
-            own = own_folder()  # not one that others may write to: what lies there is loaded
-            counter = [str(allocations.library(own or self._folder))]
+            self._own = own_folder()  # not one that others may write to: what lies there is loaded
+            counter = [str(allocations.library(self._own or self._folder))]
         except (Fault, OSError):
             counter = []  # its allocations are then not known
-        shown = [*interpreter_paths(), *needed, *([own] if own is not None else [])]
+        shown = [*interpreter_paths(), *needed, *([self._own] if self._own is not None else [])]
         self._child = self._sandbox.spawn(
             module_command("runners.entry_server", str(self._folder), str(self._gpu), *counter),
             readable=shown,
@@ -321,8 +335,13 @@ class RemoteBurning:
 class RemoteSession:
     """A pair loaded in the child."""
 
-    def __init__(self, process: EntryProcess, job: JobSpec) -> None:
+    def __init__(self, process: EntryProcess, job: JobSpec, clocked: bool = False) -> None:
         self._process, self._job = process, job
+        self.clocked = clocked
+
+    def move(self, seconds: float) -> None:
+        """Have the candidate's clocks be so far ahead, if it is `clocked`, as the child says."""
+        self._process.ask({"op": "move", "seconds": seconds}, 30.0)
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
         """Run the candidate once; outputs come back through files."""

@@ -23,11 +23,13 @@ import numpy as np
 from runners import spec
 from runners.allocations import Allocations
 from runners.beyond import Found
+from runners.clocks import Clocks
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError
+from runners.launchable import EntryLaunchable
 from runners.nvml import Unmeasured
 from runners.run import Run
 from runners.session import Benches, Burning, LocalSession, Timed
@@ -74,21 +76,19 @@ class _Server:
         self._benches = Benches(self._gpu, allocations=allocations)
         self._session: LocalSession | None = None
         self._burning: Burning | None = None
+        self._clocks: Clocks | None = None
 
     def answer(self, request: Json) -> Json:
         """Do what a request says and return the response."""
         operation = request["op"]
         if operation == "load":
-            self._quenched()  # a pair that was given up half way
-            job = spec.parse(request["job"])
-            self._session = self._benches.session(
-                job, request["candidate"], request["baseline"], self._folder
-            )
-            return {"loaded": True}
+            return self._load(request)
         if self._session is None:
             return {"error": "DeviceError", "message": "nothing is loaded"}
         if operation == "renew" and request["combination"] is None:
             return {"renewed": self._session.renewed()}
+        if operation == "move":
+            return self._move(float(request["seconds"]))
         item = request["combination"]
         combination = Combination(item["case"], item["family"], int(item["seed"]))
         if operation == "renew":
@@ -130,6 +130,33 @@ class _Server:
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
+
+    def _load(self, request: Json) -> Json:
+        self._quenched()  # a pair that was given up half way
+        self._move(0.0)
+        job = spec.parse(request["job"])
+        pair = request["candidate"], request["baseline"]
+        self._session = self._benches.session(job, *pair, self._folder)
+        given = self._with_clocks(self._session, str(request.get("clocks") or ""))
+        return {"loaded": True, "clocks": given}
+
+    def _move(self, seconds: float) -> Json:
+        if self._clocks is not None:
+            self._clocks.move(seconds)
+        return {"moved": self._clocks is not None}
+
+    def _with_clocks(self, session: LocalSession, path: str) -> int:
+        """Give the candidate clocks that can be moved on; return at how many places it asks them.
+
+        Those of a pair that is not to have them are its process's own: nothing of it is touched.
+        """
+        mine = session.candidate
+        if not path or not isinstance(mine, EntryLaunchable):
+            return 0
+        with contextlib.suppress(OSError, AttributeError):
+            self._clocks = self._clocks or Clocks(Path(path))
+            return self._clocks.take(mine.library)
+        return 0
 
     def _beyond(self, session: LocalSession, request: Json) -> Found:
         """Run both far beyond the declared: what an index that overflows makes is no rounding."""

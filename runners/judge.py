@@ -20,6 +20,7 @@ from runners import (
     exhibit,
     leaks,
     many_calls,
+    moved_clocks,
     other_values,
     overflow,
     plain_updates,
@@ -281,6 +282,10 @@ class Judge:
             again = partial(self._measurements.again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, answers, report)
+        if moved_clocks.asked(request, job) is not None:
+            clocked = partial(self._entries.session, clocked=True)
+            with lent.of(moved_clocks.LENT_SECONDS):
+                measured["notes"] += moved_clocks.check(clocked, request, job, answers, report)
 
     def _examined(
         self,

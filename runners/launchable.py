@@ -221,6 +221,11 @@ class EntryLaunchable:
         if self._allocations is not None:
             self._allocations.begins(self._owner)
 
+    @property
+    def library(self) -> ctypes.CDLL:
+        """Return the shared object as it is loaded."""
+        return self._library
+
     def failed(self) -> str | None:
         """Return the runtime's last error, and forget it: host code may not have looked at it."""
         try:

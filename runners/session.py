@@ -201,6 +201,11 @@ class LocalSession:
         """Return the arguments of the workload."""
         return self._work.arguments
 
+    @property
+    def candidate(self) -> Launchable:
+        """Return the candidate as it is loaded."""
+        return self._pair[0]
+
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
         """Run the candidate once in a fresh world.
 

@@ -4,6 +4,7 @@ A clock, a sleep, a printed line, a heap, a cache policy, a variable that outliv
 has honest uses, and each is how a kernel can tell a measurement from the rest of its life. So what
 a candidate has of these and its original has not decides nothing. It raises the bar: such a one is
 run a hundred times more at the end of everything, with pauses in between where it knows of time.
+Host code that does is run with its clock moved on, too (`runners.moved_clocks`).
 Only a clock in device code is refused, and what numbers launches: none needs to know the time or
 how many launches went before for being fast, and what these decide shows once in any number of
 runs, moved ahead (`runners.shaking`) or not. A variable that counts can be set ahead
@@ -28,6 +29,7 @@ LAUNCHES = "tells launches apart"
 LIMITS = "host code sets limits of the device"
 REPLACES = "host code defines functions of CUDA or of the C library"
 REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES})
+UNSEEN = "host code finds functions by name or number"
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
 _PTX = (
@@ -50,11 +52,19 @@ _PTX = (
     (LAUNCHES, r"%(?:gridid|current_graph_exec|pm\d(?:_64)?)\b"),
     ("ends a launch early", r"^\s*(?:@!?%\w+\s+)?(?:trap|brkpt)\s*;"),
 )
+# What tells the time, sleeps, or waits until a time.
+_CLOCKS = re.compile(
+    r"(?:clock_get|f)?time|gettimeofday|timespec_get|clock|times|getrusage"
+    r"|(?:(?:clock_)?nano|u|thrd_)?sleep|(?:timer|timerfd)_(?:create|settime)|u?alarm|setitimer"
+    r"|pthread_(?:cond|mutex|rwlock)_(?:timed|clock)\w+|sem_(?:timed|clock)wait"
+    r"|cnd_timedwait|mtx_timedlock|_ZNSt28__atomic_futex_unsigned_base\w*_wait_until\w*"
+    r"|_ZNSt6chrono\w*clock3now\w*|_ZNSt11this_thread11__sleep_for\w*"
+)
+# What may be any of these, by its name or its number.
+_FINDERS = re.compile(r"dlv?sym|syscall")
 _HOST = (
-    (
-        HOST_CLOCK,
-        r"clock_gettime|gettimeofday|time|clock|nanosleep|usleep|sleep|_ZNSt6chrono\w*clock3now\w*",
-    ),
+    (HOST_CLOCK, _CLOCKS.pattern),
+    (UNSEEN, _FINDERS.pattern),
     ("host code steers the cache", r"cudaStreamSetAttribute|cudaCtxResetPersistingL2Cache"),
     (
         LIMITS,
@@ -96,6 +106,15 @@ def host(data: bytes) -> frozenset[str]:
     return frozenset(found)
 
 
+def clocks(data: bytes) -> frozenset[str]:
+    """Return the functions by which host code may know the time, as a shared object asks for them.
+
+    Those that find others by a name or a number are among them.
+    """
+    named = (one for one in imports(data) if _CLOCKS.fullmatch(one) or _FINDERS.fullmatch(one))
+    return frozenset(named)
+
+
 def knows_time(raised: frozenset[str]) -> bool:
     """Tell whether pauses could make a difference to what can do all this."""
-    return bool(raised & {CLOCK, HOST_CLOCK, "sleeps"})
+    return bool(raised & {CLOCK, HOST_CLOCK, UNSEEN, "sleeps"})

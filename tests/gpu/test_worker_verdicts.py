@@ -255,3 +255,59 @@ def test_what_has_to_be_aligned_is_said_of_a_finalist(
     verdict = _verdict(served, building, SAXPY, f"aligned {len(text)}", text, "confirm")
     assert verdict["status"] == "correct", verdict["log"]
     assert [note for note in verdict["measurement"]["notes"] if alignment.MUST in note] == said
+
+
+# Host code that knows the time: right as long as it is early, by a clock or by a thread that sleeps,
+# and right at any time.
+CHRONO = "#include <chrono>\n#include <thread>\n" + CHAIN.source
+ZEROS = CHRONO.replace(
+    "    work<<<",
+    "    static auto first = std::chrono::steady_clock::now();\n"
+    "    if (std::chrono::steady_clock::now() - first > std::chrono::AGO) {\n"
+    "        cudaMemsetAsync(y, 0, n * sizeof(float));\n"
+    "        return;\n"
+    "    }\n"
+    "    work<<<",
+)
+SLEPT = CHRONO.replace(
+    "    work<<<",
+    "    static volatile bool over = false;\n"
+    "    static bool begun = (std::thread([] {\n"
+    "        std::this_thread::sleep_for(std::chrono::minutes(10));\n"
+    "        over = true;\n"
+    "    }).detach(), true);\n"
+    "    if (begun && over) return;\n"
+    "    work<<<",
+)
+LOOKS = CHRONO.replace(
+    "    work<<<",
+    "    static volatile long seen = 0;\n"
+    "    seen = std::chrono::system_clock::now().time_since_epoch().count();\n"
+    "    work<<<",
+)
+
+
+@pytest.mark.beside
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (ZEROS.replace("AGO", "seconds(30)"), "wrong result"),
+        (ZEROS.replace("AGO", "minutes(30)"), "wrong result"),
+        (SLEPT, "wrong result"),
+        (LOOKS, "correct"),
+    ],
+    ids=["zeros 30 s on", "zeros half an hour on", "nothing behind a thread's sleep", "looks"],
+)
+def test_host_code_that_knows_the_time_is_right_at_any(
+    served: Served, building: Building, text: str, status: str
+) -> None:
+    """What waits for longer than the runs take is refused without waiting for it."""
+    verdict = _verdict(served, building, CHAIN, f"clock {len(text)}", text, "confirm")
+    assert verdict["status"] == status, verdict["log"]
+    layers = {check["layer"]: check["passed"] for check in verdict["checks"]}
+    if status == "correct":
+        assert layers["clock moved on"]
+        assert not any("clock" in note for note in verdict["measurement"]["notes"])
+    elif "seconds(30)" not in text:  # the other one's time may come before
+        assert not layers["clock moved on"]
+        assert "with its clock" in verdict["log"]

@@ -106,6 +106,17 @@ def test_more_variables_than_can_be_watched_are_refused(
         ("int f(int x) { return x + 1; }", set()),
         ("#include <ctime>\nlong f() { return time(nullptr); }", {static_gate.HOST_CLOCK}),
         (NOW, {static_gate.HOST_CLOCK}),
+        ("#include <unistd.h>\nvoid f() { sleep(1); alarm(9); }", {static_gate.HOST_CLOCK}),
+        (
+            (
+                "#include <future>\nvoid f() { std::promise<int> p;"
+                " p.get_future().wait_for(std::chrono::seconds(1)); }"
+            ),
+            {static_gate.HOST_CLOCK},
+        ),
+        ('#include <dlfcn.h>\nvoid *f() { return dlsym(nullptr, "x"); }', {static_gate.UNSEEN}),
+        ("#include <unistd.h>\nlong f() { return syscall(1); }", {static_gate.UNSEEN}),
+        ("int timeout(int); int runtime(int x) { return timeout(x); }", set()),
         (
             "#include <thread>\nvoid f() { std::thread([] {}).detach(); }",
             {"host code starts threads"},
@@ -138,6 +149,7 @@ def test_what_stays_set_on_the_device_or_stands_in_its_place_is_refused() -> Non
 def test_pauses_are_for_what_knows_of_time() -> None:
     assert knows_time(frozenset({"reads a clock"}))
     assert knows_time(frozenset({static_gate.HOST_CLOCK}))
+    assert knows_time(frozenset({static_gate.UNSEEN}))
     assert not knows_time(frozenset({"prints", "keeps variables between launches"}))
 
 
