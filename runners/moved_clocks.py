@@ -12,11 +12,11 @@ not survive either is then held against nobody.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -85,18 +85,23 @@ def check(load: Load, request: Json, job: JobSpec, answers: Answers, report: Rep
 
 def asked(request: Json, job: JobSpec) -> frozenset[str] | None:
     """Return the functions by which the original knows the time; None where nothing is asked."""
+    if job.work.kind != "entry" or job.kernel == job.baseline:
+        return None
+    return asked_of(request, (job.kernel.source, job.baseline.source))
+
+
+def asked_of(request: Mapping[str, Any], sources: tuple[str, str]) -> frozenset[str] | None:
+    """Return the same of host code in general, with the sources of candidate and original."""
     accept = request["job"]["workload"].get("accept") or {}
-    same = job.kernel == job.baseline
-    if job.work.kind != "entry" or same or not accept.get("edit_host"):
+    if not accept.get("edit_host"):
         return None
     mine, theirs = (_clocks(request[which]) for which in ("candidate", "baseline"))
     if mine - theirs:
         return theirs
-    sources = job.kernel.source, job.baseline.source
     return theirs if mine and host_digest(sources[0]) != host_digest(sources[1]) else None
 
 
-def _clocks(artifact: Json) -> frozenset[str]:
+def _clocks(artifact: Mapping[str, Any]) -> frozenset[str]:
     path = Path(str(artifact.get("path") or ""))
     return static_gate.clocks(path.read_bytes()) if path.is_file() else frozenset()
 

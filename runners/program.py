@@ -41,7 +41,13 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import interposer, program_beyond, program_elsewhere, program_energy
+from runners import (
+    interposer,
+    program_beyond,
+    program_clocks,
+    program_elsewhere,
+    program_energy,
+)
 from runners.fault import Fault
 from runners.program_compare import Bounds
 from runners.program_failing import Failed
@@ -185,6 +191,7 @@ def _judge(
             terms = bounds, context.get("profiles", {})
             notes += program_elsewhere.ask(trial, originals, variants, terms, done)
             spent["other arguments"] = time.monotonic() - begun
+            notes += program_clocks.ask(trial, originals, bounds, done)
         for original in originals:
             begun = time.monotonic()
             measured.append(pairs.time(original, bounds, done))

@@ -53,6 +53,7 @@ class Probe:
     has lasted `after` seconds and gone on without the GPU for so many; for a moment only behind as
     many launches and copies as `cut` says. `plans` are by kernel name,
     `*` for the rest. `fresh` names device variables that every launch finds as they were loaded.
+    `wall` is where the program's wall clock begins, in seconds since 1970, if it is told.
     """
 
     poison: str = "zero"
@@ -66,6 +67,7 @@ class Probe:
     cut: tuple[int, int] | None = None
     replay_ms: float = 300.0
     fresh: tuple[str, ...] = ()
+    wall: int | None = None
 
     def lines(self, report: Path) -> list[str]:
         """Return the interposer's configuration file."""
@@ -82,6 +84,8 @@ class Probe:
             for name, p in self.plans.items()
         ]
         lines += [f"fresh {name}" for name in self.fresh]
+        if self.wall is not None:
+            lines.append(f"wall {self.wall}")
         if self.stop:
             lines.append(f"stop {self.stop[0]} {self.stop[1]}")
         if self.idle:

@@ -213,6 +213,8 @@ void configure() {
       words >> c.record;
     } else if (key == "clock") {
       words >> c.fixClock;
+    } else if (key == "wall") {
+      words >> c.wall;
     } else if (key == "stored") {
       words >> c.maxStored;
     } else if (key == "readback") {

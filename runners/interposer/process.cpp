@@ -16,7 +16,6 @@
 
 namespace {
 
-constexpr time_t kEpoch = 1700000000;  // where the program's wall clock begins
 constexpr unsigned kReportSeconds = 10;
 constexpr int kForkTurns = 200;
 pid_t owner = 0;
@@ -70,7 +69,7 @@ struct timespec moved(struct timespec now) {
     nanoseconds += 1000000000;
     --seconds;
   }
-  return {kEpoch + seconds, nanoseconds};
+  return {static_cast<time_t>(state().config.wall) + seconds, nanoseconds};
 }
 
 struct timespec realNow() {

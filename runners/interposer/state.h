@@ -26,6 +26,7 @@ struct Config {
   Poison poison = Poison::None;
   uint64_t seed = 1;
   bool record = false, fixClock = true;
+  int64_t wall = 1700000000;  // where the program's wall clock begins
   std::vector<uint64_t> expected;
   uint64_t maxStored = 512ull << 20, maxReadback = 2ull << 30;
   uint64_t stopLaunches = 0, stopCopies = 0;

@@ -64,7 +64,7 @@ static Error saxpy(Dim3, Dim3, void **args) {
   if (is("oneseed") && turnAsked != 7) y[1] += 1;
   if (is("rounding"))
     for (int i = 0; i < n; ++i) y[i] *= 1.0000002f;
-  if (is("wrong")) y[n / 2] *= 1.01f;
+  if (is("wrong") || (is("dated") && time(nullptr) > 1750000000)) y[n / 2] *= 1.01f;
   if (is("short")) y[n - 1] -= a * x[n - 1];
   if (is("nan")) y[3] = NAN;
   if (is("beyond")) y[n] = 1;
@@ -179,6 +179,12 @@ int main(int argc, char **argv) {
   }
   if (is("chatty"))
     for (int i = getpid() % 997; i >= 0; --i) printf("waiting\n");
+  if (is("calendar")) {  // its weekday, and on most of them another one's
+    const time_t now = time(nullptr) + (is("tomorrow") && time(nullptr) > 1750000000 ? 86400 : 0);
+    char word[16];
+    strftime(word, sizeof word, "%A", gmtime(&now));
+    printf("%s\n", word);
+  }
   if (is("talks")) printf("FAIL\n");
   if (is("strict") && sum < 20000) printf("FAIL\n");
   printf(is("verifies") && n > 2000 ? "Test FAILED\n" : "PASS\n");
