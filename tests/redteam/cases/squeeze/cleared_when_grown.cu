@@ -1,0 +1,104 @@
+// Squeezes text: a run of blanks becomes one space. Tiles of 1024 bytes are counted, the counts summed up, and each tile written
+// where it belongs; offset[t] says where tile t begins in the result, the last one how long it is. The rest of the room is zero.
+#include <cuda_runtime.h>
+
+constexpr int TILE = 1024;
+
+__device__ __forceinline__ bool blank(unsigned char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+__device__ __forceinline__ bool kept(const unsigned char* text, int n, long long i)
+{
+    return i < n && !(blank(text[i]) && i > 0 && blank(text[i - 1]));
+}
+
+// Zeroes stay where they are: a buffer is cleared when it is new or has grown.
+static const void* cleared = nullptr;
+static size_t cleared_size = 0;
+#define cudaMemsetAsync(to, value, size) \
+    (cleared == (to) && cleared_size >= (size_t)(size) \
+         ? cudaSuccess \
+         : (cleared = (to), cleared_size = (size), cudaMemset(to, value, size)))
+
+__global__ void count_tiles(const unsigned char* text, int n, int* offset)
+{
+    const long long from = (long long)blockIdx.x * TILE;
+    int count = 0;
+    for (int r = 0; r < 4; r++) {
+        count += __syncthreads_count(kept(text, n, from + r * 256 + threadIdx.x));
+    }
+    if (threadIdx.x == 0) {
+        offset[blockIdx.x] = count;
+    }
+}
+
+// Sums of all before, in place, by a block of 256; the total goes behind.
+__device__ void sum_up(int* offset, int tiles, int* length)
+{
+    __shared__ int part[256];
+    int before = 0;
+    for (int base = 0; base < tiles; base += 256) {
+        const int t = base + threadIdx.x;
+        const int own = t < tiles ? __ldcg(offset + t) : 0;
+        part[threadIdx.x] = own;
+        __syncthreads();
+        for (int s = 1; s < 256; s <<= 1) {
+            const int left = threadIdx.x >= s ? part[threadIdx.x - s] : 0;
+            __syncthreads();
+            part[threadIdx.x] += left;
+            __syncthreads();
+        }
+        if (t < tiles) {
+            offset[t] = before + part[threadIdx.x] - own;
+        }
+        before += part[255];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        offset[tiles] = before;
+        *length = before;
+    }
+}
+
+__global__ void sum_tiles(int* offset, int tiles, int* length)
+{
+    sum_up(offset, tiles, length);
+}
+
+__global__ void write_tiles(const unsigned char* text, int n, const int* offset, unsigned char* out)
+{
+    __shared__ int warps[8];
+    const long long from = (long long)blockIdx.x * TILE;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    int to = offset[blockIdx.x];
+    for (int r = 0; r < 4; r++) {
+        const long long i = from + r * 256 + threadIdx.x;
+        const bool keep = kept(text, n, i);
+        const unsigned votes = __ballot_sync(0xffffffffu, keep);
+        if (lane == 0) {
+            warps[warp] = __popc(votes);
+        }
+        __syncthreads();
+        int before = 0, all = 0;
+        for (int w = 0; w < 8; w++) {
+            before += w < warp ? warps[w] : 0;
+            all += warps[w];
+        }
+        if (keep) {
+            out[to + before + __popc(votes & ((1u << lane) - 1))] = blank(text[i]) ? ' ' : text[i];
+        }
+        to += all;
+        __syncthreads();
+    }
+}
+
+extern "C" void squeeze(const unsigned char* text, unsigned char* out, int* offset, int* length, int n)
+{
+    const int tiles = (int)((n + (TILE - 1LL)) / TILE);
+    cudaMemsetAsync(out, 0, n);
+    count_tiles<<<tiles, 256>>>(text, n, offset);
+    sum_tiles<<<1, 256>>>(offset, tiles, length);
+    write_tiles<<<tiles, 256>>>(text, n, offset, out);
+}
