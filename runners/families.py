@@ -65,6 +65,9 @@ NEARLY_ENDS = "nearly-ends"
 # or of a number of the original's text, or one less:
 # what takes a value of the range for none loses it, and in a table by their last bits they meet.
 CLUSTERED = "clustered"
+# Few whole numbers of a wide range, one of them or all beside its end: what a counter hands on to
+# its next word (`runners.brinks`).
+BRINK = "brink"
 # Whole numbers of which two are half a row each, or one is most of it: how counts are compared.
 HALVES, MOSTLY = "halves", "mostly"
 TALLIED = frozenset({HALVES, MOSTLY})

@@ -20,7 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
-from runners import asked, capacities, families, following, inputs, nested, shaped_numbers, sizes
+from runners import (
+    asked,
+    brinks,
+    capacities,
+    families,
+    following,
+    inputs,
+    nested,
+    shaped_numbers,
+    sizes,
+)
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -133,6 +143,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
+        extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += _drawn(work, seed)
     # Behind all: beyond what was declared the original need not define anything, and may crash.
@@ -249,6 +260,21 @@ def _in_shapes(
     for case in (middle, *capacities.longer_rows(work)):
         for turn in range(nested.turns(work, case)):
             yield Combination(case, families.NESTED, seed + turn)
+
+
+def _at_brinks(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked where few whole numbers are beside the end of a wide range.
+
+    The cases are a middle one and then all, from the lightest on; it is checked in the first and in
+    the largest that is not large, in which there are more steps up to the end.
+    """
+    middle, *ordered = cases
+    light = [case for case in ordered if work.elements(case) <= LARGE]
+    for case in (middle, *(one for one in light[-1:] if one != middle)):
+        for turn in range(brinks.turns(work, case)):
+            yield Combination(case, families.BRINK, seed + turn)
 
 
 def _named(

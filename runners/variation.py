@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, following, shaped_numbers, whole_families
+from runners import brinks, captured, following, shaped_numbers, whole_families
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    BRINK,
     CLUSTERED,
     DECLARED,
     ENDS,
@@ -64,6 +65,8 @@ def apply(
         return shaped_numbers.shaped(family, work, arrays, seed, case or {})
     if family == FOLLOWING:
         return following.applied(work, arrays, seed, case or {})
+    if family == BRINK:
+        return brinks.applied(work, arrays, seed, case or {})
     if family == CLUSTERED:
         return whole_families.clustered(work, arrays, seed)
     if family in {ENDS, NEARLY_ENDS}:
