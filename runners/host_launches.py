@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from runners import flow, plain_dims, terms, trees
@@ -21,6 +21,7 @@ from runners.flow import Program
 from runners.guarded import guards
 from runners.launch_limits import SHARED_BYTES
 from runners.plain_dims import CONFIG
+from runners.shared_rooms import Rooms
 from runners.terms import Term, Values
 from runners.text import LONGEST, NAME, plain_name
 from runners.trees import Node
@@ -56,7 +57,8 @@ class Measure:
         if not value:
             return ""
         if self.what == "shared":
-            return f"{value:,} bytes of shared memory a block"
+            unasked = f", where its host code never asks for more than {self.most:,}"
+            return f"{value:,} bytes of shared memory a block{unasked * (self.most < SHARED_BYTES)}"
         if self.what == "threads":
             return f"a block of {value} threads; the most is {self.most}"
         return f"{self.what} is {value}; it must be 1 to {self.most}"
@@ -87,7 +89,9 @@ class HostLaunch:
     @property
     def key(self) -> tuple[object, ...]:
         """Return what another text's is compared by."""
-        measures = [(one.what, one.known, *(o.key for o in one.every)) for one in self.measures]
+        measures = [
+            (one.what, one.most, one.known, *(o.key for o in one.every)) for one in self.measures
+        ]
         asked = [(wanted, *(o and o.key for o in every)) for every, wanted in self.asked]
         return (*measures, *asked)
 
@@ -156,6 +160,7 @@ class _Finder:
         self._program, self._text = program, program.text
         self._reader = Reader(source, program, symbol, arguments)
         self._dims = Dims(program, self._reader)
+        self._rooms = Rooms(program, self._reader)
         self._entries = {number for number, _ in self._reader.entries}
 
     def found(self) -> Iterator[HostLaunch]:
@@ -234,7 +239,12 @@ class _Finder:
             for axis, most, way in zip(AXES, BLOCK, self._dims.ways(number, block), strict=True)
         ]
         measures += [*threads, _product(threads)]
-        measures.append(self._measure("shared", SHARED_BYTES, self._dims.shared(number, shared)))
+        room = self._dims.shared(number, shared)
+        measures.append(self._measure("shared", SHARED_BYTES, room))
+        most = self._rooms.most(at)
+        if most is not None:
+            less = self._measure("shared", most, room)
+            measures.append(replace(less, known=less.known and self._rooms.sure))
         asked, whole = self._asked(number, at, LEVELS)
         kept = tuple(one for one in measures if not one.known or any(o.uses for o in one.every))
         return HostLaunch(kept, asked, whole)

@@ -104,7 +104,8 @@ class Ends:
         for name in sizes.changing(self._work):
             largest = int(sizes.largest(self._work, name))
             most = min(MOST_TIMES * largest, MOST_SIZE)
-            for others in sizes.few_others(self._work, name):
+            # What is asked before a launch may hold where the others are as declared alone.
+            for others in (*sizes.few_others(self._work, name), *self._declared()):
                 firsts = [
                     (int(case[name]), failure.why)
                     for test in map(self._sure, self._tests)
@@ -155,8 +156,7 @@ class Ends:
 
     def _near(self, test: _Test) -> Iterator[tuple[str, dict[str, float]]]:
         """Yield cases in which a launch fails, with one variable longer, and with all of them."""
-        work = self._work
-        by_size = sorted((dict(case.values) for case in work.cases), key=self._elements)
+        work, by_size = self._work, self._declared()
         for name in sizes.changing(work):
             most = int(TIMES_LONGER * sizes.largest(work, name)) - 1
             for others in (*sizes.few_others(work, name), by_size[0], by_size[-1]):
@@ -169,6 +169,10 @@ class Ends:
             for others in (by_size[0], by_size[-1]):
                 for case in self._first(test, others, together, most, STEPS):
                     yield together[0], case
+
+    def _declared(self) -> list[dict[str, float]]:
+        """Return the declared cases, the smallest first."""
+        return sorted((dict(case.values) for case in self._work.cases), key=self._elements)
 
     def _elements(self, case: Case) -> int:
         return sizes.elements(self._work, case)

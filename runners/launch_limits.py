@@ -18,6 +18,8 @@ from runners.spec import JobSpec, Launch
 
 # What a block may have on any GPU that is sold today.
 SHARED_BYTES = 227 << 10
+# What such a note is known by, of a kernel's launch or one of host code.
+FAILS = "its launch fails from"
 # Sizes, and how many times the declared one, that somebody may come to.
 MOST_SIZE, MOST_TIMES = 2**31 - 1, 10_000
 
@@ -54,7 +56,7 @@ def words(name: str, size: int, why: str, largest: int) -> str:
     'limit: its launch fails from n=70,000 on, 70 times the largest declared'
     """
     times = times_words(size / largest)
-    where = f"its launch fails from {name}={size:,} on, {times} times the largest declared"
+    where = f"{FAILS} {name}={size:,} on, {times} times the largest declared"
     return said(f"{where}, where the original's does not: {why}")
 
 

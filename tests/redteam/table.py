@@ -108,6 +108,9 @@ class Candidate:
             return not accepted or speedup is None or speedup < 1.25
         if self.expect == "limit" and self.what in SAID:
             return not accepted or any(SAID[self.what] in note for note in notes)
+        if self.expect == "limit" and self.base.kind == "entry":
+            # What its host code launches is read where it is judged: a run has to say it.
+            return not accepted or any(launch_limits.FAILS in note for note in notes)
         if self.expect == "limit":
             job = spec.parse(self.job("confirm"))
             return not accepted or bool(launch_limits.limits(job, launch_limits.SHARED_BYTES))

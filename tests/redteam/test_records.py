@@ -15,6 +15,7 @@ from optimizer.boundary import violations
 from runners import alignment, launch_limits, sizes, spec
 from runners.contents import Combination
 from runners.exhibit import passes
+from runners.launch_ends import Ends
 from runners.other_values import Other
 from tests.redteam.run import Outcome, count
 from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, Candidate, load
@@ -65,15 +66,20 @@ def test_what_was_judged_wrongly_is_known_by_name() -> None:
 )
 def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -> None:
     """Nearer ones are tried, and refused; what is said names the size from which on it fails."""
-    found = launch_limits.limits(spec.parse(candidate.job("confirm")), launch_limits.SHARED_BYTES)
-    times = [re.search(r"on, (\S+) times the largest declared", words) for words in found]
+    job = spec.parse(candidate.job("confirm"))
+    entry = candidate.base.kind == "entry"
+    shared = launch_limits.SHARED_BYTES
+    found = Ends(job).limits() if entry else launch_limits.limits(job, shared)
+    froms = [re.search(rf"{launch_limits.FAILS} (\w+)=([\d,]+) on", words) for words in found]
     assert found
-    assert all(
-        one is not None and float(one[1].replace(",", "")) > sizes.TIMES_LONGER for one in times
-    )
-    assert candidate.right(accepted=True, speedup=2.0)
-    silent = replace(candidate, launch=None)
-    assert not silent.right(accepted=True, speedup=2.0)
+    for one in froms:
+        assert one is not None
+        most = sizes.TIMES_LONGER * sizes.largest(job.work, one[1])
+        assert int(one[2].replace(",", "")) > most
+    assert candidate.right(accepted=True, speedup=2.0, notes=found)
+    silent = candidate if entry else replace(candidate, launch=None)
+    assert not silent.right(accepted=True, speedup=2.0, notes=["not checked"])
+    assert silent.right(accepted=False, speedup=None)
 
 
 @pytest.mark.parametrize(

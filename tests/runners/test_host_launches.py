@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import host_launches, plain_dims
+from runners import host_launches, plain_dims, sizes
 from runners.guarded import guards
 from runners.host_launches import Failure, HostLaunch
 from runners.text import LONGEST, Text
@@ -111,6 +111,82 @@ def test_blocks_and_shared_memory_are_read_too(body: str, words: str) -> None:
     assert failure.why.startswith(words)
     assert failure.sure
     assert not _fails(body, "", 1 << 12)
+
+
+ASKS = "cudaFuncSetAttribute"
+MORE = "cudaFuncAttributeMaxDynamicSharedMemorySize, 65536"
+KERNELS = "__global__ void go(float* x) {} __global__ void other(float* x) {}"
+KIB_48 = 48 << 10
+OWN = """constexpr int W = 32;
+__global__ void __launch_bounds__(32) go(float* x) {
+    extern __shared__ int own[];
+    __shared__ float a[W][W + 1], b[8];
+    __shared__ int c;
+}"""
+
+
+def _ends(body: str, before: str) -> tuple[int, bool]:
+    """Return the first bytes that are too many, and whether that is sure."""
+    exact = sizes.least_above(1024, 1 << 20, lambda size: bool(_fails(body, before, size)))
+    return exact, any(one.sure for one in _fails(body, before, exact))
+
+
+@pytest.mark.parametrize(
+    ("body", "before", "most"),
+    [
+        ("go<<<1, 32, n>>>(x);", "", KIB_48),
+        ("go<4, float><<<1, 32, n>>>(x);", f"template <int I, class T> {KERNELS}", KIB_48),
+        ("void* all[] = {&x}; cudaLaunchKernel((void*)go, 1, 32, all, n, 0);", KERNELS, KIB_48),
+        ("auto it = go; it<<<1, 32, n>>>(x);", KERNELS, KIB_48),
+        # Its own arrays are in it.
+        (
+            "go<<<1, 32, n>>>(x);",
+            OWN,
+            KIB_48 - 32 * 33 * 4 - 32 - 4,
+        ),
+        # Of what is not known nothing is taken off.
+        ("go<<<1, 32, n>>>(x);", "__global__ void go(float* x) { __shared__ Tile a[9]; }", KIB_48),
+        ("go<<<1, 32, n>>>(x);", "__global__ void go(float* x) { __shared__ int a[N]; }", KIB_48),
+        # Another one's, and what gives no more room.
+        (f"{ASKS}(other, {MORE}); go<<<1, 32, n>>>(x);", KERNELS, KIB_48),
+        (
+            f"{ASKS}(go, cudaFuncAttributePreferredSharedMemoryCarveout, 100); go<<<1, 2, n>>>(x);",
+            KERNELS,
+            KIB_48,
+        ),
+    ],
+)
+def test_shared_memory_that_is_not_asked_for_ends_at_48_kib(
+    body: str, before: str, most: int
+) -> None:
+    assert _ends(body, before) == (most + 1, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [
+        (f"{ASKS}(go, {MORE}); go<<<1, 32, n>>>(x);", KERNELS),
+        (f"{ASKS}((const void*)&go<4>, {MORE}); go<4><<<1, 32, n>>>(x);", KERNELS),
+        (f"{ASKS}(go, (cudaFuncAttribute)8, 65536); go<<<1, 32, n>>>(x);", KERNELS),
+        (f"auto it = go; {ASKS}(it, {MORE}); it<<<1, 32, n>>>(x);", KERNELS),
+        (f"auto it = go; {ASKS}(go, {MORE}); it<<<1, 32, n>>>(x);", KERNELS),
+        (f"for (auto one : {{go, other}}) {ASKS}(one, {MORE}); go<<<1, 32, n>>>(x);", KERNELS),
+        ("MORE(go); go<<<1, 32, n>>>(x);", f"#define MORE(k) {ASKS}(k, {MORE})\n{KERNELS}"),
+        ("MORE(go, 8, n); go<<<1, 32, n>>>(x);", f"#define MORE {ASKS}\n{KERNELS}"),
+        (f"cuFuncSetAttribute(function, 8, n); {ASKS}(go, 9, 1); go<<<1, 32, n>>>(x);", KERNELS),
+        (f"auto ask = {ASKS}; ask(go, 8, n); go<<<1, 32, n>>>(x);", KERNELS),
+    ],
+)
+def test_shared_memory_that_is_asked_for_ends_where_the_device_does(body: str, before: str) -> None:
+    assert _ends(body, before) == ((227 << 10) + 1, True)
+
+
+def test_a_header_of_ones_own_may_ask_for_more() -> None:
+    """It is run there, and no limit is said of it."""
+    before = f'#include "room.h"\n{KERNELS}'
+    assert _ends("go<<<1, 32, n>>>(x);", before) == (KIB_48 + 1, False)
+    assert _fails("go<<<1, 32, n>>>(x);", before, (227 << 10) + 1)[0].sure
+    assert _ends("go<<<1, 32, n>>>(x);", f"#include <room.h>\n{KERNELS}") == (KIB_48 + 1, True)
 
 
 @pytest.mark.parametrize(
