@@ -20,7 +20,7 @@ from runners.contents import Combination, pool
 from runners.cuda_types import Storage
 from runners.fault import Fault
 from runners.oracle import combinations, read
-from runners.promote import promoted
+from runners.promote import mixing, promoted
 from runners.removal import remove
 from runners.spec import BaselineFailure, JobSpec, Json, Work
 from runners.ties import ASKED, MOVED
@@ -269,7 +269,7 @@ class Oracle:
         text = promoted(job.baseline.source)
         if text is None or job.work.loose:
             return None
-        return self._build(text, request["job"])
+        return self._build(text, mixing(request["job"]))
 
     def _ask(
         self,

@@ -40,6 +40,8 @@ class Terms:
     `usual`: so many times as large results are on the inputs that were declared. `share`: what
     counts for doubles of what moved inputs change (`runners.perturbation.share`); `times`: how many
     times the original's own errors of that count at most for floats, on declared inputs.
+    `halves`: what counts of what moved halves change, where nothing tells the original's errors
+    better; zero where more than halves moved (`runners.perturbation.share_of_halves`).
     """
 
     mask: Marks | None
@@ -51,6 +53,7 @@ class Terms:
     usual: float = 1.0
     share: float = 1.0
     times: float = math.inf
+    halves: float = 0.0
 
 
 def earned(
@@ -87,6 +90,9 @@ def earned(
         for raw, truth in moved:
             other = taken(raw)
             counts = terms.share if one.scalar.name == "double" else 1.0
+            if terms.halves and not declared:
+                # Where there are better answers these tell how far the original is from them.
+                counts = terms.halves if want is None else 0.0
             errors.append(counts * np.abs(other - first))
             if truth is not None and not unordered:
                 errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))

@@ -107,7 +107,11 @@ class Contents:
             if jittered.startswith(ties.MOVED):
                 seed, times = seed + ties.APART, ties.amplitude(len(jittered))
             coarse = not jittered.startswith(ties.MOVED)
-            return perturbation.jitter(self._work, self.of(base), seed, times, coarse=coarse)
+            # On declared inputs the tolerance says what sums of halves may err by.
+            halves = coarse and family != families.DECLARED
+            return perturbation.jitter(
+                self._work, self.of(base), seed, times, coarse=coarse, halves=halves
+            )
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)
             shifts = ties.shifts_of(family)

@@ -46,6 +46,7 @@ class Digest:
     ) -> None:
         self.work, self.folder = work, folder
         self._share = perturbation.share(work)
+        self._halves = perturbation.share_of_halves(work)
         self._times = MOST_MOVED if precise else math.inf
         self.truth = Truth(work, contents, reference)
         self._domain = Domain(work, contents)
@@ -163,6 +164,7 @@ class Digest:
                 usual=usual,
                 share=self._share,
                 times=self._times,
+                halves=self._halves,
             )
             part, budget = earned(self.work, one, data, others, want, terms)
             if want is not None and source == "reference":

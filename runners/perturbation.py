@@ -17,23 +17,31 @@ DOUBLE = 2.0**-53  # roundoff
 
 
 def jitter(
-    work: Work, arrays: Arrays, seed: int, times: float = 1.0, *, coarse: bool = False
+    work: Work,
+    arrays: Arrays,
+    seed: int,
+    times: float = 1.0,
+    *,
+    coarse: bool = False,
+    halves: bool = False,
 ) -> Arrays:
     """Move every random float by one rounding error, up or down, or so many times as much.
 
     What this changes in the original's output is the accuracy that output can be asked to have
     (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
     than the results stay: halves whose sums are floats are exact, and so are their products. Where
-    `coarse`, floats whose results are doubles do not; see `share`.
+    `coarse`, floats whose results are doubles do not; see `share`. Nor, where `halves`, do halves
+    and bfloat16 beside which nothing else would move; see `share_of_halves`.
     """
     out = dict(arrays)
     finest = _finest(work)
+    halves = halves and share_of_halves(work) > 0
     for argument in work.arguments:
         only = argument.type.scalar
         if argument.name not in arrays or only is None or not _moved(argument):
             continue
         fewer = only.roundoff > finest and argument.role == "input"
-        if fewer and not (coarse and _wider(only, finest)):
+        if fewer and not halves and not (coarse and _wider(only, finest)):
             continue
         data = values(arrays[argument.name], argument.type, argument.type.fields[0])
         rng = stream(seed, "jitter", argument.name)
@@ -59,6 +67,19 @@ def share(work: Work) -> float:
     read = [a.type.scalar for a in work.arguments if a.role == "input" and _moved(a)]
     wider = [one for one in read if one is not None and _wider(one, finest)]
     return finest / wider[0].roundoff if wider else 1.0
+
+
+def share_of_halves(work: Work) -> float:
+    """Return what counts for floats of what moved halves change; zero where more than these move.
+
+    Their products are exact in floats, sums of these are not, and the more of them cancels the more
+    shows: in proportion to what moved halves change, as `share` has it of floats and doubles.
+    """
+    finest = _finest(work)
+    moved = [a for a in work.arguments if a.role != "output" and _moved(a)]
+    read = [a.type.scalar.roundoff for a in moved if a.type.scalar and a.role == "input"]
+    alone = finest == FLOAT and len(read) == len(moved) and min(read, default=0.0) > FLOAT
+    return finest / max(read) if alone else 0.0
 
 
 def _finest(work: Work) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from runners.spec import Json
 from runners.text import LONGEST, Text
 
+MIXING = "--expt-relaxed-constexpr"
 _NAMES = """
 acos acosh asin asinh atan atanh cbrt ceil cos cosh cospi erf erfc erfcinv erfcx erfinv exp exp10
 exp2 expm1 fabs floor lgamma log log10 log1p log2 logb nearbyint normcdf rcbrt rint round rsqrt sin
@@ -73,6 +75,18 @@ def promoted(text: str) -> str | None:
     at = found[-1].end() if found else 0
     rest = _LITERAL.sub(r"((double)\1f)", text[at:])
     return f"{text[:at]}\n{_macros()}\n{rest}"
+
+
+def mixing(job: Json) -> Json:
+    """Return a job by which a promoted text is compiled: functions of doubles take floats, too.
+
+    Halves become floats, not doubles, and `fmaf(sum, __half2float(x), 1)` of three kinds of numbers
+    is the C++ library's template then, which device code may call with this switch alone.
+    """
+    work = job["workload"]
+    build = work.get("build") or {}
+    flags = [*(build.get("flags") or ()), MIXING]
+    return {**job, "workload": {**work, "build": {**build, "flags": flags}}}
 
 
 def in_doubles(text: str) -> bool:

@@ -201,7 +201,7 @@ def test_floats_whose_results_are_doubles_move_but_not_for_ties() -> None:
     assert np.array_equal(_one(doubles, "declared+t").view("f4"), plain)
     assert perturbation.share(doubles) == 2.0**-29
     assert perturbation.share(_work(_pointer(), n=1000)) == 1.0
-    # Halves stay: what floats and doubles they are summed in is exact.
+    # Halves stay: what doubles they are summed in is exact.
     half = _work({**_pointer(), "type": "const half*"}, output, n=1000)
     assert np.array_equal(_one(half, "declared+j"), _one(half))
     assert perturbation.share(half) == 1.0
@@ -283,6 +283,42 @@ def test_halves_are_not_moved_where_results_have_more_digits() -> None:
         arrays = inputs.generate(work, {"n": 300}, 1)
         moved = perturbation.jitter(work, arrays, 1)
         assert np.array_equal(moved["h"], arrays["h"]) != moves
+
+
+@pytest.mark.parametrize("kind", ["half", "bfloat16"])
+def test_halves_that_floats_are_summed_of_move_where_nobody_declared_inputs(kind: str) -> None:
+    """What they change counts as much less as a float has more digits; for ties nothing moves."""
+    half = {"name": "x", "type": f"const {kind}*", "shape": "n", "init": "normal"}
+    levels = {"name": "level", "type": "const int*", "shape": "n", "init": "randint:0:16"}
+    out = {"name": "out", "type": "float*", "shape": "n", "role": "output"}
+    work = _work(half, levels, out, n=300)
+    shares = {"half": 2.0**-13, "bfloat16": 2.0**-16}
+    assert perturbation.share_of_halves(work) == shares[kind]
+    for family, moves in (("far+j", True), ("far+t", False), ("declared+j", False)):
+        plain = _one(work, family.partition("+")[0]).view(np.uint16)
+        assert np.mean(_one(work, family).view(np.uint16) != plain) == (1.0 if moves else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("beside", "kind"),
+    [
+        ("const float*", "float*"),
+        ("float*", "float*"),
+        ("const int*", "half*"),
+        ("int*", "double*"),
+    ],
+)
+def test_no_halves_move_beside_what_moves_anyway(beside: str, kind: str) -> None:
+    """Nor where results are halves, of which they all move, or doubles."""
+    half = {"name": "h", "type": "const half*", "shape": "n", "init": "normal"}
+    role = "input" if beside.startswith("const") else "inout"
+    other = {"name": "x", "type": beside, "shape": "n", "init": "normal", "role": role}
+    out = {"name": "out", "type": kind, "shape": "n", "role": "output"}
+    work = _work(half, other, out, n=300)
+    assert perturbation.share_of_halves(work) == 0.0
+    arrays = Contents(work).of(Combination({"n": 300.0}, "far", 1))
+    moved = perturbation.jitter(work, arrays, 1, coarse=True, halves=True)
+    assert np.array_equal(moved["h"], arrays["h"]) == (kind != "half*")
 
 
 def test_a_single_nan_is_not_at_the_start_of_a_row() -> None:
