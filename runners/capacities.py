@@ -9,9 +9,10 @@ counts in few bits what meets in one place runs over where more meet there than 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping
 
-from runners import sizes, whole_numbers, whole_scalars
+from runners import one_element, sizes, whole_numbers, whole_scalars
 from runners.contents import Combination
 from runners.families import ALIKE, DECLARED, EQUAL, FOLLOWING, MOSTLY, NESTED, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
@@ -21,6 +22,8 @@ MOST_ELEMENTS = 1 << 21
 # What one run of the original may take there, as far as the lengths before tell: too much where one
 # of these was held up, so that a few of plain inputs may take longer.
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
+# What all contents with a single change may take together, from the first of them on.
+SINGLE_SECONDS = 3.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
@@ -140,13 +143,17 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     """Tell whether the original already failed on a shorter one, or with scalars as these are.
 
     An original that goes on until an error is below a bound never comes to an end with a smaller
-    one: once is enough. So it is where another value of a scalar was too much for it.
+    one: once is enough. So it is where another value of a scalar was too much for it, or of one of
+    an array's elements.
     """
     many = combination.case.get(MOVED, 0.0)
     if whole_scalars.moved(many):
         return any(whole_scalars.alike(many, other.case.get(MOVED, 0.0)) for other in dropped)
     if many == LASTING:
         return any(other.case.get(MOVED) == LASTING for other in dropped)
+    if (mine := one_element.change(combination.family)) is not None:
+        others = (one_element.change(other.family) for other in dropped)
+        return any(other is not None and other.name == mine.name for other in others)
     return combination.family in ASKED and any(
         _KINDS.get(other.family) == _KINDS[combination.family]
         and longer(combination.case, other.case)
@@ -157,7 +164,8 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
 class Watch:
     """What the original took at such lengths, and where it failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._single_until = clock, math.inf
         self._took: list[tuple[str, Case, float]] = []
         self._left = ALL_LONG_SECONDS
         self._failed: list[Combination] = []
@@ -176,6 +184,10 @@ class Watch:
         """Say why a combination is not asked about; nothing where it is."""
         if hopeless(combination, self._failed):
             return SHORTER
+        if one_element.change(combination.family) is not None:
+            now = self._clock()
+            self._single_until = min(self._single_until, now + SINGLE_SECONDS)
+            return "there was no time left for this of many" if now > self._single_until else ""
         if combination.family == FOLLOWING:
             seconds = self._in_proportion(combination.case)
             return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""

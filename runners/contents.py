@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runners import families, inputs, perturbation, ties, variation
+from runners import families, inputs, one_element, perturbation, ties, variation
 from runners.inputs import Arrays
 from runners.spec import Work
 from runners.ties import TURNED
@@ -27,7 +27,7 @@ class Combination:
     A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; in `+t`,
     `+tt`, ...: by more of them (`runners.ties`); or in `+n`: NaN for its infinities and denormals.
     Before that may stand by how many bytes buffers are shifted cyclically, as they are for timed
-    launches (`runners.ties.turned`).
+    launches (`runners.ties.turned`). A family may be a single change (`runners.one_element`).
     """
 
     case: Mapping[str, float]
@@ -122,6 +122,8 @@ class Contents:
         if family != families.DECLARED:
             base = Combination(combination.case, families.DECLARED, combination.seed)
             arrays, case = self.of(base), combination.case
+            if (alone := one_element.change(combination.family)) is not None:
+                return one_element.applied(alone, self._work, arrays, case, combination.seed)
             return variation.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
 

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from runners import launch_limits, timed_launches, timing, weighing
+from runners import launch_limits, one_element, timed_launches, timing, weighing
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, FOLLOWING, VAST
+from runners.families import DECLARED, MASKS, UNPROMISED, VAST
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -73,11 +73,13 @@ class Measurements:
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
         # Vast inputs are meant for few kernels, and numbers beyond a declared range are promised by
-        # nobody: no note for all the others.
+        # nobody: no note for all the others. Nor for single elements, of which there are many.
         dropped = [
             (k, why)
             for k, why in answers.dropped.items()
-            if "+" not in k and not any(f"|{one}|" in k for one in (VAST, FOLLOWING))
+            if "+" not in k
+            and not any(f"|{one}|" in k for one in (VAST, *UNPROMISED, *MASKS))
+            and one_element.change(k.split("|")[1]) is None
         ]
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
         if len(dropped) > MOST_DROPPED:

@@ -3,7 +3,8 @@
 What it keeps by some of its scalar arguments is wrong when another of them changes, and what it
 fills for a call before the device is done with the one before is wrong when calls are not waited
 for. What it keeps for contents that it only looks at here and there is wrong when these change
-anywhere else. A run by itself, in a world of its own, shows neither.
+anywhere else; and what it keeps for some of its arrays, or for a number made of them, when a single
+element is another. A run by itself, in a world of its own, shows none of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import chain
 
 import numpy as np
 
+from runners import one_element
 from runners.contents import Combination
 from runners.families import DECLARED, NEARLY, captured_work, nearly
 from runners.spec import MOVED, JobSpec, each_alone
@@ -26,6 +28,8 @@ GROWN_ELEMENTS, GROWN_TIMES = 1 << 24, 1.05
 # Who looks at some thousand elements of an array looks at all of one that is not several times as
 # long. One of three elements has one that is neither the first nor the last.
 LEAST_SAMPLED, LEAST_CHANGED = 1 << 14, 3
+# Contents with a single change in a row, each between two calls with the declared ones.
+SINGLE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,11 @@ def base_of(job: JobSpec, wanted: Sequence[Combination]) -> Combination:
 def asked_in_rows(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
     """Return what is asked in rows alone: one scalar moved at a time, and nearly the same contents.
 
-    These need answers beside those of `wanted`.
+    These need answers beside those of `wanted`. Last come those of which there are many: how many
+    are answered is a matter of time (`runners.capacities.Watch`).
     """
-    return [*_each_moved(job, wanted), *(near for _, near in _nearly_same(job, wanted))]
+    near = [near for _, near in _nearly_same(job, wanted)]
+    return [*_each_moved(job, wanted), *near, *_single(job, wanted)]
 
 
 def _each_moved(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
@@ -93,6 +99,15 @@ def _nearly_same(
     return [(base, Combination(base.case, NEARLY, base.seed))]
 
 
+def _single(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the combination of `base_of` with one element, or one array, another at a time."""
+    base = base_of(job, wanted)
+    if job.effort != "confirm" or job.work.elements(base.case) > ROW_ELEMENTS:
+        return []
+    found = one_element.changes(job.work, base.case)
+    return [Combination(base.case, one.family, base.seed) for one in found]
+
+
 def rows(
     job: JobSpec,
     wanted: Sequence[Combination],
@@ -103,8 +118,9 @@ def rows(
     """Return rows of combinations with answers: other scalars in between, and `mixed` of any.
 
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
-    of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, and
-    of host code a large call with a larger one in between.
+    of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, the
+    declared ones by turns with a single change of theirs, and of host code a large call with a
+    larger one in between.
     """
 
     def fits(combination: Combination) -> bool:
@@ -125,6 +141,10 @@ def rows(
     for one, near in _nearly_same(job, wanted):
         if fits(one) and fits(near):
             found += [Row((one, near) * 2, apart=False), Row((near, one) * 2, apart=False)]
+    single = [one for one in _single(job, wanted) if fits(one)] if fits(base) else []
+    for at in range(0, len(single), SINGLE):
+        turns = chain.from_iterable((base, one) for one in single[at : at + SINGLE])
+        found.append(Row((*turns, base), apart=False))
     return [*found, *_grown(job, wanted, known)]
 
 
