@@ -84,7 +84,7 @@ class Digest:
             ]
         except SpecError as error:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
-            odd = combination.family in {families.FOLLOWING, *families.ASKED}
+            odd = combination.family in {*families.UNPROMISED, *families.ASKED}
             if not odd and not crosses:
                 raise
             # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises. Nor for

@@ -24,6 +24,7 @@ from runners import (
     asked,
     brinks,
     capacities,
+    every_byte,
     families,
     following,
     inputs,
@@ -147,8 +148,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += _drawn(work, seed)
     # Behind all: beyond what was declared the original need not define anything, and may crash.
-    beyond = following.cases(work, full=full)
-    extra += [Combination(case, families.FOLLOWING, seed) for case in beyond]
+    extra += _unpromised(work, seed, (middle, *ordered), full=full)
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
@@ -195,6 +195,23 @@ def _seldom(
         for case in two(LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
+
+
+def _unpromised(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]], *, full: bool
+) -> Iterator[Combination]:
+    """Yield what is checked with whole numbers beyond their declared range.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    beyond = following.cases(work, full=full)
+    yield from (Combination(case, families.FOLLOWING, seed) for case in beyond)
+    if not full or not any(True for _ in every_byte.widened(work)):
+        return
+    middle, *ordered = cases
+    light = [case for case in ordered if work.elements(case) <= LARGE]
+    for case in (middle, *(one for one in light[-1:] if one != middle)):
+        yield Combination(case, families.EVERY_BYTE, seed)
 
 
 def _drawn(work: Work, seed: int) -> Iterator[Combination]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from runners import asked, crossing, cuda_types, gates, named, other_sign, whole_scalars
+from runners import asked, crossing, cuda_types, gates, named, other_sign, summed, whole_scalars
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -154,6 +154,8 @@ class Work:
     steps: tuple[int, ...] = ()
     # Letters and numbers of the original's text that elements may be compared with.
     marks: tuple[int, ...] = ()
+    # Arrays of bytes that the original's text makes nothing but sums of (`runners.summed`).
+    summed: tuple[str, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -311,6 +313,7 @@ def parse(data: Json) -> JobSpec:
                 turned=_turned(original, work),
                 steps=_steps(original),
                 marks=named.marks(original.source),
+                summed=_summed(original, work),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,
@@ -365,6 +368,19 @@ def _turned(original: Source, work: Work) -> tuple[str, ...]:
             word, _, rest = argument.init.partition(":")
             signed += [position] * (word in {"normal", "sorted"} or rest.startswith("-"))
     return other_sign.turned(original.source, work.symbol, scalars, signed)
+
+
+def _summed(original: Source, work: Work) -> tuple[str, ...]:
+    """Return the arrays of bytes with a range that an original makes nothing but sums of."""
+    return tuple(
+        argument.name
+        for position, argument in enumerate(work.arguments)
+        if argument.type.pointer
+        and argument.role == "input"
+        and argument.init.startswith("randint:")
+        and all(f.scalar.size == 1 and f.scalar.kind in "iu" for f in argument.type.fields)
+        and summed.summed(original.source, work.symbol, position)
+    )
 
 
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import brinks, captured, following, shaped_numbers, whole_families
+from runners import (
+    brinks,
+    captured,
+    every_byte,
+    following,
+    shaped_numbers,
+    whole_families,
+)
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
@@ -22,6 +29,7 @@ from runners.families import (
     DECLARED,
     ENDS,
     EQUAL,
+    EVERY_BYTE,
     FAR,
     FOLLOWING,
     HALF_STEPS,
@@ -67,6 +75,8 @@ def apply(
         return following.applied(work, arrays, seed, case or {})
     if family == BRINK:
         return brinks.applied(work, arrays, seed, case or {})
+    if family == EVERY_BYTE:
+        return every_byte.applied(work, arrays, seed)
     if family == CLUSTERED:
         return whole_families.clustered(work, arrays, seed)
     if family in {ENDS, NEARLY_ENDS}:
