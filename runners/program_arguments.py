@@ -125,6 +125,19 @@ def places(runs: Sequence[Sequence[str]], root: Path) -> tuple[Place, ...]:
     return tuple(one for _, one in ordered)[:MOST_PLACES]
 
 
+def least(runs: Sequence[Sequence[str]], place: Place, root: Path) -> int:
+    """Return the smallest number of a place, of all runs that differ in numbers alone.
+
+    >>> one, _ = places([["100", "7"], ["20", "9"]], Path("nowhere"))
+    >>> least([["100", "7"], ["20", "9"], ["3"]], one, Path("nowhere"))
+    20
+    """
+    kind = _skeleton(runs[place.run], root)
+    alike = [run for run in runs if _skeleton(run, root) == kind]
+    found = [_number(run, place.word, root) for run in alike]
+    return min(one[1] for one in found if one is not None)
+
+
 def line(runs: Sequence[Sequence[str]], changes: Sequence[tuple[Place, int]]) -> Line | None:
     """Return a line with other numbers, which are of one run; None where it is declared."""
     run = changes[0][0].run

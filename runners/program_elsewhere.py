@@ -3,7 +3,9 @@
 The original is run there first: what it does not do, or not the same each time, is asked of nobody.
 Where more of a number is more work for it, the number is a size, and a candidate that is wrong at
 up to sixteen times the declared one is refused, as kernels are. Where it is none, a mode or a seed,
-what was declared is what is promised, and a difference is a limit that is said.
+what was declared is what is promised, and a difference is a limit that is said. So is one beyond
+sixteen times, which is looked for where a candidate keeps in few bits what its original has in
+more.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners import limit, program_arguments, program_doubt, program_growth
-from runners.program_arguments import Line, Place
+from runners import limit, narrower, program_arguments, program_doubt, program_growth
+from runners.launch_limits import times_words
+from runners.program_arguments import TIMES, Line, Place
 from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, check
@@ -40,6 +43,11 @@ MOST_BYTES = 8 << 30
 FIRST_BYTES = MOST_BYTES / 2.5**2
 # How many times the largest declared number is tried, the most that is likely to end in time.
 STEPS, MOST_FAR = (16, 12, 8, 6, 4), 2
+# Beyond that a size is tried, up to so many times: as often as what fills the candidate's bits, all
+# other sizes small. What it takes is told from these; all of it, and lines and runs more than else.
+FARTHEST, FILLED, SMALL = 256, 16, 64
+STEPS_THERE, DISTANT_SECONDS, MORE_LINES, MORE_TRIED = (4, 16), 30.0, 2, 12
+_BOTH = ("kernel", "baseline")  # as a job names its two sources
 # Kept for another candidate of the same worker, if it is no larger.
 KEPT_BYTES = 16 << 20
 _MOST_SAID = 200
@@ -105,6 +113,7 @@ class _Asking:
         for place in sizes[:MOST_FAR]:
             self._far(place)
         self._below()
+        self._distant(sizes)
         if self.late and self.compared:
             self.notes.append(f"{LAYER}: there was no time to try all that was meant to be")
         return self.notes
@@ -198,6 +207,46 @@ class _Asking:
                 self._compare(line, seen, size=size)
                 return
 
+    def _distant(self, sizes: Sequence[Place]) -> None:
+        """Try sizes further out than has to be right, where a candidate's types are narrower."""
+        texts = (str((self.trial.job.get(one) or {}).get("source") or "") for one in _BOTH)
+        bits = narrower.bits(*texts)
+        self.ends = min(self.ends, time.monotonic() + DISTANT_SECONDS)
+        for place in sizes[:MOST_FAR] if bits else ():
+            # What so many times fill; the most bits first, of which nearer sizes tell the least.
+            filled = (min(FARTHEST, -(-(FILLED << one) // place.largest)) for one in bits)
+            ends = zip(bits, filled, strict=True)
+            fit = [(n, one) for one, n in ends if n > TIMES and n * place.largest > 1 << one]
+            if fit and self.known[place].steep is None and self.known[place].more is not None:
+                self._farthest(place, *fit[0])
+
+    def _farthest(self, place: Place, most: int, bits: int) -> None:
+        """Try a size so many times its largest, or half, or a quarter of that, all others small."""
+        runs = [one.arguments for one in self.originals]
+        others = [one for one in self.places if one.run == place.run and one != place]
+        sizes = [one for one in others if self.known[one].size and not one.power]
+        declared = [(o, program_arguments.least(runs, o, self.trial.runner.root)) for o in sizes]
+        fewer = [(one, min(number, SMALL)) for one, number in declared]
+        for small in (fewer, declared) if fewer != declared else (declared,):
+            near, far = STEPS_THERE
+            less = self._ran([*small, (place, near * place.largest)], LONGEST)
+            more = less and self._ran([*small, (place, far * place.largest)], LONGEST)
+            if less is None or more is None:
+                continue
+            for times in (most, most // 2, most // 4):
+                found = program_growth.predicted(less, more, far / near, times / near)
+                beyond = times > TIMES and times * place.largest > 1 << bits
+                if not beyond or not _within(found, (0.9 * LONGEST, float(MOST_BYTES))):
+                    continue
+                both = place.far(times)
+                for number in both[::-1] if self.known[place].multiple else both:
+                    line = self._line([*small, (place, number)])
+                    seen = line and self._seen(line, LONGEST)
+                    if line and seen:
+                        self._compare(line, seen, size=True, times=number / place.largest)
+                        return
+            return
+
     def _line(self, changes: Sequence[tuple[Place, int]]) -> Line | None:
         return program_arguments.line([one.arguments for one in self.originals], changes)
 
@@ -216,47 +265,58 @@ class _Asking:
         must = str(program.get("stdout") or "")
         return Original(self.trial.runner, path, self.originals[run], must, self.trial.seed)
 
-    def _allowed(self, run: int) -> bool:
-        """Tell whether another line may be tried; the original is run twice or so, then both."""
-        if self.compared >= MOST_LINES or self.tried >= MOST_TRIED:
+    def _allowed(self, run: int, most: float = 0.0) -> bool:
+        """Tell whether another line may be tried; the original is run twice or so, then both.
+
+        Further out than has to be right the original has so many seconds, and more is tried.
+        """
+        lines, tried = (MORE_LINES, MORE_TRIED) if most else (0, 0)
+        if self.compared >= MOST_LINES + lines or self.tried >= MOST_TRIED + tried:
             return False
-        self.late = self.late or time.monotonic() + 3 * self._most(run) > self.ends
+        self.late = self.late or time.monotonic() + 3 * (most or self._most(run)) > self.ends
         return not self.late
 
     def _peek(self, place: Place, by: int) -> Work | None:
         """Run the original once with so many more of a number; return how much work that is."""
-        line = self._line([(place, place.more(by))])
-        if line is None or not self._allowed(line.run):
+        return self._ran([(place, place.more(by))])
+
+    def _ran(self, changes: Sequence[tuple[Place, int]], most: float = 0.0) -> Work | None:
+        """Run the original once with other numbers and return how much work that is."""
+        line = self._line(changes)
+        if line is None or not self._allowed(line.run, most):
             return None
         self.tried += 1
-        original = self._original(line.run)
-        run = original.ran(line.arguments, original.declared.main_poison, self._most(line.run))
+        original, most = self._original(line.run), most or self._most(line.run)
+        run = original.ran(line.arguments, original.declared.main_poison, most)
         if run is None or run.report is None:
             return None
         return program_growth.of(run.report, run.seconds)
 
-    def _seen(self, line: Line) -> Glimpse | None:
+    def _seen(self, line: Line, most: float = 0.0) -> Glimpse | None:
         """Return what the original does with a line; None where nothing is asked there."""
-        if not self._allowed(line.run):
+        if not self._allowed(line.run, most):
             return None
         original = self._original(line.run)
         key = f"{LAYER} {original.program} {line.arguments} {original.seed}"
         if key not in self.kept:
             self.tried += 1
-            found = glimpse(original, line.arguments, self._most(line.run))
+            found = glimpse(original, line.arguments, most or self._most(line.run))
             if found is None or not _small(found):
                 return found
             self.kept[key] = found
         kept: Glimpse = self.kept[key]
         return kept
 
-    def _compare(self, line: Line, seen: Glimpse, *, size: bool) -> None:
-        """Run the candidate with a line and compare it."""
+    def _compare(self, line: Line, seen: Glimpse, *, size: bool, times: float = 0.0) -> None:
+        """Run the candidate with a line and compare it.
+
+        With `times`, further out than it has to be right, what differs is a limit.
+        """
         self.compared += 1
         trial, original = self.trial, seen.profile
         poison = "nan" if "nan" in original.references else original.main_poison
         # What adds up more of its own rounding errors may be off by as many more.
-        more = min(max(line.times, 1.0), float(program_arguments.TIMES))
+        more = min(max(line.times, 1.0), float(TIMES))
         bounds = Bounds(self.bounds.rtol * more, self.bounds.atol * more)
         probe = Probe(poison, trial.seed, record=True, expected=original.references[poison].digests)
         name = " ".join(line.arguments)
@@ -271,13 +331,14 @@ class _Asking:
         words = _words(failure.log, name)
         if why:
             self.notes.append(f"with {name} it gives other results than its original; {why}")
-        elif size:
+        elif size and not times:
             self.done.append(check(LAYER, name, passed=False))
             path = (trial.job.get("kernel") or {}).get("path") or "program"
             raise Failed(failure.status, f"./{Path(str(path)).stem} {name}: {words}")
         else:
             declared = " ".join(self.originals[line.run].arguments)
-            told = f"{RIGHT} arguments {declared}; with {name} it is not: {words}"
+            far = f", {times_words(times)} times the largest declared," if times else ""
+            told = f"{RIGHT} arguments {declared}; with {name}{far} it is not: {words}"
             self.notes.append(limit.said(told))
 
 

@@ -12,10 +12,19 @@ from typing import Any
 
 import pytest
 
-from runners import limit, program, program_doubt, program_elsewhere, program_learning, sanitizer
+from runners import (
+    limit,
+    program,
+    program_doubt,
+    program_elsewhere,
+    program_growth,
+    program_learning,
+    sanitizer,
+)
 from runners.program_compare import Bounds
 from runners.program_failing import Failed
 from runners.program_glimpse import Original
+from runners.program_growth import Work
 from runners.program_run import Finished, Runner, execute
 from runners.program_trial import Trial
 from runners.program_variants import Variants
@@ -23,6 +32,7 @@ from tests.runners.program_fakes import Fakes, interposed, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
 
+SHORT = "unsigned short kept; int main() { return 0; }"
 WHOLE, FLOATS = "int main() { return 0; }", "float x; int main() { return 0; }"
 
 
@@ -49,13 +59,15 @@ class Asked:
         left: float = 600.0,
         source: str = WHOLE,
         built: Mapping[str, str] | None = None,
+        kernel: str = WHOLE,
     ) -> None:
         self.lines: dict[str, list[str]] = {baseline: [], candidate: []}
         self.checks: list[dict[str, Any]] = []
         self.notes: list[str] = []
         self.refused: Failed | None = None
         request = fakes.request(baseline, candidate, effort="confirm", runs=runs)
-        job = request["job"] | {"kernel": {"path": "saxpy.cu"}, "baseline": {"source": source}}
+        sources = {"path": "saxpy.cu", "source": kernel}, {"source": source}
+        job = request["job"] | dict(zip(("kernel", "baseline"), sources, strict=True))
         library = (str(fakes.folder),)
         runner = Runner(interposed(), fakes.folder, fakes.folder / "project", library_path=library)
         path, originals = Path(request["baseline"]["path"]), []
@@ -171,6 +183,59 @@ def test_a_number_that_is_no_size_is_a_limit(fakes: Fakes) -> None:
     assert asked.right == ["2501 7", "15999 7", "691 7"]
 
 
+def test_where_a_candidate_counts_in_few_bits_it_is_run_far_beyond(fakes: Fakes) -> None:
+    """What differs there is a limit; a candidate that is right there costs a line."""
+    asked = Asked(fakes, "ok", "halfwords", [["1000"]], kernel=SHORT)
+    assert asked.refused is None
+    (note,) = asked.notes
+    ((said,), _) = limit.apart([note])
+    words = "right for the declared arguments 1000; with 255999, 256 times the largest declared,"
+    assert said.startswith(f"{words} it is not: ")
+    assert asked.right == ["2501", "15999", "691"]
+    # What it takes there is told from two nearer ones, of the original alone.
+    there = asked.lines["ok"][asked.lines["ok"].index("4000") :]
+    assert there[:4] == ["4000", "16000", "255999", "255999"]
+    assert asked.lines["halfwords"] == ["2501", "15999", "691", "255999"]
+    right = Asked(fakes, "ok", "fast", [["1000"]], kernel=SHORT)
+    assert (right.refused, right.notes) == (None, [])
+    assert right.right == ["2501", "15999", "691", "255999"]
+
+
+def test_nobody_is_run_that_far_whose_types_are_as_wide(fakes: Fakes) -> None:
+    for kernel, source in ((WHOLE, WHOLE), (SHORT, SHORT), (WHOLE, SHORT)):
+        asked = Asked(fakes, "ok", "halfwords", [["1000"]], kernel=kernel, source=source)
+        assert asked.right == ["2501", "15999", "691"]
+        assert "255999" not in asked.lines["ok"]
+    # Sixteen times fill it often enough.
+    byte = "unsigned char kept; int main() { return 0; }"
+    assert "255999" not in Asked(fakes, "ok", "fast", [["1000"]], kernel=byte).lines["ok"]
+
+
+def test_other_sizes_are_small_that_far_out(fakes: Fakes) -> None:
+    """As in the smallest run, and smaller; other numbers as they are."""
+    runs = [["1000", "500"], ["700", "300"]]
+    asked = Asked(fakes, "twin", "twin-fast", runs, kernel=SHORT)
+    assert asked.refused is None
+    assert [one for one in asked.right if "64" in one.split()] == ["255999 64", "64 127999"]
+    asked = Asked(fakes, "ok", "fast", [["1000", "7"]], kernel=SHORT)
+    assert asked.right[-1] == "255999 7"
+
+
+def test_what_takes_the_original_too_long_that_far_out_is_not_run(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def slow(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
+        seen.append(far)
+        return (9.0 if far > 32 else 1.0), 0.0
+
+    monkeypatch.setattr(program_growth, "predicted", slow)
+    asked = Asked(fakes, "ok", "fast", [["1000"]], kernel=SHORT)
+    assert seen[-2:] == [64.0, 32.0]
+    assert asked.right[-1] == "127999"
+
+
 @pytest.mark.parametrize(
     ("baseline", "candidate", "right"),
     [
@@ -271,9 +336,9 @@ def test_a_deadline_that_is_near_is_kept(fakes: Fakes, monkeypatch: pytest.Monke
     moments = iter([0.0, 0.0, *[3 * most + 1] * 100])
     asking = program_elsewhere._Asking._allowed
 
-    def allowed(self: Any, run: int) -> bool:
+    def allowed(self: Any, run: int, seconds: float = 0.0) -> bool:
         self.ends = time.monotonic() + 4 * most - next(moments)
-        return asking(self, run)
+        return asking(self, run, seconds)
 
     monkeypatch.setattr(program_elsewhere._Asking, "_allowed", allowed)
     asked = Asked(fakes, "ok", "fast", [["1000"]])

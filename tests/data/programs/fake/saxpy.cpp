@@ -62,6 +62,7 @@ static Error saxpy(Dim3, Dim3, void **args) {
     fclose(file);
   }
   if (is("oneseed") && turnAsked != 7) y[1] += 1;
+  if (is("halfwords") && n > 70000) y[1] += 1;  // a count of 16 bits
   if (is("rounding"))
     for (int i = 0; i < n; ++i) y[i] *= 1.0000002f;
   if (is("wrong") || (is("dated") && time(nullptr) > 1750000000)) y[n / 2] *= 1.01f;
