@@ -31,6 +31,10 @@ class NoSanitizer:
         """Return no finding."""
         return []
 
+    def examine(self, *_: object) -> list[Any]:
+        """Return no finding."""
+        return []
+
 
 class NoAlignment:
     """Moves no buffer."""
