@@ -24,6 +24,8 @@ from runners.spec import Argument, BaselineFailure, Work
 # With a scalar on the other side of one results are at most so many times as large as with the
 # declared one, and as many times as it is moved by. What grows further grows with each step.
 MOST_GROWN = 4.0
+# With infinities among the inputs at least so much of the results has to be finite.
+LEAST_LEFT = 0.25
 # Beyond these another order of products and sums may overflow.
 RANGE = {"half": 2.0**15, "bfloat16": 2.0**112, "float": 2.0**112, "double": 2.0**1000}
 
@@ -47,6 +49,8 @@ class Domain:
         crosses = moved_by >= spec.ACROSS
         if combination.family == families.VAST:
             self._only_picks(gathered, wanted)
+        if combination.family in families.MASKS:
+            self._leaves_out(gathered)
         odd = crosses or moved_by in {spec.NONE, spec.LASTING}
         if odd and combination.family not in families.NOT_FINITE:
             self._stays_finite(gathered)
@@ -89,6 +93,13 @@ class Domain:
                 near = "near one" if what == spec.LASTING else "of another kind"
                 scalar = "of zero" if what == spec.NONE else near
                 raise BaselineFailure(f"{argument.name} is not finite with a scalar {scalar}")
+
+    def _leaves_out(self, gathered: Gathered) -> None:
+        """Raise where infinities among the inputs go nearly everywhere: they mean nothing there."""
+        every = [np.isfinite(found) for _, _, _, found in self._floats(gathered)]
+        count = sum(len(one) for one in every)
+        if sum(int(one.sum()) for one in every) < LEAST_LEFT * count or not count:
+            raise BaselineFailure("most results are not finite with infinities among the inputs")
 
     def _crossed(self, combination: Combination) -> bool:
         """Tell whether it is asked with scalars on the other side of one, too."""

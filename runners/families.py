@@ -28,8 +28,12 @@ VAST = "vast"
 # (`runners.asked`): nothing but NaN, so that any row and any column is; and infinities alone.
 INFINITE, ALL_NAN, INFINITIES = "special", "all-nan", "infinities"
 ASKED = frozenset({ALL_NAN, INFINITIES})
+# Infinities of one sign in what an original compares, chooses and exponentiates
+# (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
+MASKED, MASKED_ROWS = "masked", "masked-rows"
+MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite.
-NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
+NOT_FINITE = frozenset({INFINITE, "nan", *ASKED, *MASKS})
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset({"large", FAR, VAST, *NOT_FINITE})
 # One number in every place; one whose sums are exact in any order at any length that is tried.

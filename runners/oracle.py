@@ -144,6 +144,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
+        extra += _masked(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += _drawn(work, seed)
@@ -195,6 +196,22 @@ def _seldom(
         for case in two(LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
+
+
+def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is checked with infinities in arrays that may hold some, of either sign by turns.
+
+    The cases are a middle one and then all, from the lightest on. Which part of a row comes last
+    changes where there are more blocks than are resident.
+    """
+    if not work.infinite:
+        return
+    middle, *ordered = cases
+    light = [case for case in ordered if work.elements(case) <= LIGHT]
+    for turn in (0, 1):
+        yield Combination(middle, families.MASKED, seed + turn)
+        for case in (middle, *(one for one in light[-1:] if one != middle)):
+            yield Combination(case, families.MASKED_ROWS, seed + turn)
 
 
 def _unpromised(

@@ -18,7 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from runners import asked, crossing, cuda_types, gates, named, other_sign, summed, whole_scalars
+from runners import (
+    asked,
+    crossing,
+    cuda_types,
+    extremes,
+    gates,
+    named,
+    other_sign,
+    summed,
+    whole_scalars,
+)
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
@@ -150,6 +160,10 @@ class Work:
     within: tuple[str, ...] = ()
     # Scalars that may have the other sign (`runners.other_sign`).
     turned: tuple[str, ...] = ()
+    # Arrays that may hold infinities of one sign, and whether the original asks for infinities in
+    # what it makes of them (`runners.extremes`).
+    infinite: tuple[str, ...] = ()
+    leaves_out: bool = False
     # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
     steps: tuple[int, ...] = ()
     # Letters and numbers of the original's text that elements may be compared with.
@@ -301,6 +315,7 @@ def parse(data: Json) -> JobSpec:
         energy = effort if effort in {"weigh", "energy"} else ""
         original, work = _source(data["baseline"]), _work(data["workload"])
         beyond, within = _crossing(original, work)
+        infinite, leaves_out = _infinite(original, work)
         job = JobSpec(
             _source(data["kernel"]),
             original,
@@ -311,6 +326,8 @@ def parse(data: Json) -> JobSpec:
                 beyond=beyond,
                 within=within,
                 turned=_turned(original, work),
+                infinite=infinite,
+                leaves_out=leaves_out,
                 steps=_steps(original),
                 marks=named.marks(original.source),
                 summed=_summed(original, work),
@@ -347,6 +364,19 @@ def _steps(original: Source) -> tuple[int, ...]:
     return tuple(sorted((one for one in found if one >= LEAST_STEP), reverse=True)[:MOST_STEPS])
 
 
+def _summed(original: Source, work: Work) -> tuple[str, ...]:
+    """Return the arrays of bytes with a range that an original makes nothing but sums of."""
+    return tuple(
+        argument.name
+        for position, argument in enumerate(work.arguments)
+        if argument.type.pointer
+        and argument.role == "input"
+        and argument.init.startswith("randint:")
+        and all(f.scalar.size == 1 and f.scalar.kind in "iu" for f in argument.type.fields)
+        and summed.summed(original.source, work.symbol, position)
+    )
+
+
 def _crossing(original: Source, work: Work) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return which floats that are passed by value may be beyond one, and which within."""
     floats = {
@@ -370,17 +400,23 @@ def _turned(original: Source, work: Work) -> tuple[str, ...]:
     return other_sign.turned(original.source, work.symbol, scalars, signed)
 
 
-def _summed(original: Source, work: Work) -> tuple[str, ...]:
-    """Return the arrays of bytes with a range that an original makes nothing but sums of."""
-    return tuple(
-        argument.name
-        for position, argument in enumerate(work.arguments)
-        if argument.type.pointer
-        and argument.role == "input"
-        and argument.init.startswith("randint:")
-        and all(f.scalar.size == 1 and f.scalar.kind in "iu" for f in argument.type.fields)
-        and summed.summed(original.source, work.symbol, position)
-    )
+def _infinite(original: Source, work: Work) -> tuple[tuple[str, ...], bool]:
+    """Return which arrays may hold infinities, and whether the original asks for them.
+
+    Of floats drawn without a range: a price and a share have one. Not where whole numbers are
+    results: a place among infinities that are all alike is whatever the search began with.
+    """
+    written = [a.type.scalar for a in work.arguments if a.written]
+    if any(scalar is None or scalar.kind != "f" for scalar in written):
+        return (), False
+    positions = [
+        position
+        for position, a in enumerate(work.arguments)
+        if a.type.pointer and a.role == "input" and a.init == "normal"
+        if a.type.scalar is not None and a.type.scalar.kind == "f"
+    ]
+    found = extremes.infinite(original.source, work.symbol, positions)
+    return tuple(work.arguments[position].name for position in found.positions), found.asks
 
 
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:

@@ -18,6 +18,7 @@ from runners import (
     captured,
     every_byte,
     following,
+    infinite_rows,
     shaped_numbers,
     whole_families,
 )
@@ -34,6 +35,7 @@ from runners.families import (
     FOLLOWING,
     HALF_STEPS,
     INFINITIES,
+    MASKS,
     NEARLY,
     NEARLY_ENDS,
     NOT_FINITE,
@@ -69,6 +71,8 @@ def apply(
         return arrays
     if family in TALLIED:
         return whole_families.tallied(family, work, arrays, seed, case or {})
+    if family in MASKS:
+        return infinite_rows.masked(family, work, arrays, seed, case or {})
     if family in SHAPED:
         return shaped_numbers.shaped(family, work, arrays, seed, case or {})
     if family == FOLLOWING:
