@@ -61,7 +61,8 @@ class Domain:
         """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
         lasts = gathered.combination.case.get(spec.MOVED) == spec.LASTING
         family = gathered.combination.family
-        if family in families.NOT_FINITE or (family == families.DECLARED and not lasts):
+        odd = families.NOT_FINITE | families.MASKS
+        if family in odd or (family == families.DECLARED and not lasts):
             return
         for argument, one, _, found in self._floats(gathered):
             # Infinities alone are logarithms of zero and the like.

@@ -32,10 +32,10 @@ ASKED = frozenset({ALL_NAN, INFINITIES})
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
-# Those whose values are not all finite.
-NOT_FINITE = frozenset({INFINITE, "nan", *ASKED, *MASKS})
+# Those whose values are not all finite, whatever an original makes of them.
+NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, *NOT_FINITE})
+STRESS = frozenset({"large", FAR, VAST, *NOT_FINITE, *MASKS})
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")
