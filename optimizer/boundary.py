@@ -13,7 +13,8 @@ What a candidate may do
     add or change macros (and `#undef` them again), numeric constants and `__constant__`,
     `__device__` and `__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
-    names that the original has nowhere; assert what the compiler can check.
+    names that the original has nowhere; assert what the compiler can check; add constexpr
+    functions that only compute, for tables of device code (`optimizer.compile_time`).
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
     assembly that only computes, moves, waits and synchronises, with branches inside its own braces
@@ -37,6 +38,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from optimizer.compile_time import met
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
@@ -157,10 +159,9 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
         for name in sorted(a.keys() | b.keys()):
             if a.get(name) != b.get(name):
                 changed[name] = (kind, name not in a, lines[name])
-    for piece in new.types:
-        changed[piece.name] = ("type", True, piece.line)
-        if piece.name in before.code_words:
-            yield f"line {piece.line}: gives the original's {piece.name} another meaning"
+    yield from _another_meaning(before, after, new)
+    changed |= {p.name: ("type", True, p.line) for p in new.types}
+    changed |= {p.name: ("constexpr function", True, p.line) for p, _ in new.computing}
     for name in {p.name for p in new.device} - {p.name for p in old.device}:
         changed[name] = ("__device__ function", True, _line_of(new.device, name))
     for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
@@ -177,6 +178,16 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
             yield from _macro(before, after, new, name, line, added)
     for name in sorted((spread - set(changed)) & host):
         yield f"changes what {name} stands for, which host text uses"
+
+
+def _another_meaning(before: Source, after: Source, new: Outline) -> Iterator[str]:
+    """Refuse new types and constexpr functions by names that may mean something already."""
+    for piece in new.types:
+        if piece.name in before.code_words:
+            yield f"line {piece.line}: gives the original's {piece.name} another meaning"
+    for piece, spaces in new.computing:
+        if how := met(piece.name, spaces, before, after):
+            yield f"line {piece.line}: adds constexpr function {piece.name}, {how}"
 
 
 def _line_of(pieces: Sequence[Piece], name: str) -> int:
@@ -216,6 +227,9 @@ _KEYWORDS = frozenset({
     "static", "struct", "class", "template", "typename", "namespace", "using", "sizeof", "bool",
     "unsigned", "long", "short", "auto", "main", "extern", "switch", "case", "break", "continue",
     "true", "false", "defined", "inline", "signed", "volatile", "new", "delete", "this", "public",
+    "constexpr", "consteval", "constinit", "noexcept", "enum", "union", "typedef", "operator",
+    "decltype", "friend", "virtual", "explicit", "static_cast", "const_cast", "reinterpret_cast",
+    "static_assert", "alignas", "goto", "throw", "try", "catch", "private", "protected", "mutable",
 })  # fmt: skip
 
 

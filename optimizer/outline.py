@@ -6,7 +6,8 @@ The outline is the token sequence left when these are taken out or put as a mark
   sizes) and lose their body; `__device__` functions, `__constant__`/`__device__`/`__shared__`
   variables, macros and numeric constants vanish and are listed by name;
 * of a candidate's, types that hold nothing but data and are not the original's vanish, listed by
-  name (`optimizer.plain_types`);
+  name (`optimizer.plain_types`), and so do functions that a compiler runs to compute constants
+  (`optimizer.compile_time`);
 * a launch keeps its stream and arguments; grid, block and shared size become one mark, and the
   callee is known by its parameter types only;
 * locals of host functions that only launch geometry uses vanish.
@@ -16,17 +17,18 @@ Everything is checked on tokens before it is taken out; what is not certain stay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
+from optimizer.compile_time import computing, evaluated, numbers_only
 from optimizer.directives import replacement
 from optimizer.functions import Function
 from optimizer.masking import closing
 from optimizer.outline_launches import take_launches
 from optimizer.outline_text import Marked, Outline, Piece
-from optimizer.outline_words import CALLS, NEVER, arithmetic, called
+from optimizer.outline_words import CALLS, NEVER, arithmetic, called, numbers_first, template_calls
 from optimizer.plain_types import plain_types
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span, walk
@@ -59,32 +61,14 @@ def types_of(function: Function) -> str:
     )
 
 
-def _numbers_first(words: list[str]) -> int:
-    """Return the length of `template <int ROWS, bool ODD = true>`; 0 where a type is among them."""
-    if words[:2] != ["template", "<"] or ">" not in words:
-        return 0
-    close = words.index(">")
-    found: list[list[str]] = [[]]
-    for word in words[2:close]:
-        if word == ",":
-            found.append([])
-        else:
-            found[-1].append(word)
-    for one in found:
-        if len(one) < 2 or one[0] == "=":
-            return 0
-        *kind, name = one[: one.index("=")] if "=" in one else one
-        default = one[one.index("=") + 1 :] if "=" in one else ["0"]
-        plain = kind and set(kind) <= INTEGERS | {"bool"} and name.isidentifier()
-        if not plain or len(default) != 1 or not default[0].isalnum():
-            return 0
-    return close + 1
-
-
 class _Outliner(Marked):
+    _runs: frozenset[str] = frozenset()  # functions that a compiler runs, by name
+    _own: frozenset[str] = frozenset()  # plain types that the original lacks
+
     def run(self) -> Outline:
         self._functions()
         self._prototypes()
+        self._computing()
         self._variables()
         self._constants()
         self._types()
@@ -142,7 +126,7 @@ class _Outliner(Marked):
     def _head(self, where: Span, named: frozenset[str] = frozenset()) -> list[str]:
         """Return the tokens of a kernel's head without what may change in it, such as `named`."""
         found = code_tokens(self.text[where[0] : where[1]])
-        del found[: _numbers_first([t.text for t in found])]
+        del found[: numbers_first([t.text for t in found])]
         kept: list[str] = []
         i = 0
         depth = 0
@@ -208,6 +192,64 @@ class _Outliner(Marked):
     def _blanked(self, token: Token) -> bool:
         return not self.source.syntax.masked.text[token.start : token.end].strip()
 
+    def _computing(self) -> None:
+        """Take out the functions of a candidate's that only a compiler runs."""
+        if self.original is None or "const" not in self.text:
+            return
+        found = [f for f in self.source.functions if evaluated(self.source, f)]
+        if not found:
+            return
+        known = set(self.original.tokens)
+        plain, own = set[str](), set[str]()
+        fixed = {c.name for c in self.source.constants} | set(self._fixed())
+        for names, *ends in self._plain_types():
+            words = self.piece("", (ends[0], ends[1])).tokens
+            named = "using" in words or "typedef" in words  # of a type of the host's, it may be
+            opened = words.index("{") if "{" in words else len(words)
+            types = {name for name in names if name in words[:opened]}
+            fixed.update(set(names) - types)  # what an enumeration counts
+            plain |= types
+            own |= types if not named or numbers_only(words) else set()
+        self._own = frozenset(own - known)
+        reach = self._last_include()
+        for f in computing(self.source, found, plain, self._own, fixed):
+            at = self.index.get(f.span[0])
+            spaces = self.spaces(at) if at is not None else None
+            taken = self.taken(f.span[0])  # a device function
+            if at is None or spaces is None or f.name in known or f.span[0] < reach:
+                continue
+            if not taken and (
+                not self.sound(f.span, span(f.body))
+                or (at and self.live[at - 1].text not in (";", "}", "{"))
+            ):
+                continue
+            self._runs |= {f.name}
+            if not taken:
+                self.found.computing.append((self.piece(f.name, f.span), spaces))
+                self.take(f.span)
+
+    def _fixed(self) -> Iterator[str]:
+        """Yield names of the file that nothing can be written to."""
+        for node in self._file_level("declaration"):
+            words = [t.text for t in self.source.syntax.code_in(self._whole(node))]
+            head = words[: words.index("=")] if "=" in words else words
+            if {"const", "constexpr"} & set(head) and not {"*", "&", "volatile"} & set(head):
+                yield from self._declared_names(node)
+
+    def _last_include(self) -> int:
+        """Return where the last header comes in, which might meet what stands before it."""
+        directives = self.source.syntax.masked.directives
+        return max((d.start for d in directives if d.word == "include"), default=-1)
+
+    def _plain_types(self) -> Iterator[tuple[tuple[str, ...], int, int]]:
+        """Yield names, start and end of the plain types."""
+        numbers = {m.name for m in self.source.macros if m.parameters is None and m.body.isdigit()}
+        macros = {m.name for m in self.source.macros} - numbers
+        # Without their functions for the device, which nothing on the host can call.
+        data = [t for t in self.live if not self.taken(t.start)] if self.marks else self.live
+        for names, first, last in plain_types(data, macros):
+            yield names, data[first].start, data[last].end
+
     # -- variables and constants -----------------------------------------------------------------
 
     def _variables(self) -> None:
@@ -231,14 +273,17 @@ class _Outliner(Marked):
 
     def _calls(self, words: Sequence[str], strict: bool) -> bool:
         """Return whether an initializer could run code: it calls something or is a lambda."""
-        tail = list(words)[list(words).index("=") + 1 :] if "=" in words else []
+        at = min((list(words).index(w) for w in ("=", "{") if w in words), default=len(words))
+        tail = list(words)[at + (words[at : at + 1] == ("=",)) :]
         for i, word in enumerate(tail):
             if word == "[" and (i == 0 or tail[i - 1] in ("{", "(", ",", "=")):
                 return True
             if word == "(" and i and tail[i - 1].isidentifier() and tail[i - 1] not in (
-                *CALLS, "make_float4", "make_float2", "make_float3",
+                *CALLS, *self._runs, "make_float4", "make_float2", "make_float3",
             ):  # fmt: skip
                 return strict or tail[i - 1] not in self.source.words
+        if strict and not set(template_calls(tail)) <= self._runs | {"static_cast"}:
+            return True
         return bool(set(tail) & NEVER)
 
     def _declared_names(self, node: Node) -> list[str]:
@@ -261,10 +306,15 @@ class _Outliner(Marked):
             head = piece.tokens[: piece.tokens.index("=")] if "=" in piece.tokens else ()
             if not {"const", "constexpr"} & set(head) or {"*", "&", "extern"} & set(head):
                 continue
-            if self.source.plain(field(node, "type")) not in _ARITHMETIC:
+            kind, runs = self.source.plain(field(node, "type")), frozenset[str]()
+            if "constexpr" in head:  # so that no program runs them on loading
+                runs = self._runs
+            if kind not in _ARITHMETIC and not (runs and kind.partition("<")[0] in self._own):
                 continue
             names = self._declared_names(node)
-            if not names or not arithmetic(piece.tokens, CALLS | {"=", "static"}):
+            if not names or not arithmetic(piece.tokens, CALLS | runs | {"=", "static"}):
+                continue
+            if not set(template_calls(piece.tokens)) <= runs | {"static_cast"}:
                 continue
             self.found.constants.extend(Piece(n, piece.tokens, piece.line) for n in names)
             self.take(where)
@@ -273,18 +323,12 @@ class _Outliner(Marked):
         """Take out the plain types that the original's outline does not have."""
         if self.original is None or not any(w in self.text for w in _TYPED):
             return
-        numbers = {m.name for m in self.source.macros if m.parameters is None and m.body.isdigit()}
-        macros = {m.name for m in self.source.macros} - numbers
         known = set(self.original.tokens)
         theirs = " ".join(self.original.tokens) if "static_assert" in self.text else ""
-        directives = self.source.syntax.masked.directives
-        # What is included behind a type might meet it.
-        reach = max((d.start for d in directives if d.word == "include"), default=-1)
-        # Without their functions for the device, which nothing on the host can call.
-        data = [t for t in self.live if not self.taken(t.start)] if self.marks else self.live
-        for names, first, last in plain_types(data, macros):
-            where = (data[first].start, data[last].end)
-            if not names and " ".join(t.text for t in data[first : last + 1]) in theirs:
+        reach = self._last_include()
+        for names, *ends in list(self._plain_types()):
+            where = (ends[0], ends[1])
+            if not names and " ".join(self.piece("", where).tokens) in theirs:
                 continue
             if (
                 not known & set(names)

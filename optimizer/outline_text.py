@@ -32,7 +32,8 @@ class Piece:
 class Outline:
     """What is left of a file (`tokens`, and where each begins), and what was taken out.
 
-    `bodies` are the spans of the bodies of device functions that were.
+    `bodies` are the spans of the bodies of device functions that were, `computing` functions that
+    a compiler runs, each with the names of the namespaces around it.
     """
 
     tokens: list[str] = dataclass_field(default_factory=list)
@@ -43,6 +44,7 @@ class Outline:
     constants: list[Piece] = dataclass_field(default_factory=list)
     macros: list[Piece] = dataclass_field(default_factory=list)
     types: list[Piece] = dataclass_field(default_factory=list)
+    computing: list[tuple[Piece, tuple[str, ...]]] = dataclass_field(default_factory=list)
     directives: list[Piece] = dataclass_field(default_factory=list)
     geometry: list[Piece] = dataclass_field(default_factory=list)
     inactive: list[str] = dataclass_field(default_factory=list)
@@ -121,6 +123,21 @@ class Marked:
                 return False
             opener = self._openers[opener]
         return True
+
+    def spaces(self, at: int) -> tuple[str, ...] | None:
+        """Return the names of the namespaces around a token; None where anything else is."""
+        found: list[str] = []
+        opener = self._openers[at]
+        while opener >= 0:
+            i = opener - 1
+            while i >= 0 and self.live[i].text not in (";", "}", "{"):
+                i -= 1
+            head = [t.text for t in self.live[i + 1 : opener]]
+            if self.live[opener].text != "{" or head[:1] != ["namespace"] or len(head) > 2:
+                return None
+            found += head[1:]
+            opener = self._openers[opener]
+        return tuple(found)
 
     @cached_property
     def _openers(self) -> list[int]:

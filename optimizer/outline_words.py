@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from optimizer.affine import INTEGERS
+
 _SIGNS = frozenset({
     "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!",
     "?", ":", "::", ".", "&", "|", "^", "~", "<<", ">>", "[", "]", "{", "}", "->",
@@ -69,3 +71,55 @@ def declared(words: Sequence[str]) -> frozenset[str]:
         if depth == 0 and one in ("dim3", ",") and two.isidentifier():
             found.add(two)
     return frozenset(found)
+
+
+def numbers_first(words: Sequence[str]) -> int:
+    """Return the length of `template <int ROWS, bool ODD = true>`; 0 where a type is among them."""
+    if list(words[:2]) != ["template", "<"] or ">" not in words:
+        return 0
+    close = words.index(">")
+    found: list[list[str]] = [[]]
+    for word in words[2:close]:
+        if word == ",":
+            found.append([])
+        else:
+            found[-1].append(word)
+    for one in found:
+        if len(one) < 2 or one[0] == "=":
+            return 0
+        *kind, name = one[: one.index("=")] if "=" in one else one
+        default = one[one.index("=") + 1 :] if "=" in one else ["0"]
+        plain = kind and set(kind) <= INTEGERS | {"bool"} and name.isidentifier()
+        if not plain or len(default) != 1 or not default[0].isalnum():
+            return 0
+    return close + 1
+
+
+def made_of(word: str, parts: frozenset[str]) -> bool:
+    """Tell whether parts one behind the other give a word."""
+    ends = {0}
+    for end in range(1, len(word) + 1):
+        if any(word[start:end] in parts for start in ends):
+            ends.add(end)
+    return len(word) in ends
+
+
+def template_calls(words: Sequence[str]) -> list[str]:
+    """Return the names in front of `<...>(`; what is compared there and no name may be among them.
+
+    >>> template_calls("static_cast < int > ( f < 3 , g < 4 > ( ) > ( 2 ) )".split())
+    ['static_cast', 'g', 'f']
+    """
+    found: list[str] = []
+    for i, (one, two) in enumerate(pairwise(words)):
+        if one not in (">", ">>") or two != "(":
+            continue
+        depth, at = 0, i
+        while at >= 0 and words[at] not in (";", "=", "{", "}"):
+            depth += {">": 1, ">>": 2, "<": -1}.get(words[at], 0)
+            if depth <= 0:
+                break
+            at -= 1
+        if depth <= 0 and at > 0:
+            found.append(words[at - 1])
+    return found

@@ -118,6 +118,33 @@ def test_a_device_function_is_no_call_of_host_code(tmp_path: Path) -> None:
     assert "calls exit" in " ".join(beyond(made["ends"], made["shown"]))
 
 
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")
+def test_a_table_that_a_compiler_computes_runs_nothing_on_loading(tmp_path: Path) -> None:
+    """Though nvcc gives its initializer to the host's compiler as well."""
+    table = """
+    struct Row { float of[64]; };
+    constexpr Row row() { Row r = {}; for (int i = 0; i < 64; i++) r.of[i] = i; return r; }
+    __device__ const Row rows = row();
+    """
+    text = """
+    __global__ void all(float* p) { p[threadIdx.x] += VALUE; }
+    extern "C" void run(float* p) { all<<<1, 32>>>(p); }
+    """
+    made = {}
+    for name, code, option in (
+        ("plain", text.replace("VALUE", "threadIdx.x"), "-O3"),
+        ("table", table + text.replace("VALUE", "rows.of[threadIdx.x]"), "-O3"),
+        ("slow", table + text.replace("VALUE", "rows.of[threadIdx.x]"), "-O0"),
+    ):
+        source, target = tmp_path / f"{name}.cu", tmp_path / f"{name}.so"
+        source.write_text(code)
+        command = ["nvcc", "-shared", "-Xcompiler", "-fPIC", option, "-o", str(target), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+        made[name] = target.read_bytes()
+    assert beyond(made["table"], made["plain"]) == ()
+    assert beyond(made["slow"], made["plain"]) == ()
+
+
 @given(st.binary(max_size=300), st.booleans())
 def test_no_bytes_raise(data: bytes, head: bool) -> None:
     """A damaged file asks for nothing."""
