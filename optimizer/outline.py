@@ -306,6 +306,8 @@ class _Outliner(Marked):
             head = piece.tokens[: piece.tokens.index("=")] if "=" in piece.tokens else ()
             if not {"const", "constexpr"} & set(head) or {"*", "&", "extern"} & set(head):
                 continue
+            if node.type == "field_declaration" and "static" not in head:
+                continue  # a part of every object, which host code may have
             kind, runs = self.source.plain(field(node, "type")), frozenset[str]()
             if "constexpr" in head:  # so that no program runs them on loading
                 runs = self._runs

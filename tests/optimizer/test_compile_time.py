@@ -213,6 +213,18 @@ def test_functions_that_host_text_could_meet_are_outside(text: str) -> None:
     assert added(text)
 
 
+def test_a_type_of_the_hosts_gets_no_more_members() -> None:
+    """A constant that every object holds makes it another size."""
+    for member, inside in (
+        ("static constexpr int EXTRA = 3;", True),
+        ("const int EXTRA = 3;", False),
+    ):
+        text = ORIGINAL.replace("{ int key;", f"{{ int key; {member}", 1)
+        assert (violations(ORIGINAL, text) == ()) == inside
+        own = added(f"constexpr int mine() {{ return 3; }}\nstruct P {{ {member} int b; }};")
+        assert own == ()
+
+
 def test_a_launch_and_host_code_do_not_use_them() -> None:
     """Neither geometry nor host text that a candidate writes."""
     mine = "constexpr int mine(int n) { return n; }"
