@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import equal_parts, full_grids, one_run
+from runners import equal_parts, full_grids, one_element, one_run
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
 from runners.contents import Combination
 from runners.expressions import ExpressionError, count
-from runners.families import DECLARED, ENDS
+from runners.families import DECLARED, ENDS, MASKS
 from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_ELEMENTS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -40,6 +40,8 @@ WATCHED_ENDS, WATCHED_BESIDE = 4, 6
 FURTHER, FURTHER_ELEMENTS = 48, 1 << 14
 MANY_LAUNCHES, MANY_IN_A_ROW = (24, 12), 140
 SHAKEN_RUNS, SHAKEN_CASES = 3, 6
+# Runs under delays of every other kind of contents: who returns early is late in none of the above.
+OTHERS_SHAKEN, MASKS_SHAKEN = 2, 6
 # Rows of calls on any inputs, beside those whose scalar arguments move.
 MIXED_ROWS = 2
 
@@ -161,6 +163,7 @@ def shaken(
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
     first += [one for one in meeting(job, answers, wanted) if one not in first]
+    rest = [*_of_each_kind(light(job, answers, wanted)), *rest]
     deadline = time.monotonic() + SHAKEN_SECONDS
     for number, combination in enumerate([*(first * SHAKEN_RUNS), *rest]):
         if time.monotonic() > deadline:
@@ -177,6 +180,20 @@ def shaken(
             one_run.judge(report, job, answers, combination, run, "delayed warps")
             report.runs += 1
     one_run.dispel(report, answers)
+
+
+def _of_each_kind(fit: Sequence[Combination]) -> list[Combination]:
+    """Return the first combination of each family that is not shaken anyway, several times each.
+
+    Contents decide which way a block goes, and so what it leaves to those behind it: one that has
+    nothing to add returns ahead of the count of blocks, which is seen where it is the last alone.
+    """
+    found: dict[str, Combination] = {}
+    for one in fit:
+        if one.family not in SHAKEN_FAMILIES and one_element.change(one.family) is None:
+            found.setdefault(one.family, one)
+    masks = [one for one in found.values() if one.family in MASKS]
+    return [*masks * (MASKS_SHAKEN - OTHERS_SHAKEN), *[*found.values()] * OTHERS_SHAKEN]
 
 
 def light(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:

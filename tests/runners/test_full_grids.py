@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from runners import full_grids, sizes, spec, thresholds, verify
+from runners import families, full_grids, one_element, sizes, spec, thresholds, verify
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -154,3 +154,25 @@ def test_warps_are_delayed_where_blocks_go_round() -> None:
 
     verify.shaken(cast("Shaken", Delayed()), answers, job, _asked(job), Report())
     assert ran.count(one.key) == verify.SHAKEN_RUNS
+
+
+def test_warps_are_delayed_with_every_kind_of_contents() -> None:
+    """Infinities in most runs: a block that has nothing to add is late in one of them."""
+    job, answers = _of("widom/quarters_of_a_state"), cast("Answers", _All())
+    ran: list[str] = []
+
+    class Delayed:
+        def run(self, asked: Combination, **_more: Any) -> Run:
+            ran.append(asked.family)
+            return Run({}, Damage(), 0.0, 1)
+
+    wanted = _asked(job)
+    verify.shaken(cast("Shaken", Delayed()), answers, job, wanted, Report())
+    kinds = {one.family for one in wanted if one_element.change(one.family) is None}
+    assert {families.MASKED, families.MASKED_ROWS, "one-hot", "special"} < kinds == set(ran)
+    for kind in kinds - verify.SHAKEN_FAMILIES:
+        masks = kind in families.MASKS
+        assert ran.count(kind) == (verify.MASKS_SHAKEN if masks else verify.OTHERS_SHAKEN)
+    # The declared come ahead: their time is not to be used up.
+    first = ran[: verify.SHAKEN_RUNS * verify.SHAKEN_CASES]
+    assert set(first) <= verify.SHAKEN_FAMILIES

@@ -293,7 +293,7 @@ def test_pytest_leaves_out_what_is_not_chosen_and_begins_nothing_when_time_is_ov
     """The options reach the tests: without a GPU they are skipped for want of one, or of time."""
     line = [sys.executable, "-m", "pytest", "-q", "-rs", "-m", "gpu", "-c", "scripts/gpu-test.ini"]
     line += ["--rootdir", ".", "-p", "no:cacheprovider", "tests/gpu/test_worker_verdicts.py"]
-    line += ["--gpu-sample=1", "--gpu-seconds=-1", "-k", "right or peaks"]
+    line += ["--gpu-sample=1", "--gpu-seconds=-1", "-k", "right_candidates or peaks"]
     done = subprocess.run(line, cwd=suite.ROOT, capture_output=True, text=True, check=False)
     assert "9 skipped" in done.stdout, done.stdout + done.stderr
     assert LEFT_OUT in done.stdout
