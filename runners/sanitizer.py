@@ -37,6 +37,9 @@ from runners.spec import JobSpec, Json
 
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 MOST_PRINTED = 16 << 20
+# The tool under which a process ends at its first fault, so that what it came to tells where; and
+# at how many places an original may be at fault for its candidates to be looked at elsewhere.
+ENDS_AT_FIRST, MOST_APART = "memcheck", 4
 _OPTIONS = {
     "memcheck": ("--report-api-errors", "no"),
     "initcheck": ("--report-api-errors", "no"),
@@ -193,7 +196,38 @@ class Sanitizer:
             )
             if theirs.errors is not None:
                 self._theirs[key] = theirs
+        if found.errors and theirs.errors and found.tool == ENDS_AT_FIRST:
+            apart = self._elsewhere(theirs, request, job, combinations, seconds)
+            if apart is not None:
+                return True, apart
         return blames(found.tool, found.errors, theirs.errors), theirs
+
+    def _elsewhere(
+        self,
+        theirs: Finding,
+        request: Json,
+        job: JobSpec,
+        combinations: Sequence[Combination],
+        seconds: float,
+    ) -> Finding | None:
+        """Leave out where the original is at fault; return its finding if the candidate is, too.
+
+        What the original does wrong at one size excuses nobody at the others.
+        """
+        left = list(combinations)
+        for _ in range(MOST_APART):
+            if theirs.errors == 0:
+                terms = (request, job, request["candidate"], left, seconds, (theirs.tool,))
+                (mine,) = self.examine(*terms)
+                return theirs if mine.errors else None
+            if theirs.errors is None or theirs.ran >= len(left):
+                return None
+            del left[theirs.ran]  # it ended there
+            if not left:
+                return None
+            terms = (request, job, request["baseline"], left, seconds, (theirs.tool,))
+            (theirs,) = self.examine(*terms, original=True)
+        return None
 
     def knows(self, found: Finding, job: JobSpec, combinations: Sequence[Combination]) -> bool:
         """Tell whether it is known what the tool says of the original on these."""
@@ -329,7 +363,8 @@ def read(
     first, unable = _FOUND.search(text), _UNABLE.search(text)
     unwatched = _UNWATCHED.search(text) is not None
     if errors and (first or not (unable or unwatched)):
-        return Finding(tool, errors, first[1].strip()[:300] if first else "", seconds)
+        said = first[1].strip()[:300] if first else ""
+        return Finding(tool, errors, said, seconds, ran=min(ran))
     seen = ran[0] if (summed or late) and not unwatched else 0
     if late:
         return Finding(tool, None, _last(text), seconds, LATE, seen)

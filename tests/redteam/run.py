@@ -136,6 +136,12 @@ def _decided(verdict: Json) -> str:
     return str(failed[-1]["layer"]) if failed else str(verdict["status"])
 
 
+def _found(check: Json) -> str:
+    """Say how much a tool found that was not held against a candidate."""
+    errors = check["error"] if check["layer"] == "sanitizer" else 0
+    return f" (found {errors:.0f})" if errors else ""
+
+
 def _speedup(verdict: Json) -> float | None:
     cases = (verdict.get("measurement") or {}).get("cases") or ()
     each = [
@@ -286,7 +292,7 @@ class Team:
         outcome.exhibit = verdict.get("exhibit")
         looked = ("sanitizer", "plausibility", "delayed warps", "many launches")
         outcome.watched = [
-            f"{check['layer']}: {check['what']}"
+            f"{check['layer']}: {check['what']}{_found(check)}"
             for check in verdict.get("checks") or ()
             if check["layer"] in looked
         ]

@@ -26,7 +26,8 @@ from tests.runners.test_judge import RIGHT, SCALE, _job, _verdict
 
 # What stands in for the tool: it reads the request, and does what `said.json` says of an artifact,
 # by tool: `0` ends without an error, `3` finds three; a text is printed; a list is a row of these,
-# one a call; `{"until": n, ...}` says that so many combinations end, and then what `then` says.
+# one a call; `{"bad": [7]}` ends at the first combination with such an n, at a fault;
+# `{"until": n, ...}` says that so many combinations end, and then what `then` says.
 FAKE = """#!/usr/bin/env python3
 import json, pathlib, sys, time
 said = pathlib.Path({said!r})
@@ -42,6 +43,14 @@ if isinstance(todo, list):
 print("========= COMPUTE-SANITIZER", flush=True)
 def ran(number):
     print(f"\\n{{request['mark']}}{{number}}", flush=True)
+if isinstance(todo, dict) and "bad" in todo:
+    for number, one in enumerate(request["combinations"]):
+        if one["case"]["n"] in todo["bad"]:
+            print("========= Invalid __global__ read of size 4 bytes")
+            print("========= ERROR SUMMARY: 1 error")
+            sys.exit(1)
+        ran(number)
+    todo = "========= ERROR SUMMARY: 0 errors"
 if isinstance(todo, dict):
     for number in range(min(many, todo["until"])):
         ran(number)
@@ -353,6 +362,27 @@ def test_a_watchdog_that_is_lent_time_barks_later() -> None:
 def test_the_most_telling_of_each_kind_come_first() -> None:
     many = [*"aaaa", *"bb", "c"]
     assert spread(list(enumerate(many)), lambda one: one[1])[:3] == [(0, "a"), (4, "b"), (6, "c")]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "refused"),
+    [
+        ([7, 9], [7], True),
+        ([9], [7, 8], True),
+        ([7], [7], False),
+        ([8], [7, 8], False),
+        ([12], [7, 8, 9, 10, 11], False),  # an original that is at fault all over tells nothing
+    ],
+)
+def test_a_fault_of_the_original_at_one_size_excuses_none_at_the_others(
+    tmp_path: Path, said: Install, mine: list[int], theirs: list[int], refused: bool
+) -> None:
+    said(mine={"memcheck": {"bad": mine}}, theirs={"memcheck": {"bad": theirs}})
+    if refused:
+        with pytest.raises(Wrong, match="memcheck: Invalid"):
+            _held(tmp_path, 20.0, sizes=6)
+    else:
+        assert _passed(_held(tmp_path, 20.0, sizes=6)[1])["memcheck"]
 
 
 def _judged(tmp_path: Path, sizes: int) -> tuple[list[str], Report]:
