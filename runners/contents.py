@@ -110,7 +110,13 @@ class Contents:
             # On declared inputs the tolerance says what sums of halves may err by.
             halves = coarse and family != families.DECLARED
             return perturbation.jitter(
-                self._work, self.of(base), seed, times, coarse=coarse, halves=halves
+                self._work,
+                self.of(base),
+                seed,
+                times,
+                coarse=coarse,
+                halves=halves,
+                refilled=family in families.REFILLED,
             )
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)

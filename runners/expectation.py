@@ -208,5 +208,5 @@ def call(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
                 f"the kernel reads: {', '.join(arguments)}"
             )
         return function(**{name: arguments[name] for name in parameters})
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise SpecError(f"the reference function fails: {type(error).__name__}: {error}") from error

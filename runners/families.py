@@ -97,8 +97,35 @@ FOLLOWING = "following"
 EVERY_BYTE = "every-byte"
 # What is beyond a declared range was promised by nobody.
 UNPROMISED = frozenset({FOLLOWING, EVERY_BYTE})
+# Floats that are only read and were declared to be all the same, each another one: beside declared
+# inputs, and beside mixed ones (`runners.fillers`).
+FILLERS, FILLERS_MIXED = "fillers", "fillers-mixed"
+REFILLED = frozenset({FILLERS, FILLERS_MIXED})
 # Captured values in another order.
 SHUFFLED = "shuffled"
+
+
+def filler(argument: Argument) -> float | None:
+    """Return what is in each place of an array of floats that is only read, if it is one number.
+
+    None where there may be several, where it is below zero, and where there are no floats.
+    """
+    floats = any(one.scalar.kind == "f" for one in argument.type.fields)
+    if not argument.type.pointer or argument.role != "input" or not floats:
+        return None
+    word, _, bounds = argument.init.partition(":")
+    if word in {"zeros", "ones"}:
+        return float(word == "ones")
+    if word == "randint":
+        with contextlib.suppress(ValueError):  # who makes the inputs says what is wrong there
+            low, high = (int(part) for part in bounds.split(":"))
+            return float(low) if high == low + 1 and low >= 0 else None
+    return None
+
+
+def fillers(work: Work) -> bool:
+    """Tell whether there are floats that are only read and were declared to be all the same."""
+    return any(filler(argument) is not None for argument in work.arguments)
 
 
 def started(work: Work) -> bool:

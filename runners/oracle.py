@@ -145,6 +145,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
+        extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += _drawn(work, seed)
@@ -153,7 +154,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
-        kept = {families.DECLARED, families.PLAIN, families.STARTED}
+        kept = {families.DECLARED, families.PLAIN, families.STARTED, families.FILLERS}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
 
@@ -212,6 +213,20 @@ def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         yield Combination(middle, families.MASKED, seed + turn)
         for case in (middle, *(one for one in light[-1:] if one != middle)):
             yield Combination(case, families.MASKED_ROWS, seed + turn)
+
+
+def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is checked with floats that were declared to be all the same, and are not.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    if not families.fillers(work):
+        return
+    middle, *ordered = cases
+    light = [case for case in ordered if work.elements(case) <= LIGHT]
+    for case in (middle, *(one for one in light[-1:] if one != middle)):
+        for family in (families.FILLERS, families.FILLERS_MIXED):
+            yield Combination(case, family, seed)
 
 
 def _unpromised(

@@ -10,6 +10,7 @@ import numpy as np
 from runners import captured
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.expectation import FLOAT
+from runners.families import filler
 from runners.inputs import FREE, Arrays, stream
 from runners.spec import Argument, Work
 
@@ -24,6 +25,7 @@ def jitter(
     *,
     coarse: bool = False,
     halves: bool = False,
+    refilled: bool = False,
 ) -> Arrays:
     """Move every random float by one rounding error, up or down, or so many times as much.
 
@@ -31,14 +33,17 @@ def jitter(
     (Higham, Accuracy and Stability, 1.5: backward error times condition). Inputs of fewer digits
     than the results stay: halves whose sums are floats are exact, and so are their products. Where
     `coarse`, floats whose results are doubles do not; see `share`. Nor, where `halves`, do halves
-    and bfloat16 beside which nothing else would move; see `share_of_halves`.
+    and bfloat16 beside which nothing else would move; see `share_of_halves`. Where `refilled`, what
+    was declared to be all the same is not (`runners.fillers`), and moves as well.
     """
     out = dict(arrays)
     finest = _finest(work)
     halves = halves and share_of_halves(work) > 0
     for argument in work.arguments:
         only = argument.type.scalar
-        if argument.name not in arrays or only is None or not _moved(argument):
+        if argument.name not in arrays or only is None:
+            continue
+        if not _moved(argument) and not (refilled and filler(argument) is not None):
             continue
         fewer = only.roundoff > finest and argument.role == "input"
         if fewer and not halves and not (coarse and _wider(only, finest)):

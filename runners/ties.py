@@ -21,7 +21,7 @@ from runners import captured
 from runners.compare import Answer, Budget, few_ulp, noise_by_exponent
 from runners.cuda_types import Storage, to_float, values
 from runners.expectation import typical
-from runners.families import DECLARED, HALF_STEPS, SHUFFLED
+from runners.families import DECLARED, FILLERS_MIXED, HALF_STEPS, REFILLED, SHUFFLED
 from runners.spec import Work
 
 # Moved inputs that the original is asked about: a tie goes either way in each of them.
@@ -31,7 +31,8 @@ ASKED, MOVED, APART = 12, "t", 1000
 SHARE, FEW, FEW_SHARE, MIXED_SHARE = 1e-3, 3, 1e-5, 2e-4
 # Small whole numbers and equal ones: what ties there is equal in any precision.
 _EXACT = frozenset({"equal", "integers"})
-_PARTLY = frozenset({"mixed", HALF_STEPS, SHUFFLED})
+_MIXED = frozenset({"mixed", FILLERS_MIXED})
+_PARTLY = frozenset({*_MIXED, HALF_STEPS, SHUFFLED})
 _REPEATING = frozenset({"ones", captured.WORD})
 _FINE = 2.0**-24  # roundoff of a float: numbers of fewer digits tie by themselves
 # Whole numbers beyond LARGE are rounded on their way; where MOST of them change with the inputs'
@@ -162,9 +163,11 @@ def _floats(work: Work) -> list[tuple[str, float]]:
 def _most(count: int, family: str, work: Work) -> int:
     """Return how many of so many elements may differ."""
     most = int(SHARE * count)
-    repeats = any(init in _REPEATING for init, _ in _floats(work))
     base = family.partition(TURNED)[0]
-    share = MIXED_SHARE if base == "mixed" and not repeats else FEW_SHARE
+    # Where they are all the same no longer, ties are as seldom as among random ones.
+    repeating = _REPEATING - {"ones"} if base in REFILLED else _REPEATING
+    repeats = any(init in repeating for init, _ in _floats(work))
+    share = MIXED_SHARE if base in _MIXED and not repeats else FEW_SHARE
     few = min(most, max(FEW, int(share * count)))
     return few if repeats or base in _PARTLY else most
 

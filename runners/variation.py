@@ -7,7 +7,7 @@ mean, and by what may be NaN. What values then are is in `runners.float_families
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from runners import (
     brinks,
     captured,
     every_byte,
+    fillers,
     following,
     infinite_rows,
     shaped_numbers,
@@ -32,6 +33,7 @@ from runners.families import (
     EQUAL,
     EVERY_BYTE,
     FAR,
+    FILLERS_MIXED,
     FOLLOWING,
     HALF_STEPS,
     INFINITIES,
@@ -40,6 +42,7 @@ from runners.families import (
     NEARLY_ENDS,
     NOT_FINITE,
     PLAIN,
+    REFILLED,
     SHAPED,
     SHUFFLED,
     SIGNED,
@@ -58,6 +61,13 @@ from runners.whole_families import LEAST_WIDE, half_below_zero, whole
 # Elements of a table that whole numbers choose from.
 LEAST_CHOSEN = 1024
 Values = npt.NDArray[Any]
+Rows = Callable[[str, Work, Arrays, int, Mapping[str, float]], Arrays]
+# Families that know where rows begin.
+_IN_ROWS: dict[str, Rows] = {
+    **dict.fromkeys(TALLIED, whole_families.tallied),
+    **dict.fromkeys(MASKS, infinite_rows.masked),
+    **dict.fromkeys(SHAPED, shaped_numbers.shaped),
+}
 
 
 def apply(
@@ -65,20 +75,20 @@ def apply(
 ) -> Arrays:
     """Return inputs of the same shapes with the structure of a family; of a case, if it matters.
 
-    Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are.
+    Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are,
+    but for constants in `REFILLED`.
     """
     if family in {DECLARED, PLAIN}:
         return arrays
-    if family in TALLIED:
-        return whole_families.tallied(family, work, arrays, seed, case or {})
-    if family in MASKS:
-        return infinite_rows.masked(family, work, arrays, seed, case or {})
-    if family in SHAPED:
-        return shaped_numbers.shaped(family, work, arrays, seed, case or {})
+    if family in _IN_ROWS:
+        return _IN_ROWS[family](family, work, arrays, seed, case or {})
     if family == FOLLOWING:
         return following.applied(work, arrays, seed, case or {})
     if family == BRINK:
         return brinks.applied(work, arrays, seed, case or {})
+    if family in REFILLED:
+        others = apply("mixed", work, arrays, seed) if family == FILLERS_MIXED else arrays
+        return fillers.refilled(work, arrays, seed, others)
     if family == EVERY_BYTE:
         return every_byte.applied(work, arrays, seed)
     if family == CLUSTERED:
