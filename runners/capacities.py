@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from runners import one_element, sizes, whole_numbers, whole_scalars
+from runners import one_element, sizes, whole_numbers, whole_scalars, wider
 from runners.contents import Combination
 from runners.families import ALIKE, DECLARED, EQUAL, FOLLOWING, MOSTLY, NESTED, PLAIN, drawn
 from runners.spec import LASTING, MOVED, Work
@@ -24,6 +24,8 @@ MOST_ELEMENTS = 1 << 21
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # What all contents with a single change may take together, from the first of them on.
 SINGLE_SECONDS = 3.0
+# And what all wider ranges may: contents may be how often something is done.
+WIDER_SECONDS = 3.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
@@ -144,7 +146,7 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
 
     An original that goes on until an error is below a bound never comes to an end with a smaller
     one: once is enough. So it is where another value of a scalar was too much for it, or of one of
-    an array's elements.
+    an array's elements, or a narrower range of an array than this one.
     """
     many = combination.case.get(MOVED, 0.0)
     if whole_scalars.moved(many):
@@ -154,6 +156,8 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     if (mine := one_element.change(combination.family)) is not None:
         others = (one_element.change(other.family) for other in dropped)
         return any(other is not None and other.name == mine.name for other in others)
+    if wider.wider(combination.family) is not None:
+        return any(wider.beyond(combination.family, other.family) for other in dropped)
     return combination.family in ASKED and any(
         _KINDS.get(other.family) == _KINDS[combination.family]
         and longer(combination.case, other.case)
@@ -165,7 +169,8 @@ class Watch:
     """What the original took at such lengths, and where it failed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._single_until = clock, math.inf
+        self._clock = clock
+        self._single_until = self._wider_until = math.inf
         self._took: list[tuple[str, Case, float]] = []
         self._left = ALL_LONG_SECONDS
         self._failed: list[Combination] = []
@@ -188,6 +193,10 @@ class Watch:
             now = self._clock()
             self._single_until = min(self._single_until, now + SINGLE_SECONDS)
             return "there was no time left for this of many" if now > self._single_until else ""
+        if wider.wider(combination.family) is not None:
+            now = self._clock()
+            self._wider_until = min(self._wider_until, now + WIDER_SECONDS)
+            return "there was no time left for this range" if now > self._wider_until else ""
         if combination.family == FOLLOWING:
             seconds = self._in_proportion(combination.case)
             return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runners import families, inputs, one_element, perturbation, ties, variation
+from runners import families, inputs, one_element, perturbation, ties, variation, wider
 from runners.inputs import Arrays
 from runners.spec import Work
 from runners.ties import TURNED
@@ -130,6 +130,8 @@ class Contents:
             arrays, case = self.of(base), combination.case
             if (alone := one_element.change(combination.family)) is not None:
                 return one_element.applied(alone, self._work, arrays, case, combination.seed)
+            if (further := wider.wider(combination.family)) is not None:
+                return wider.applied(further, self._work, arrays, combination.seed)
             return variation.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, families, inputs, perturbation, spec
+from runners import captured, families, inputs, perturbation, spec, wider
 from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -88,6 +88,7 @@ class Digest:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
             family = combination.family
             odd = family in families.UNPROMISED | families.ASKED | families.REFILLED
+            odd |= wider.wider(combination.family) is not None
             if not odd and not crosses:
                 raise
             # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises. Nor for
@@ -143,6 +144,7 @@ class Digest:
             and combination.family != families.DECLARED
             and bool(np.isinf(truth).any())
         )
+        lenient |= wider.wider(combination.family) is not None
         keeps = combination.family == families.INFINITIES and not unordered
         longer = self._times_longer(combination)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0

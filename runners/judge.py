@@ -21,6 +21,7 @@ from runners import (
     leaks,
     many_calls,
     moved_clocks,
+    other_ranges,
     other_values,
     overflow,
     plain_updates,
@@ -316,7 +317,7 @@ class Judge:
         report: Report,
         deadline: float,
     ) -> bool:
-        """Run it far beyond the declared, delayed at large, and with other values; raise `Wrong`.
+        """Run it far beyond the declared, delayed at large, with other values; raise `Wrong`.
 
         Return whether the device was taken down, by the original or where nothing is promised.
         """
@@ -333,9 +334,12 @@ class Judge:
         if self._delays.large(session, request, job, known, report):
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
-        notes, lost = other_values.check(load, answers, job, wanted, deadline, report)
-        measured["notes"] += notes
-        return lost
+        for check in (other_values.check, other_ranges.check):
+            notes, lost = check(load, answers, job, wanted, deadline, report)
+            measured["notes"] += notes
+            if lost:
+                return True
+        return False
 
     def _watched(
         self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report

@@ -31,6 +31,7 @@ from runners import (
     nested,
     shaped_numbers,
     sizes,
+    wider,
 )
 from runners.compare import Answer, Budget, dense
 from runners.contents import Combination, pool
@@ -451,6 +452,8 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
     for number, combination in enumerate(asked):
         for later in asked[number + 1 : number + 2]:
             original.contents.expect(later)
+        if wider.wider(combination.family) is not None:
+            _settle(pending, 0, 0)  # what narrower ranges come to tells whether it is asked at all
         notes.say({"key": combination.key, "status": "begun"})
         if objection := watch.objection(combination):
             watch.failed(combination)
@@ -472,7 +475,7 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
             break
         watch.took(combination, gathered.seconds)
         notes.say({"key": combination.key, "status": "ran"})
-        pending[pool().submit(_digest, original, gathered, notes)] = gathered.nbytes
+        pending[pool().submit(_digest, original, gathered, notes, watch)] = gathered.nbytes
         _settle(pending, AHEAD, AHEAD_BYTES)
     _settle(pending, 0, 0)
     return status
@@ -488,10 +491,12 @@ def _compiled(request: Json) -> Json | None:
     return found
 
 
-def _digest(original: Original, gathered: Gathered, notes: _Notes) -> None:
+def _digest(original: Original, gathered: Gathered, notes: _Notes, watch: capacities.Watch) -> None:
     try:
         notes.say(original.digest(gathered))
     except Fault as error:
+        if wider.wider(gathered.combination.family) is not None:
+            watch.failed(gathered.combination)
         notes.fault(gathered.combination.key, error)
 
 

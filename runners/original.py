@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import asked, families, inputs, spec, whole_scalars
+from runners import asked, families, inputs, spec, whole_scalars, wider
 from runners.allocations import Allocations
 from runners.bench import Bench
 from runners.compare import same_bytes
@@ -26,6 +26,7 @@ FEW_DIGITS = 2.0**-11  # roundoff with which a long sum stands still
 NARROW = 2  # bytes of an element that equal random ones now and then
 PATIENCE = 20.0  # for one run: what takes longer is nothing to search on
 # With another value of a whole number than the declared one, with which a loop may never end.
+# Or with whole numbers beyond their declared range, which may be how often something is done.
 LITTLE_PATIENCE = 2.0
 
 
@@ -159,10 +160,13 @@ class Original:
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
-        odd = whole_scalars.moved(combination.case.get(spec.MOVED, 0.0))
-        seconds = LITTLE_PATIENCE if odd else PATIENCE
         run = self._bench.run(
-            self._original, combination, nan=nan, beside=beside, seconds=seconds, poison=poison
+            self._original,
+            combination,
+            nan=nan,
+            beside=beside,
+            seconds=_patience(combination),
+            poison=poison,
         )
         if run.damage:
             raise BaselineFailure(
@@ -177,7 +181,8 @@ class Original:
             return None
         bench, twin = self._twin
         try:
-            run = bench.run(twin, combination, seconds=PATIENCE, poison=first.poison)
+            patience = _patience(combination)
+            run = bench.run(twin, combination, seconds=patience, poison=first.poison)
         except (LaunchError, OutOfMemoryError):
             return None
         return None if run.damage else run
@@ -203,3 +208,9 @@ class Original:
     def digest(self, gathered: Gathered) -> Json:
         """Return the description of a combination's answers; see `Digest.digest`."""
         return self._digest.digest(gathered)
+
+
+def _patience(combination: Combination) -> float:
+    odd = whole_scalars.moved(combination.case.get(spec.MOVED, 0.0))
+    far = wider.wider(combination.family.partition("+")[0]) is not None
+    return LITTLE_PATIENCE if odd or far else PATIENCE

@@ -14,6 +14,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from runners import limit, one_run, sizes, whole_scalars
 from runners.answers import Answers
@@ -35,6 +36,24 @@ SECONDS, LONGEST_CHECK = 3.0, 30.0
 MOST_SAID = 160
 # What is less may be a flag.
 LEAST_VARIABLE = 2
+
+
+class Undeclared(Protocol):
+    """Something else than declared, with which a candidate is run only to say what it does."""
+
+    @property
+    def combination(self) -> Combination:
+        """Return what is run."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """Say which."""
+        ...
+
+    def said(self, words: str) -> str:
+        """Return the note that it is a limit."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +178,16 @@ def check(
             # Each scalar's safest value first: what the original fails at is not asked further.
             answers.ask([one.combination for each in every for one in each])
         for one in [one for each in every for one in each]:
-            if not _stable(answers, plain, one.combination):
+            if not stable(answers, plain, one.combination):
                 answers.described.pop(one.combination.key, None)
-        return _compared(load, answers, job, every, report)
+        return compared(load, answers, job, every, report, LAYER)
     finally:
         # What outputs come in any order is told by all answers: these are no one else's.
         for key in answers.described.keys() - known:
             del answers.described[key]
 
 
-def _stable(answers: Answers, plain: Combination, other: Combination) -> bool:
+def stable(answers: Answers, plain: Combination, other: Combination) -> bool:
     """Tell whether the original has an answer in an order that is that of the declared one."""
     pair = [answers.described.get(one.key) for one in (plain, other)]
     orders = [
@@ -178,14 +197,18 @@ def _stable(answers: Answers, plain: Combination, other: Combination) -> bool:
     return orders[1] is not None and orders[0] == orders[1]
 
 
-def _compared(
+def compared(
     load: Callable[[], Session],
     answers: Answers,
     job: JobSpec,
-    every: Sequence[Sequence[Other]],
+    every: Sequence[Sequence[Undeclared]],
     report: Report,
+    layer: str,
 ) -> tuple[list[str], bool]:
-    """Run the candidate with each value that the original has an answer to."""
+    """Run the candidate with all that the original has an answer to, up to the first that fails.
+
+    Return a note for each line of them that is a limit, and whether the device is lost.
+    """
     notes: list[str] = []
     session: Session | None = None
     until = time.monotonic() + SECONDS
@@ -198,7 +221,7 @@ def _compared(
             except (DeviceError, Fault):
                 return notes, False
             try:
-                words = _wrong(session, answers, job, other)
+                words = _wrong(session, answers, job, other, layer)
             except (OutOfMemoryError, Fault):
                 continue
             except DeviceError as error:
@@ -208,7 +231,7 @@ def _compared(
             if words:
                 notes.append(other.said(f"it is not: {words}"))
                 break
-            report.add(LAYER, other.shown, passed=True, error=None, bound=None)
+            report.add(layer, other.shown, passed=True, error=None, bound=None)
     if notes and session is not None:
         session.renewed()  # what was spoilt there is not the next one's fault
     return notes, False
@@ -220,8 +243,8 @@ def _failure(error: DeviceError) -> str:
     return f"it fails: {' '.join(str(error).split())[:MOST_SAID]}"
 
 
-def _wrong(session: Session, answers: Answers, job: JobSpec, other: Other) -> str:
-    """Say what is wrong with a value; nothing where it is right. Raises the errors of devices.
+def _wrong(session: Session, answers: Answers, job: JobSpec, other: Undeclared, layer: str) -> str:
+    """Say what is wrong with one; nothing where it is right. Raises the errors of devices.
 
     Once more where its inputs were no longer what they were.
     """
@@ -229,7 +252,7 @@ def _wrong(session: Session, answers: Answers, job: JobSpec, other: Other) -> st
     for again in (False, True):
         run = session.run(other.combination, nan=False, beside=False, seconds=patience)
         try:
-            terms = (other.combination, replace(run, late_us=0.0), LAYER)
+            terms = (other.combination, replace(run, late_us=0.0), layer)
             one_run.judged(Report(), job, answers, *terms)
         except Wrong as wrong:
             if again or not session.renewed(other.combination):

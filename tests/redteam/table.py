@@ -22,7 +22,7 @@ TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
 NO_VERDICT = "no verdict"
 # A limit that only a run can tell: where buffers have to begin.
 ALIGNMENT = "alignment"
-# Another one: right for the value alone that a whole number is declared with.
+# Another one: right for the value alone that a whole number is declared with, or for the range.
 DECLARED_VALUE = "declared value"
 # What a run says of them.
 SAID = {ALIGNMENT: alignment.MUST, DECLARED_VALUE: other_values.RIGHT}
@@ -61,9 +61,9 @@ class Candidate:
 
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
     within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
-    it needs its buffers aligned where its original does not, or is right for the declared value of
-    a whole number alone, and has to say so. `open`: it is wrong, and nothing that is asked shows
-    it, as far as is known: counted as accepted where it is, and no reason for a run to fail.
+    it needs its buffers aligned where its original does not, or is right for the declared value or
+    range of whole numbers alone, and has to say so. `open`: it is wrong, and nothing that is asked
+    shows it, as far as is known: counted as accepted where it is, and no reason for a run to fail.
     """
 
     base: Base

@@ -1,0 +1,111 @@
+"""Is a candidate right for the declared range of whole numbers alone? A limit, said, not refused.
+
+`counts: randint:0:60` is part of what a workload declares: products of counts that fit into 32
+bits, a table of as many places, fields of as many bits are right. Whoever passes other numbers has
+to know. So a finalist is run on the small case of `runners.other_values` with one array at a time
+drawn from wider ranges (`runners.wider`), as far as its original is quick there, does the same
+each time and stays within its buffers. Where it does not, nothing is said of that range and of
+those beyond: such numbers may be places, lengths or letters, and mean nothing there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile, zip_longest
+
+from runners import limit, wider
+from runners.answers import Answers
+from runners.checks import Report
+from runners.contents import Combination
+from runners.families import ranges
+from runners.fault import Fault
+from runners.other_values import LONGEST_CHECK, MOST_SECONDS, RIGHT, base, compared, stable
+from runners.session import Session
+from runners.spec import JobSpec
+from runners.wider import Wider
+
+LAYER = "other ranges"
+MOST_ARRAYS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An array of whole numbers up to another one than declared, which is `low` to `last`."""
+
+    name: str
+    low: int
+    last: int
+    to: int
+    combination: Combination
+
+    @property
+    def shown(self) -> str:
+        """Say which."""
+        return f"{self.name} up to {self.to:,}"
+
+    def said(self, words: str) -> str:
+        """Return the note that it is a limit."""
+        declared = f"{RIGHT} values of {self.name} ({self.low:,} to {self.last:,})"
+        first = wider.first(self.low, self.last, self.to)
+        below = f"{first:,} to" if first < 0 else "up to"
+        return limit.said(f"{declared}; with {below} {self.to:,} {words}")
+
+
+def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
+    """Return the ranges that are tried of each array, the narrowest first."""
+    found = []
+    for argument, low, last in ranges(job.work):
+        usable = argument.name.isidentifier() and argument.elements(plain.case)
+        each = [
+            Range(
+                argument.name, low, last, to, replace(plain, family=Wider(argument.name, to).family)
+            )
+            for to in (wider.tried(argument, low, last) if usable else ())
+        ]
+        found += [each] if each else []
+    return found[:MOST_ARRAYS]
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    deadline: float,
+    report: Report,
+) -> tuple[list[str], bool]:
+    """Run a right candidate with wider ranges; return what to say, and if the device is lost.
+
+    `load` returns the loaded pair and is called only where there is something to run.
+    """
+    plain = base(job, answers, wanted)
+    every = [] if plain is None or answers.ask is None else others(job, plain)
+    if not every or plain is None or answers.ask is None:
+        return [], False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        names = ", ".join(each[0].name for each in every)
+        return [f"{LAYER} of {names} not tried: there is no time left"], False
+    known = set(answers.described)
+
+    def does(one: Range) -> bool:
+        quick = answers.seconds(one.combination) <= MOST_SECONDS
+        return quick and stable(answers, plain, one.combination)
+
+    try:
+        with contextlib.suppress(Fault):
+            # Of all arrays the narrowest first: time may be over before the widest.
+            turns = [one.combination for turn in zip_longest(*every) for one in turn if one]
+            answers.ask(turns)
+        tried = [list(takewhile(does, each)) for each in every]
+        for one in [
+            one for each, some in zip(every, tried, strict=True) for one in each[len(some) :]
+        ]:
+            answers.described.pop(one.combination.key, None)
+        return compared(load, answers, job, tried, report, LAYER)
+    finally:
+        # What outputs come in any order is told by all answers: these are no one else's.
+        for key in answers.described.keys() - known:
+            del answers.described[key]
