@@ -20,11 +20,12 @@ from runners import limit, wider
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
+from runners.expressions import ExpressionError, names
 from runners.families import ranges
 from runners.fault import Fault
 from runners.other_values import LONGEST_CHECK, MOST_SECONDS, RIGHT, base, compared, stable
 from runners.session import Session
-from runners.spec import JobSpec
+from runners.spec import JobSpec, Work
 from runners.wider import Wider
 
 LAYER = "other ranges"
@@ -59,6 +60,7 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
     found = []
     for argument, low, last in ranges(job.work):
         usable = argument.name.isidentifier() and argument.elements(plain.case)
+        usable = usable and not _places(job.work, last + 1)
         each = [
             Range(
                 argument.name, low, last, to, replace(plain, family=Wider(argument.name, to).family)
@@ -67,6 +69,24 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
         ]
         found += [each] if each else []
     return found[:MOST_ARRAYS]
+
+
+def _places(work: Work, many: int) -> bool:
+    """Tell whether a buffer has so many rows or elements: such numbers may be places in it.
+
+    What is read beyond all buffers may be the same each time, and another thing elsewhere.
+    """
+    for case in (one.values for one in work.cases):
+        longer = [{name: value + more for name, value in case.items()} for more in (1, 2, 3)]
+        for argument in work.arguments:
+            if not argument.type.pointer:
+                continue
+            named = names(argument.shape or "1")
+            with contextlib.suppress(ExpressionError):
+                rows = all(argument.elements(other) % many == 0 for other in longer)
+                if rows or any(case.get(name) == many for name in named):
+                    return True
+    return False
 
 
 def check(

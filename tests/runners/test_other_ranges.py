@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -107,6 +108,16 @@ def test_numbers_stay_within_a_range_and_come_to_its_end(low: int, size: int, se
             assert np.array_equal(arrays["b"], plain["b"])
             # Of all sizes: some could be declared ones.
             assert to < 64 * last or (np.abs(x.astype(np.int64)) <= to // 8).sum() > 100
+
+
+def test_places_in_a_buffer_are_left_alone() -> None:
+    """Of `embed` of the red team what is read beyond its table was the same each time."""
+    job = _parsed()
+    rows = replace(job.work.arguments[1], name="table", init="normal", shape="60*n")
+    work = replace(job.work, arguments=(*job.work.arguments, rows))
+    found = other_ranges.others(replace(job, work=work), PLAIN)
+    assert [each[0].name for each in found] == ["b"]
+    assert list(_tried(x="randint:0:900")) == ["b"]
 
 
 def test_what_is_too_much_once_is_asked_no_further() -> None:
