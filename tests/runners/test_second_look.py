@@ -296,6 +296,7 @@ def test_a_verdict_of_what_does_not_end_says_so(
 ) -> None:
     """Neither is it correct, nor did it crash; the time was lent."""
     monkeypatch.setattr(judging, "SANITIZER_SECONDS", 1.0)
+    monkeypatch.setattr("runners.watched.FURTHER_SECONDS", 1.0)
     text = RIGHT["four at a time"]
     mine, theirs = artifact(text), artifact(SCALE)
     said({}, {})
