@@ -22,10 +22,9 @@ MOST_ELEMENTS = 1 << 21
 # What one run of the original may take there, as far as the lengths before tell: too much where one
 # of these was held up, so that a few of plain inputs may take longer.
 MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
-# What all contents with a single change may take together, from the first of them on.
-SINGLE_SECONDS = 3.0
-# And what all wider ranges may: contents may be how often something is done.
-WIDER_SECONDS = 3.0
+# What all contents with a single change may take together, from the first of them on, and what all
+# wider ranges may: contents may be how often something is done.
+SINGLE_SECONDS = WIDER_SECONDS = 3.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
@@ -170,7 +169,7 @@ class Watch:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._single_until = self._wider_until = math.inf
+        self._until: dict[str, float] = {}
         self._took: list[tuple[str, Case, float]] = []
         self._left = ALL_LONG_SECONDS
         self._failed: list[Combination] = []
@@ -189,14 +188,15 @@ class Watch:
         """Say why a combination is not asked about; nothing where it is."""
         if hopeless(combination, self._failed):
             return SHORTER
-        if one_element.change(combination.family) is not None:
-            now = self._clock()
-            self._single_until = min(self._single_until, now + SINGLE_SECONDS)
-            return "there was no time left for this of many" if now > self._single_until else ""
-        if wider.wider(combination.family) is not None:
-            now = self._clock()
-            self._wider_until = min(self._wider_until, now + WIDER_SECONDS)
-            return "there was no time left for this range" if now > self._wider_until else ""
+        together = (
+            ("this of many", one_element.change(combination.family), SINGLE_SECONDS),
+            ("this range", wider.wider(combination.family), WIDER_SECONDS),
+        )
+        for kind, one, seconds in together:
+            if one is not None:
+                now = self._clock()
+                until = self._until.setdefault(kind, now + seconds)
+                return f"there was no time left for {kind}" if now > until else ""
         if combination.family == FOLLOWING:
             seconds = self._in_proportion(combination.case)
             return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from runners import launch_limits, one_element, timed_launches, timing, weighing
+from runners import launch_limits, one_element, timed_launches, timing, weighing, wider
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.checks import Report, Wrong
@@ -72,15 +72,7 @@ class Measurements:
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
-        # Vast inputs are meant for few kernels, and numbers beyond a declared range are promised by
-        # nobody: no note for all the others. Nor for single elements, of which there are many.
-        dropped = [
-            (k, why)
-            for k, why in answers.dropped.items()
-            if "+" not in k
-            and not any(f"|{one}|" in k for one in (VAST, *UNPROMISED, *MASKS))
-            and one_element.change(k.split("|")[1]) is None
-        ]
+        dropped = [(k, why) for k, why in answers.dropped.items() if not _silent(k)]
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
         if len(dropped) > MOST_DROPPED:
             many, why = len(dropped) - MOST_DROPPED, dropped[-1][1]
@@ -165,6 +157,22 @@ def _most(sizes: Iterable[int | None]) -> int | None:
     """Return the largest; None when one of them is not known."""
     known = list(sizes)
     return max((size or 0 for size in known), default=None) if None not in known else None
+
+
+def _silent(key: str) -> bool:
+    """Tell whether nobody is told that an original has no answer to a combination.
+
+    Vast inputs are meant for few kernels, numbers beyond a declared range are promised by nobody,
+    and of single elements there are many; the rest is what rounding is told by.
+
+    >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|wider x to 118|5"]
+    >>> [_silent(key) for key in keys]
+    [False, True, True, True]
+    """
+    family = key.split("|")[1]
+    kinds = {VAST, *UNPROMISED, *MASKS}
+    changed = one_element.change(family) or wider.wider(family)
+    return "+" in key or family in kinds or changed is not None
 
 
 def _where(key: str) -> str:

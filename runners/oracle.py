@@ -160,6 +160,19 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     return declared, list({c.key: c for c in extra}.values())
 
 
+def _two(
+    work: Work, cases: Sequence[Mapping[str, float]], most: int
+) -> Iterator[Mapping[str, float]]:
+    """Yield the middle case, which is the first, and the largest of so many elements.
+
+    Behind the first all cases follow, from the lightest on.
+    """
+    middle, *ordered = cases
+    fit = [case for case in ordered if work.elements(case) <= most]
+    yield middle
+    yield from (case for case in fit[-1:] if case != middle)
+
+
 def _seldom(
     work: Work, seed: int, cases: Sequence[Mapping[str, float]], *, full: bool
 ) -> Iterator[Combination]:
@@ -167,7 +180,7 @@ def _seldom(
 
     The cases are a middle one and then all, from the lightest on.
     """
-    middle, *ordered = cases
+    middle, *_ = cases
     found = moves(work)
     if NONE in found:
         # There an original may divide by zero, and use what comes of it as an index.
@@ -178,16 +191,10 @@ def _seldom(
         # What is multiplied by zero, and may be NaN, is not looked at.
         yield Combination({**middle, MOVED: float(NONE)}, "nan", seed)
 
-    def two(most: int) -> Iterator[Mapping[str, float]]:
-        """Yield the middle case, and the largest of so many elements."""
-        fit = [case for case in ordered if work.elements(case) <= most]
-        yield middle
-        yield from (case for case in fit[-1:] if case is not middle)
-
     if LASTING in found:
         # What is remembered longer than a part that is worked on by itself: of numbers as they are,
         # and of a few large ones with nothing behind them.
-        for case in two(LIGHT):
+        for case in _two(work, cases, LIGHT):
             for family in (families.DECLARED, "one-hot"):
                 yield Combination({**case, MOVED: float(LASTING)}, family, seed)
     # The larger of a number and its part is the number only for a part below one.
@@ -195,7 +202,7 @@ def _seldom(
         yield Combination(case, ACROSS_FAMILY, seed)
     if {asked.NAN, asked.INFINITY} & {*work.asks}:
         # NaN and infinities are its own to make something of.
-        for case in two(LARGE):
+        for case in _two(work, cases, LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
 
@@ -208,11 +215,9 @@ def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
     """
     if not work.infinite:
         return
-    middle, *ordered = cases
-    light = [case for case in ordered if work.elements(case) <= LIGHT]
     for turn in (0, 1):
-        yield Combination(middle, families.MASKED, seed + turn)
-        for case in (middle, *(one for one in light[-1:] if one != middle)):
+        yield Combination(cases[0], families.MASKED, seed + turn)
+        for case in _two(work, cases, LIGHT):
             yield Combination(case, families.MASKED_ROWS, seed + turn)
 
 
@@ -223,9 +228,7 @@ def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> It
     """
     if not families.fillers(work):
         return
-    middle, *ordered = cases
-    light = [case for case in ordered if work.elements(case) <= LIGHT]
-    for case in (middle, *(one for one in light[-1:] if one != middle)):
+    for case in _two(work, cases, LIGHT):
         for family in (families.FILLERS, families.FILLERS_MIXED):
             yield Combination(case, family, seed)
 
@@ -241,9 +244,7 @@ def _unpromised(
     yield from (Combination(case, families.FOLLOWING, seed) for case in beyond)
     if not full or not any(True for _ in every_byte.widened(work)):
         return
-    middle, *ordered = cases
-    light = [case for case in ordered if work.elements(case) <= LARGE]
-    for case in (middle, *(one for one in light[-1:] if one != middle)):
+    for case in _two(work, cases, LARGE):
         yield Combination(case, families.EVERY_BYTE, seed)
 
 
@@ -261,10 +262,7 @@ def _tallied(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Ite
     """
     if not families.tallied(work):
         return
-    middle, *ordered = cases
-    light = [case for case in ordered if work.elements(case) <= LIGHT]
-    yield Combination(middle, families.HALVES, seed)
-    yield from (Combination(case, families.HALVES, seed) for case in light[-1:] if case != middle)
+    yield from (Combination(case, families.HALVES, seed) for case in _two(work, cases, LIGHT))
     for long in capacities.mostly(work):
         yield Combination(long, families.MOSTLY, seed)
 
@@ -297,13 +295,12 @@ def _in_shapes(
 
     The cases are a middle one and then all, from the lightest on.
     """
-    middle, *ordered = cases
+    middle, *_ = cases
     if shaped_numbers.linked(work):
         yield Combination(middle, families.BEFORE, seed)
         yield Combination(middle, families.AFTER, seed)
     if families.ended(work):
-        light = [case for case in ordered if work.elements(case) <= LIGHT]
-        for case in (middle, *(one for one in light[-1:] if one != middle)):
+        for case in _two(work, cases, LIGHT):
             yield Combination(case, families.LATE, seed)
     for turn in range(shaped_numbers.mazes(work, middle)):
         yield Combination(middle, families.MAZE, seed + turn)
@@ -320,9 +317,7 @@ def _at_brinks(
     The cases are a middle one and then all, from the lightest on; it is checked in the first and in
     the largest that is not large, in which there are more steps up to the end.
     """
-    middle, *ordered = cases
-    light = [case for case in ordered if work.elements(case) <= LARGE]
-    for case in (middle, *(one for one in light[-1:] if one != middle)):
+    for case in _two(work, cases, LARGE):
         for turn in range(brinks.turns(work, case)):
             yield Combination(case, families.BRINK, seed + turn)
 

@@ -11,7 +11,6 @@ those beyond: such numbers may be places, lengths or letters, and mean nothing t
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
@@ -22,8 +21,7 @@ from runners.checks import Report
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
 from runners.families import ranges
-from runners.fault import Fault
-from runners.other_values import LONGEST_CHECK, MOST_SECONDS, RIGHT, base, compared, stable
+from runners.other_values import MOST_SECONDS, RIGHT, base, compared, stable
 from runners.session import Session
 from runners.spec import JobSpec, Work
 from runners.wider import Wider
@@ -102,30 +100,15 @@ def check(
     `load` returns the loaded pair and is called only where there is something to run.
     """
     plain = base(job, answers, wanted)
-    every = [] if plain is None or answers.ask is None else others(job, plain)
-    if not every or plain is None or answers.ask is None:
+    every = [] if plain is None else others(job, plain)
+    if plain is None or not every:
         return [], False
-    if deadline - time.monotonic() < LONGEST_CHECK:
-        names = ", ".join(each[0].name for each in every)
-        return [f"{LAYER} of {names} not tried: there is no time left"], False
-    known = set(answers.described)
 
     def does(one: Range) -> bool:
         quick = answers.seconds(one.combination) <= MOST_SECONDS
         return quick and stable(answers, plain, one.combination)
 
-    try:
-        with contextlib.suppress(Fault):
-            # Of all arrays the narrowest first: time may be over before the widest.
-            turns = [one.combination for turn in zip_longest(*every) for one in turn if one]
-            answers.ask(turns)
-        tried = [list(takewhile(does, each)) for each in every]
-        for one in [
-            one for each, some in zip(every, tried, strict=True) for one in each[len(some) :]
-        ]:
-            answers.described.pop(one.combination.key, None)
-        return compared(load, answers, job, tried, report, LAYER)
-    finally:
-        # What outputs come in any order is told by all answers: these are no one else's.
-        for key in answers.described.keys() - known:
-            del answers.described[key]
+    # Of all arrays the narrowest first: time may be over before the widest.
+    turns = [one for turn in zip_longest(*every) for one in turn if one]
+    asked = (every, turns, lambda line: list(takewhile(does, line)))
+    return compared(load, answers, job, asked, deadline, report, LAYER)

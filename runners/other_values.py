@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from runners import limit, one_run, sizes, whole_scalars
 from runners.answers import Answers
@@ -42,6 +42,11 @@ class Undeclared(Protocol):
     """Something else than declared, with which a candidate is run only to say what it does."""
 
     @property
+    def name(self) -> str:
+        """Return whose value or range it is."""
+        ...
+
+    @property
     def combination(self) -> Combination:
         """Return what is run."""
         ...
@@ -54,6 +59,11 @@ class Undeclared(Protocol):
     def said(self, words: str) -> str:
         """Return the note that it is a limit."""
         ...
+
+
+Tried = TypeVar("Tried", bound=Undeclared)
+Lines = Sequence[Sequence[Tried]]
+Asked = tuple[Lines[Tried], Sequence[Tried], Callable[[Sequence[Tried]], list[Tried]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,25 +176,16 @@ def check(
     `load` returns the loaded pair and is called only where there is something to run.
     """
     plain = base(job, answers, wanted)
-    every = [] if plain is None or answers.ask is None else others(job, plain)
-    if not every or plain is None or answers.ask is None:
+    every = [] if plain is None else others(job, plain)
+    if plain is None or not every:
         return [], False
-    if deadline - time.monotonic() < LONGEST_CHECK:
-        names = ", ".join(each[0].name for each in every)
-        return [f"{LAYER} of {names} not tried: there is no time left"], False
-    known = set(answers.described)
-    try:
-        with contextlib.suppress(Fault):
-            # Each scalar's safest value first: what the original fails at is not asked further.
-            answers.ask([one.combination for each in every for one in each])
-        for one in [one for each in every for one in each]:
-            if not stable(answers, plain, one.combination):
-                answers.described.pop(one.combination.key, None)
-        return compared(load, answers, job, every, report, LAYER)
-    finally:
-        # What outputs come in any order is told by all answers: these are no one else's.
-        for key in answers.described.keys() - known:
-            del answers.described[key]
+
+    def does(line: Sequence[Other]) -> list[Other]:
+        return [one for one in line if stable(answers, plain, one.combination)]
+
+    # Each scalar's safest value first: what the original fails at is not asked further.
+    turns = [one for each in every for one in each]
+    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
 
 
 def stable(answers: Answers, plain: Combination, other: Combination) -> bool:
@@ -201,11 +202,45 @@ def compared(
     load: Callable[[], Session],
     answers: Answers,
     job: JobSpec,
+    asked: tuple[
+        Sequence[Sequence[Tried]], Sequence[Tried], Callable[[Sequence[Tried]], list[Tried]]
+    ],
+    deadline: float,
+    report: Report,
+    layer: str,
+) -> tuple[list[str], bool]:
+    """Run a candidate with what nobody declared; return what to say, and if the device is lost.
+
+    `asked`: lines of what is tried, all of it in the order in which the original is asked, and what
+    returns those of a line that the original does.
+    """
+    every, turns, does = asked
+    if answers.ask is None:
+        return [], False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        names = ", ".join(each[0].name for each in every)
+        return [f"{layer} of {names} not tried: there is no time left"], False
+    known = set(answers.described)
+    try:
+        with contextlib.suppress(Fault):
+            answers.ask([one.combination for one in turns])
+        tried = [does(each) for each in every]
+        return _compared(load, answers, job, tried, report, layer)
+    finally:
+        # What outputs come in any order is told by all answers: these are no one else's.
+        for key in answers.described.keys() - known:
+            del answers.described[key]
+
+
+def _compared(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
     every: Sequence[Sequence[Undeclared]],
     report: Report,
     layer: str,
 ) -> tuple[list[str], bool]:
-    """Run the candidate with all that the original has an answer to, up to the first that fails.
+    """Run the candidate with all that the original does, up to the first of each line that fails.
 
     Return a note for each line of them that is a limit, and whether the device is lost.
     """

@@ -26,18 +26,16 @@ from runners.program_trial import Trial
 # taking times needs, all of them may use such a share.
 EACH, SHARE = 3, 0.2
 ANOTHER = "not looked at with its clock at another date: its original gives something else then"
-_BOTH = ("kernel", "baseline")  # as a job names its two sources
 
 
 def ask(
     trial: Trial, originals: Sequence[Profile], bounds: Bounds, done: list[dict[str, Any]]
 ) -> list[str]:
     """Run a candidate at other times, on its shortest run; raise `Failed`, return notes."""
-    sources = [str((trial.job.get(which) or {}).get("source") or "") for which in _BOTH]
-    if asked_of(trial.request, (sources[0], sources[1])) is None:
+    if asked_of(trial.request, trial.sources) is None:
         return []
     original = min(originals, key=lambda one: one.seconds)
-    drawn = stream(trial.seed, "clock", *sources).random(2)
+    drawn = stream(trial.seed, "clock", *trial.sources).random(2)
     chosen = (0.0, DAY, LONGEST, DAY * float(drawn[0]), LONGEST * float(drawn[1]))
     left = min(trial.until, trial.deadline) - time.monotonic()
     ends = time.monotonic() + SHARE * left

@@ -47,7 +47,6 @@ STEPS, MOST_FAR = (16, 12, 8, 6, 4), 2
 # other sizes small. What it takes is told from these; all of it, and lines and runs more than else.
 FARTHEST, FILLED, SMALL = 256, 16, 64
 STEPS_THERE, DISTANT_SECONDS, MORE_LINES, MORE_TRIED = (4, 16), 30.0, 2, 12
-_BOTH = ("kernel", "baseline")  # as a job names its two sources
 # Kept for another candidate of the same worker, if it is no larger.
 KEPT_BYTES = 16 << 20
 _MOST_SAID = 200
@@ -209,8 +208,7 @@ class _Asking:
 
     def _distant(self, sizes: Sequence[Place]) -> None:
         """Try sizes further out than has to be right, where a candidate's types are narrower."""
-        texts = (str((self.trial.job.get(one) or {}).get("source") or "") for one in _BOTH)
-        bits = narrower.bits(*texts)
+        bits = narrower.bits(*self.trial.sources)
         self.ends = min(self.ends, time.monotonic() + DISTANT_SECONDS)
         for place in sizes[:MOST_FAR] if bits else ():
             # What so many times fill; the most bits first, of which nearer sizes tell the least.

@@ -39,6 +39,12 @@ class Trial:
         return int(self.job.get("seed") or 0) + 1
 
     @property
+    def sources(self) -> tuple[str, str]:
+        """Return the texts of candidate and original."""
+        mine, theirs = (self.job.get(one) or {} for one in ("kernel", "baseline"))
+        return str(mine.get("source") or ""), str(theirs.get("source") or "")
+
+    @property
     def effort(self) -> str:
         """Return how much the times are worth; energy is read beside a screening."""
         effort = str(self.job.get("effort") or "screen")

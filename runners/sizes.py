@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -27,7 +27,7 @@ AWKWARD, MOST_STEPS = 107, 500
 # What is long is more than is resident at once; beyond this it is a flat case, without rows.
 LEAST_LONG, FLAT = 300, 20000
 # What sizes are drawn in parts of, and how often one is as large as another.
-PARTS, EQUAL = (1, 1, 1, 16, 64, 128, 256, 512, 1024), 0.2
+PARTS, EQUAL = (1, 1, 16, 64, 128, 256, 512, 1024), 0.2
 # Cases in which two variables are nearly the same, of each kind.
 MOST_NEAR = 6
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
@@ -210,7 +210,7 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
 def drawn(work: Work, seed: int, count: int, most_elements: int = 1 << 17) -> list[CaseSpec]:
     """Return more cases whose sizes are drawn, in whole parts of what hand-made kernels work in.
 
-    Parts of 16 to 1024 elements, odd numbers of them as often as even ones; a third as they come.
+    Parts of 16 to 1024 elements, odd numbers of them and even ones; a quarter as they come.
     Of two sizes or more, one in five times one is as large as another. What is no size stays.
     """
     first = min(work.cases, key=lambda case: elements(work, case.values))
@@ -222,7 +222,7 @@ def drawn(work: Work, seed: int, count: int, most_elements: int = 1 << 17) -> li
     for _ in range(20 * count if wide else 0):
         case = dict(first.values)
         for name, most in wide.items():
-            case[name] = _parted(most, rng)
+            case[name] = _drawn(most, rng, PARTS)
         if len(wide) > 1 and rng.random() < EQUAL:
             one, other = rng.choice(sorted(wide), 2, replace=False)
             case[one] = min(case[other], float(wide[one]))
@@ -232,13 +232,6 @@ def drawn(work: Work, seed: int, count: int, most_elements: int = 1 << 17) -> li
         if len(found) == count:
             break
     return found
-
-
-def _parted(most: int, rng: np.random.Generator) -> float:
-    """Draw a size up to one, small ones as often as large ones, mostly of whole parts."""
-    size = int(np.exp(rng.uniform(0.0, np.log(most + 1))))
-    part = int(rng.choice(PARTS))
-    return float(min(most, -(-size // part) * part))
 
 
 def near_pairs(work: Work, seed: int) -> list[CaseSpec]:
@@ -264,10 +257,10 @@ def near_pairs(work: Work, seed: int) -> list[CaseSpec]:
     return [case for case in found if dict(case.values) not in known]
 
 
-def _drawn(most: int, rng: np.random.Generator) -> float:
-    """Draw a size up to one, small ones as often as large ones."""
+def _drawn(most: int, rng: np.random.Generator, parts: Sequence[int] = (1, 4, 32)) -> float:
+    """Draw a size up to one, small ones as often as large ones, mostly of whole parts."""
     size = int(np.exp(rng.uniform(0.0, np.log(most + 1))))
-    multiple = int(rng.choice((1, 4, 32)))
+    multiple = int(rng.choice(parts))
     return float(min(most, -(-size // multiple) * multiple)) if size > 1 else 1.0
 
 
