@@ -37,7 +37,8 @@ class Terms:
     those that were declared; `twin`: wanted values are those of the original in double precision.
     `longer`: how many times the declared a size is; the original's errors go either way and
     grow with its root, those of tensor cores, which cut off what does not fit, with itself.
-    `usual`: so many times as large results are on the inputs that were declared. `share`: what
+    `usual`: so many times as large results are on the inputs that were declared; `typical`: or as
+    large as this, where they are smaller on these. `share`: what
     counts for doubles of what moved inputs change (`runners.perturbation.share`); `times`: how many
     times the original's own errors of that count at most for floats, on declared inputs.
     `halves`: what counts of what moved halves change, where nothing tells the original's errors
@@ -51,6 +52,7 @@ class Terms:
     twin: bool
     longer: float = 1.0
     usual: float = 1.0
+    typical: float = 0.0
     share: float = 1.0
     times: float = math.inf
     halves: float = 0.0
@@ -135,7 +137,9 @@ def earned(
         stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
         # What is one less another number errs by the rounding of these.
         # It is that of usual results also where these are smaller, as is the tolerance.
-        ground=near_zero(share * work.atol, one.scalar.roundoff, terms.usual * size),
+        ground=near_zero(
+            share * work.atol, one.scalar.roundoff, np.maximum(terms.usual * size, terms.typical)
+        ),
     )
     if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
         with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, families, inputs, perturbation, spec, wider
+from runners import captured, families, inputs, perturbation, small_floats, spec, wider
 from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -145,9 +145,11 @@ class Digest:
             and bool(np.isinf(truth).any())
         )
         lenient |= wider.wider(combination.family) is not None
+        lenient |= small_floats.powers(combination.family) is not None
         keeps = combination.family == families.INFINITIES and not unordered
         longer = self._times_longer(combination)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
+        small = small_floats.powers(combination.family) is not None
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:
@@ -170,6 +172,7 @@ class Digest:
                 twin=source == "double precision",
                 longer=longer,
                 usual=usual,
+                typical=1.0 if small else 0.0,
                 share=self._share,
                 times=self._times,
                 halves=self._halves,

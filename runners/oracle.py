@@ -31,6 +31,7 @@ from runners import (
     nested,
     shaped_numbers,
     sizes,
+    small_floats,
     wider,
 )
 from runners.compare import Answer, Budget, dense
@@ -286,6 +287,8 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         every = [sizes.even(work, case) if alternates else dict(case) for case in ordered]
         fit = [case for case in every if 0 < sizes.elements(work, case) <= LARGE]
         yield from (Combination(case, family, seed) for case in fit[-1:])
+    if floats:
+        yield Combination(middle, small_floats.named(small_floats.USUAL), seed)
 
 
 def _in_shapes(

@@ -21,6 +21,7 @@ from runners import (
     following,
     infinite_rows,
     shaped_numbers,
+    small_floats,
     whole_families,
 )
 from runners.cuda_types import Scalar, from_float, to_float, values
@@ -52,7 +53,7 @@ from runners.families import (
     adds,
     signs,
 )
-from runners.float_families import TRANSFORMS
+from runners.float_families import TRANSFORMS, Transform
 from runners.inputs import FREE, Arrays, interleave, stream
 from runners.places import swapped
 from runners.spec import Argument, Work
@@ -156,7 +157,7 @@ def _field(
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
         if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS, INFINITIES}:
             return from_float(np.abs(TRANSFORMS[family](wide, scalar, rng)), scalar)
-        return from_float(TRANSFORMS[family](wide, scalar, rng), scalar)
+        return from_float(_transform(family)(wide, scalar, rng), scalar)
     if word == "sorted" and family in {"integers", EQUAL, ALIKE, "mixed"}:
         return _ascending(family, data, scalar, rng)
     if word == "randint" or (scalar.kind != "f" and word in FREE):
@@ -168,6 +169,13 @@ def _field(
     if word == "permutation" and family == "mixed":
         return data[::-1].copy()
     return data
+
+
+def _transform(family: str) -> Transform:
+    by = small_floats.powers(family)
+    if by is None:
+        return TRANSFORMS[family]
+    return lambda data, scalar, _rng: small_floats.scaled(data, scalar, by)
 
 
 def _captured(family: str, data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
