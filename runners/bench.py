@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
 from runners import arena
 from runners.allocations import Holdings
-from runners.arena import Layout
+from runners.arena import INPUT, Layout
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
 from runners.gpu import Gpu
@@ -23,7 +24,7 @@ from runners.inputs import Arrays
 from runners.launchable import Launchable
 from runners.lookalike import lookalike
 from runners.poison import NAN_POISON, pattern
-from runners.run import Run, damage
+from runners.run import Damage, Run, damage
 from runners.scenes import VERIFY_GUARD, Scene, Scenes
 from runners.spec import Work
 
@@ -291,6 +292,59 @@ class Bench:
             call()
         return self._brought(places, zeros, seconds, hosted=launchable.hosted)
 
+    def moved(
+        self,
+        launchable: Launchable,
+        combination: Combination,
+        names: Sequence[str],
+        *,
+        nan: bool = False,
+        seconds: float = 10.0,
+    ) -> list[Run]:
+        """Run on one combination with one buffer elsewhere at a time, and where all were between.
+
+        What is left where a buffer was is not what it holds, so that who still reads there is
+        wrong. Each call is done before the next; one more goes before the first. There are
+        `2 * len(names) + 1` runs. Raises the errors of `runners.gpu`.
+        """
+        scene = self.scenes.of(combination, VERIFY_GUARD)
+        layout = scene.layout
+        first = self._place(2 * layout.stride)
+        second = first + layout.stride
+        usual, others = layout.addresses(first), layout.addresses(second)
+        self._last = None  # what lies there is no longer as a run leaves it
+        zeros = self.zeros(len(layout.segments))
+        poison = NAN_POISON if nan else int(self._rng.integers(0, 2**62))
+        launchable.begins()
+        found = []
+        for name in ["", "", *chain.from_iterable((name, "") for name in names)]:
+            moved = {name: others[name]} if name else {}
+            for base in (first, second):
+                self.restore(scene, base, 1, zeros, poison)
+            idle = others | {one: usual[one] for one in moved}
+            self._emptied(layout, idle, combination)
+            self.gpu.synchronize(seconds)
+            launchable.bind(combination.case, usual | moved)()
+            self._finished(seconds, hosted=launchable.hosted)
+            written = layout.written
+            outputs = {b.name: self.gpu.download((usual | moved)[b.name], b.size) for b in written}
+            self.gpu.synchronize(seconds)
+            made = self.contents.of(combination)
+            for buffer in layout.buffers:
+                if buffer.kind == INPUT:
+                    self.gpu.upload(idle[buffer.name], made[buffer.name])
+            both = [self._damaged(scene, base, zeros, poison) for base in (first, second)]
+            found.append(Run(outputs, both[0] or both[1], 0.0, poison))
+        return found[1:]
+
+    def _emptied(self, layout: Layout, places: Mapping[str, int], combination: Combination) -> None:
+        """Put zeros where inputs lie that a call is not given; of zeros alone, ones."""
+        made = self.contents.of(combination)
+        for buffer in layout.buffers:
+            if buffer.name in made and buffer.size >= 4:
+                value = int(not made[buffer.name].any())
+                self.gpu.fill(places[buffer.name], value, buffer.size // 4)
+
     def holdings(
         self,
         launchable: Launchable,
@@ -367,10 +421,7 @@ class Bench:
         self, places: Sequence[tuple[Scene, int, int]], zeros: int, seconds: float, *, hosted: bool
     ) -> list[Run]:
         """Wait for calls; return what they wrote, as it is when the null stream is done."""
-        if hosted:
-            self.gpu.settle(seconds)
-        else:
-            self.gpu.synchronize(seconds)
+        self._finished(seconds, hosted=hosted)
         outputs = [
             {b.name: self.gpu.download(base + b.offset, b.size) for b in scene.layout.written}
             for scene, base, _ in places
@@ -378,11 +429,23 @@ class Bench:
         self.gpu.synchronize(seconds)
         found = []
         for (scene, base, poison), written in zip(places, outputs, strict=True):
-            self.gpu.upload(self._damage, _DAMAGE)
-            self.check(scene, base, 1, zeros, poison, self._damage)
-            counts = self.gpu.download(self._damage, 24).view(np.uint64)
-            found.append(Run(written, damage(scene.layout, counts), 0.0, poison))
+            harm = self._damaged(scene, base, zeros, poison)
+            found.append(Run(written, harm, 0.0, poison))
         return found
+
+    def _finished(self, seconds: float, *, hosted: bool) -> None:
+        """Wait for the null stream where host code was called, else for the device."""
+        if hosted:
+            self.gpu.settle(seconds)
+        else:
+            self.gpu.synchronize(seconds)
+
+    def _damaged(self, scene: Scene, base: int, zeros: int, poison: int) -> Damage:
+        """Return what was changed in a slab that should not have been."""
+        self.gpu.upload(self._damage, _DAMAGE)
+        self.check(scene, base, 1, zeros, poison, self._damage)
+        counts = self.gpu.download(self._damage, 24).view(np.uint64)
+        return damage(scene.layout, counts)
 
 
 def _of_slabs(scene: Scene, base: int, rotations: int, poison: int) -> bytes:

@@ -363,6 +363,18 @@ class RemoteSession:
                 for one, combination in zip(said["runs"], combinations, strict=True)
             ]
 
+    def moved(
+        self, combination: Combination, names: Sequence[str], *, nan: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate with one buffer elsewhere at a time; outputs come through files."""
+        asked = {"names": list(names), "nan": nan, "seconds": seconds}
+        said = self._ask("moved", combination, asked, 2 * seconds)
+        with _understood(self._process):
+            runs = [self._run(one, combination) for one in said["runs"]]
+            if len(runs) != 2 * len(names) + 1:
+                raise ValueError("not as many runs as were asked for")
+            return runs
+
     def holdings(
         self,
         combination: Combination,

@@ -101,14 +101,8 @@ class _Server:
                 seconds=float(request["seconds"]),
             )
             return self._ran(run, "run")
-        if operation == "row":
-            runs = self._session.row(
-                [Combination(o["case"], o["family"], int(o["seed"])) for o in request["row"]],
-                nan=bool(request["nan"]),
-                apart=bool(request["apart"]),
-                seconds=float(request["seconds"]),
-            )
-            return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
+        if operation in {"row", "moved"}:
+            return self._several(self._session, combination, request)
         if operation == "holdings":
             terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
             original = bool(request["original"])
@@ -130,6 +124,17 @@ class _Server:
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
+
+    def _several(self, session: LocalSession, combination: Combination, request: Json) -> Json:
+        """Run the candidate one call behind the other: on other inputs, or on moved buffers."""
+        nan, seconds = bool(request["nan"]), float(request["seconds"])
+        if request["op"] == "moved":
+            names = [str(name) for name in request["names"]]
+            runs = session.moved(combination, names, nan=nan, seconds=seconds)
+        else:
+            row = [Combination(o["case"], o["family"], int(o["seed"])) for o in request["row"]]
+            runs = session.row(row, nan=nan, apart=bool(request["apart"]), seconds=seconds)
+        return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
 
     def _load(self, request: Json) -> Json:
         self._quenched()  # a pair that was given up half way

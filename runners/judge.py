@@ -20,12 +20,14 @@ from runners import (
     exhibit,
     leaks,
     many_calls,
+    moved_buffers,
     moved_clocks,
     other_ranges,
     other_values,
     overflow,
     plain_updates,
     second_look,
+    small_constants,
     static_gate,
     thresholds,
     unchecked,
@@ -190,7 +192,9 @@ class Judge:
             return declared, extra
         sources = job.kernel.source, job.baseline.source
         mine, theirs = (self._read(text, request, job.key) for text in sources)
-        return declared, [*extra, *thresholds.compared(job, [*declared, *extra], (mine, theirs))]
+        wanted, codes = [*declared, *extra], (mine, theirs)
+        own = small_constants.beside(job, wanted, codes)
+        return declared, [*extra, *own, *thresholds.compared(job, wanted, codes)]
 
     def _waited_for(
         self, request: Json, job: JobSpec, answers: Answers, wanted: Sequence[Combination]
@@ -283,6 +287,8 @@ class Judge:
             again = partial(self._measurements.again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, answers, report)
+        if _follows(request, job):
+            measured["notes"] += moved_buffers.check(self._session, request, job, answers, report)
         if moved_clocks.asked(request, job) is not None:
             clocked = partial(self._entries.session, clocked=True)
             with lent.of(moved_clocks.LENT_SECONDS):

@@ -64,6 +64,12 @@ class Session(Protocol):
         """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
         ...
 
+    def moved(
+        self, combination: Combination, names: Sequence[str], *, nan: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate with one buffer elsewhere at a time (`runners.bench.Bench.moved`)."""
+        ...
+
     def holdings(
         self,
         combination: Combination,
@@ -231,6 +237,12 @@ class LocalSession:
         """Run the candidate on one combination behind the other."""
         mine = self._pair[0]
         return self._bench.row(mine, combinations, nan=nan, seconds=seconds, apart=apart)
+
+    def moved(
+        self, combination: Combination, names: Sequence[str], *, nan: bool, seconds: float
+    ) -> list[Run]:
+        """Run the candidate with one buffer elsewhere at a time, and as it was between."""
+        return self._bench.moved(self._pair[0], combination, names, nan=nan, seconds=seconds)
 
     def holdings(
         self,
