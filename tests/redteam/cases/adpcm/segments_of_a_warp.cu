@@ -1,0 +1,79 @@
+// IMA ADPCM: each block starts from its own predictor and step index; low nibble first.
+// A warp to a block, a segment to a lane. The step index runs into its bounds every few dozen nibbles and
+// forgets what it started from, so that a lane finds its own index from the 256 nibbles before its segment.
+// The predictor needs no such thing: an addition held between bounds is closed under composition.
+__constant__ int STEP[89] = {
+    7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 19, 21, 23, 25, 28, 31,
+    34, 37, 41, 45, 50, 55, 60, 66, 73, 80, 88, 97, 107, 118, 130, 143,
+    157, 173, 190, 209, 230, 253, 279, 307, 337, 371, 408, 449, 494, 544, 598, 658,
+    724, 796, 876, 963, 1060, 1166, 1282, 1411, 1552, 1707, 1878, 2066, 2272, 2499, 2749, 3024,
+    3327, 3660, 4026, 4428, 4871, 5358, 5894, 6484, 7132, 7845, 8630, 9493, 10442, 11487, 12635, 13899,
+    15289, 16818, 18500, 20350, 22385, 24623, 27086, 29794, 32767};
+
+__device__ __forceinline__ int moved(int code, int step) {
+    int diff = step >> 3;
+    if (code & 4) diff += step;
+    if (code & 2) diff += step >> 1;
+    if (code & 1) diff += step >> 2;
+    return code & 8 ? -diff : diff;
+}
+
+__device__ __forceinline__ int turned(int code) {
+    return code & 4 ? 2 * (code & 3) + 2 : -1;
+}
+
+struct Clamp {
+    int add, low, high;
+};
+
+__device__ __forceinline__ int applied(Clamp f, int x) {
+    return min(max(x + f.add, f.low), f.high);
+}
+
+// First f, then g: an addition that is held between two bounds again.
+__device__ __forceinline__ Clamp after(Clamp f, Clamp g) {
+    return {f.add + g.add, applied(g, f.low), applied(g, f.high)};
+}
+
+__device__ __forceinline__ Clamp scanned(Clamp own, int lane) {
+    for (int d = 1; d < 32; d *= 2) {
+        Clamp before;
+        before.add = __shfl_up_sync(0xffffffffu, own.add, d);
+        before.low = __shfl_up_sync(0xffffffffu, own.low, d);
+        before.high = __shfl_up_sync(0xffffffffu, own.high, d);
+        if (lane >= d) own = after(before, own);
+    }
+    return own;
+}
+
+#define BEFORE 256
+
+__global__ void adpcm(const unsigned char* code, const int* predictor, const int* index, float* pcm, int blocks,
+                      int bytes) {
+    int b = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    int lane = threadIdx.x % 32;
+    if (b >= blocks) return;
+    const unsigned char* row = code + (size_t)b * bytes;
+    int total = 2 * bytes, segment = (total + 31) / 32;
+    int begin = min(total, lane * segment), end = min(total, begin + segment);
+    int from = max(0, begin - BEFORE);
+    int at = from == 0 ? min(max(index[b], 0), 88) : 44;
+    for (int i = from; i < begin; ++i) at = min(max(at + turned(row[i / 2] >> (i & 1) * 4 & 15), 0), 88);
+    int known = at;
+    Clamp all = {0, -32768, 32767};
+    for (int i = begin; i < end; ++i) {
+        int nibble = row[i / 2] >> (i & 1) * 4 & 15;
+        all = after(all, {moved(nibble, STEP[at]), -32768, 32767});
+        at = min(max(at + turned(nibble), 0), 88);
+    }
+    int value = applied(scanned(all, lane), predictor[b]);
+    value = __shfl_up_sync(0xffffffffu, value, 1);
+    if (lane == 0) value = predictor[b];
+    at = known;
+    for (int i = begin; i < end; ++i) {
+        int nibble = row[i / 2] >> (i & 1) * 4 & 15;
+        value = min(max(value + moved(nibble, STEP[at]), -32768), 32767);
+        at = min(max(at + turned(nibble), 0), 88);
+        pcm[(size_t)b * total + i] = value / 32768.0f;
+    }
+}

@@ -1,0 +1,68 @@
+// LAMB: Adam's direction for each layer, scaled by the ratio of the weights' norm to the direction's.
+#include <cmath>
+#include <cuda_runtime.h>
+
+__device__ __forceinline__ float first_moment(float m, float g) {
+    return 0.9f * m + 0.1f * g;
+}
+
+__device__ __forceinline__ float second_moment(float v, float g) {
+    return 0.999f * v + 0.001f * g * g;
+}
+
+__device__ __forceinline__ float direction(float w, float m, float v, float c1, float c2) {
+    return m * c1 / (sqrtf(v * c2) + 1e-6f) + 0.1f * w;
+}
+
+__device__ __forceinline__ float trust(double weights, double directions) {
+    if (weights == 0.0 || directions == 0.0) return 1.0f;
+    return (float)fmin(sqrt(weights) / sqrt(directions), 10.0);
+}
+
+__global__ void moments(const float* w, const float* g, float* m, float* v, double* norm, int width, float c1, float c2) {
+    __shared__ double weights[256], directions[256];
+    size_t row = (size_t)blockIdx.x * width;
+    double ws = 0.0, us = 0.0;
+    for (int i = threadIdx.x; i < width; i += 256) {
+        float a = first_moment(m[row + i], g[row + i]);
+        float b = second_moment(v[row + i], g[row + i]);
+        m[row + i] = a;
+        v[row + i] = b;
+        float u = direction(w[row + i], a, b, c1, c2);
+        ws += (double)w[row + i] * w[row + i];
+        us += (double)u * u;
+    }
+    weights[threadIdx.x] = ws;
+    directions[threadIdx.x] = us;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) {
+            weights[threadIdx.x] += weights[threadIdx.x + half];
+            directions[threadIdx.x] += directions[threadIdx.x + half];
+        }
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        norm[2 * blockIdx.x] = weights[0];
+        norm[2 * blockIdx.x + 1] = directions[0];
+    }
+}
+
+__global__ void apply(float* w, const float* m, const float* v, const double* norm, int width, float c1, float c2) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int layer = blockIdx.y;
+    if (i >= width) return;
+    size_t at = (size_t)layer * width + i;
+    float ratio = trust(norm[2 * layer], norm[2 * layer + 1]);
+    w[at] -= 0.01f * ratio * direction(w[at], m[at], v[at], c1, c2);
+}
+
+extern "C" void lamb(float* w, const float* g, float* m, float* v, int layers, int width, int step) {
+    float c1 = (float)(1.0 / (1.0 - pow(0.9, step)));
+    float c2 = (float)(1.0 / (1.0 - pow(0.999, step)));
+    double* norm;
+    cudaMallocAsync(&norm, sizeof(double) * 2 * layers, 0);
+    moments<<<layers, 256>>>(w, g, m, v, norm, width, c1, c2);
+    apply<<<dim3((width + 255) / 256, layers), 256>>>(w, m, v, norm, width, c1, c2);
+    cudaFreeAsync(norm, 0);
+}
