@@ -30,7 +30,8 @@ __global__ void tranche(const float* chance, const int* units, float* loss, int 
             float v = 0;
 #pragma unroll
             for (int c = 0; c < 4; ++c)
-                for (int j = max(0, places - 1 - cost[c]) + (int)threadIdx.x; j < places; j += 32) v += now[j] * part[c];
+                for (int j = max(0, places - 1 - cost[c]) + (int)threadIdx.x; j < places; j += 32)
+                    v += now[j] * part[c];
 #pragma unroll
             for (int step = 16; step; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
             if (threadIdx.x == 0) next[places - 1] = v;

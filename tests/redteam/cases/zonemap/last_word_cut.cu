@@ -1,7 +1,8 @@
 // Zone map of a column: for each zone of rows the least and the greatest value, the rows that are null and those that
 // are not a number. Bit i % 32 of word i / 32 is set where row i has a value. Nulls and NaNs take no part in the range;
 // a zone without values has (inf, -inf).
-// A warp takes 32 rows at a time that share a word of the bits; the last word of a zone is cut to its rows. Nulls are counted by the word. fminf and fmaxf pass over a NaN, so that only the count has to look for it.
+// A warp takes 32 rows at a time that share a word of the bits; the last word of a zone is cut to its rows. Nulls
+// are counted by the word. fminf and fmaxf pass over a NaN, so that only the count has to look for it.
 #include <math_constants.h>
 
 #define FULL 0xffffffffu
