@@ -29,6 +29,8 @@ ENOUGH = 64  # results of a magnitude that tell how large errors are there
 _FEW_ULP = {"half": 2.0, "bfloat16": 2.0}
 # The smallest number of a type above zero, by its roundoff: half, bfloat16, float, double.
 SMALLEST = {2.0**-11: 2.0**-24, 2.0**-8: 2.0**-133, 2.0**-24: 2.0**-149, 2.0**-53: 2.0**-1074}
+# The largest number of a type, by the same.
+LARGEST = {2.0**-11: 65504.0, 2.0**-8: 3.39e38, 2.0**-24: 3.4028234e38, 2.0**-53: 1.7976931e308}
 CHUNK = 1 << 18
 # What one thread compares shortly: more of them get into each other's way.
 SPAN = 1 << 21
@@ -415,6 +417,7 @@ def _stretch(
         return _Tally(error, 0.0, error, error, at, why)
     got, want = to_float(g, one.scalar), to_float(w, one.scalar)
     with np.errstate(all="ignore"):
+        bound = budget.bound(want)
         gap = np.abs(got - want)
         gap[got == want] = 0.0
         odd = ~np.isfinite(gap)
@@ -430,9 +433,11 @@ def _stretch(
                 gap[np.isnan(want) & np.isfinite(got)] = np.inf
             if answer.empty:
                 gap[np.isnan(want)] = 0.0
+            # Who may err by more than there are numbers may have none, and differences of such.
+            beyond = bound >= LARGEST.get(one.scalar.roundoff, math.inf)
+            gap[beyond & np.isfinite(want) & ~np.isfinite(got)] = 0.0
         if mask is not None:
             gap[~mask] = 0.0
-        bound = budget.bound(want)
         bad = gap > bound
         ratio = np.where(gap > 0, gap / np.maximum(bound, 1e-300), 0.0)
         scaled = gap / (np.abs(np.where(np.isfinite(want), want, 0)) + scale + 1e-300)

@@ -109,7 +109,9 @@ class Truth:
                     # All of it is ill-conditioned here: the better answer holds, and how far the
                     # original is from it tells how far one may be.
                     part = wide[kept]
-                    part[np.isnan(part) != np.isnan(narrow[kept])] = np.inf
+                    odd = np.isnan(part) != np.isnan(narrow[kept])
+                    odd |= np.isinf(narrow[kept]) != np.isinf(shown)
+                    part[odd] = np.inf
                     wide[kept] = part
                     out[argument.name] = wide
                 continue

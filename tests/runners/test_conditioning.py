@@ -76,3 +76,36 @@ def test_what_the_constant_was_there_for_is_still_missed(judge: Judge) -> None:
         judge, text(IN_LANES, "0.f"), text(IN_ORDER), workload=WORK, effort="confirm"
     )
     assert verdict["status"] == "wrong result"
+
+
+# A product that leaves the floats where numbers are ten times as large, and its logarithm.
+GROWN = """
+extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* in = x + (size_t)r * cols;
+    for (int c = 0; c < cols; ++c) {
+        WAY
+        for (int k = 0; k < 28; ++k) { STEP }
+        y[(size_t)r * cols + c] = END;
+    }
+}
+"""
+OF_PRODUCTS = ("float p = 1.f;", "p *= 1.f + fabsf(in[c]);", "logf(p)")
+OF_LOGARITHMS = ("float p = 0.f;", "p += logf(1.f + fabsf(in[c]));", "p")
+
+
+def grown(way: tuple[str, str, str]) -> str:
+    return GROWN.replace("WAY", way[0]).replace("STEP", way[1]).replace("END", way[2])
+
+
+@pytest.mark.parametrize("mine", [OF_PRODUCTS, OF_LOGARITHMS])
+def test_what_overflows_in_floats_and_not_in_doubles_may_do_either(
+    judge: Judge, mine: tuple[str, str, str]
+) -> None:
+    """All of it does with the largest numbers, and a part with larger ones than declared."""
+    theirs = grown(OF_PRODUCTS)
+    assert promoted(theirs) is not None
+    source = grown(mine) + "// a candidate\n"
+    verdict = _verdict(judge, source, theirs, workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
