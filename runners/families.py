@@ -35,7 +35,12 @@ MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
 NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, *NOT_FINITE, *MASKS})
+# Zeros of both signs in most places: what orders bits puts one below the other.
+SIGNED_ZEROS = "signed-zeros"
+# Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
+# asks for infinities, which such a sum is and no element of it.
+TOPS = "tops"
+STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, *NOT_FINITE, *MASKS})
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")
@@ -85,6 +90,10 @@ ALTERNATING = "alternating"
 FALLING = "falling"
 # So small that what is added against a division by zero counts, and steps of fixed point do.
 THOUSANDTH = "thousandth"
+# Rows that are the same from both ends but for a place near their middle (`runners.mirrored`).
+MIRRORED = "mirrored"
+# Words with none and with all of their bits set, in long stretches (`runners.bitmaps`).
+BITMAPS = "bitmaps"
 # Whole numbers in shapes (`runners.shaped_numbers`): the place before or behind each element's own,
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"

@@ -23,7 +23,9 @@ from runners.families import (
     HALF_STEPS,
     INFINITIES,
     NEARLY,
+    SIGNED_ZEROS,
     THOUSANDTH,
+    TOPS,
     VAST,
 )
 from runners.places import aside, boundary
@@ -31,6 +33,8 @@ from runners.places import aside, boundary
 TIMES_FAR, TIMES_FAR_HALF = 2e6, 100.0
 TIMES_VAST, TIMES_VAST_HALF = 4e30, 4500.0
 LONGEST_SORT = 1 << 19
+# An eighth of the largest number of a type, as a power of two; so many of one sign side by side.
+FLOAT_POWERS, TOP_POWERS, STRETCH = 125, {"half": 13, "double": 1021}, 64
 PARTS = 1024  # a power of two: what is computed scales without an error
 
 Values = npt.NDArray[Any]
@@ -230,6 +234,22 @@ def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     return out
 
 
+def _signed_zeros(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """A third of each zero, the rest as they were."""
+    out = data.copy()
+    what = rng.integers(0, 3, len(out))
+    out[what == 1], out[what == 2] = 0.0, -0.0
+    return out
+
+
+def _tops(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
+    """An eighth of the largest number, or a quarter, and more, in stretches of one sign."""
+    power = TOP_POWERS.get(scalar.name, FLOAT_POWERS) + int(rng.integers(0, 2))
+    ones = np.ldexp(rng.uniform(1.0, 1.9, len(data)), power)
+    signs = rng.integers(0, 2, len(data) // STRETCH + 1) * 2 - 1
+    return np.asarray(ones * np.repeat(signs, STRETCH)[: len(data)])
+
+
 TRANSFORMS: dict[str, Transform] = {
     "times-10": _times_ten,
     THOUSANDTH: _thousandth,
@@ -253,4 +273,6 @@ TRANSFORMS: dict[str, Transform] = {
     ALTERNATING: _alternating,
     ALL_NAN: _all_nan,
     INFINITIES: _infinities,
+    SIGNED_ZEROS: _signed_zeros,
+    TOPS: _tops,
 }

@@ -22,6 +22,7 @@ import numpy as np
 
 from runners import (
     asked,
+    bitmaps,
     brinks,
     capacities,
     every_byte,
@@ -56,6 +57,8 @@ from runners.spec import (
 )
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
+# Elements of a case that is asked about with rows of a kind; what is asked with other seeds, too.
+ROWS, AGAIN, TOPS = 1 << 17, (1, 2), 4
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
 # pool's threads than there are, and what was gathered of them holds so many bytes.
 AHEAD, AHEAD_BYTES = 6, 3 << 29
@@ -146,6 +149,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
+        extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
@@ -288,7 +292,35 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         fit = [case for case in every if 0 < sizes.elements(work, case) <= LARGE]
         yield from (Combination(case, family, seed) for case in fit[-1:])
     if floats:
-        yield Combination(middle, small_floats.named(small_floats.USUAL), seed)
+        powers = (small_floats.USUAL, *(small_floats.OF_DOUBLES if work.precise else ()))
+        yield from (Combination(middle, small_floats.named(one), seed) for one in powers)
+        yield Combination(middle, families.SIGNED_ZEROS, seed)
+        # What is not read may hold anything: more of it does, at other places.
+        yield from (Combination(middle, families.INFINITE, seed + turn) for turn in AGAIN)
+        if asked.INFINITY in work.asks:
+            yield from (Combination(middle, families.TOPS, seed + turn) for turn in range(TOPS))
+
+
+def _repeating(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked with rows that mirror themselves, and with words of no bits and of all.
+
+    Where something is longer than in the middle case, which is the first, they are seen from
+    further off, and more is counted.
+    """
+    middle = cases[0]
+    pointers = [a for a in work.arguments if a.type.pointer and a.role != "output"]
+    kinds = [families.MIRRORED] if any(map(inputs.rotatable, pointers)) else []
+    kinds += [families.BITMAPS] if any(True for _ in bitmaps.wide(work)) else []
+    far = [
+        size.values
+        for size in sizes.undeclared(work, limit=10, large=11, between=2)
+        if work.elements(size.values) <= ROWS
+        and any(value >= 2 * middle.get(name, value) > 0 for name, value in size.values.items())
+    ]
+    for kind in kinds:
+        yield from (Combination(case, kind, seed) for case in (middle, *far))
 
 
 def _in_shapes(

@@ -7,9 +7,11 @@ compiles, runs, and agrees with the original is for the caller to find out; if n
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from runners.spec import Json
 from runners.text import LONGEST, Text
+
+Json = dict[str, Any]
 
 MIXING = "--expt-relaxed-constexpr"
 _NAMES = """

@@ -2,7 +2,8 @@
 
 Inputs are made smaller by a power of two, so that what a kernel computes from them scales without
 an error. Which power is asked about beside a candidate's own constants is in
-`runners.small_constants`.
+`runners.small_constants`. Of originals that work something out in doubles so much smaller, and
+larger, that their squares are no floats.
 """
 
 from __future__ import annotations
@@ -16,27 +17,32 @@ from runners.cuda_types import Scalar
 
 # Fourth powers of numbers this small are no denormals, which some ways of computing lose.
 USUAL = 30
-# A half has no smaller numbers with all of their bits.
-OF_HALVES = 10
-_WORD = "times 2^-"
-_FAMILY = re.compile(re.escape(_WORD) + r"(\d{1,3})")
+# By how much floats are smaller whose squares are zero, and larger (below zero) whose squares are
+# infinite, and those of halves are not.
+OF_DOUBLES = (80, -66)
+# A half has no smaller numbers with all of their bits, and few larger ones.
+LEAST_OF_HALVES, OF_HALVES = -8, 10
+_WORD = "times 2^"
+_FAMILY = re.compile(re.escape(_WORD) + r"(-?\d{1,3})")
 
 
 def named(powers: int) -> str:
     """Return the family of inputs that are smaller by so many powers of two.
 
-    >>> named(30), powers(named(30)), powers("declared")
-    ('times 2^-30', 30, None)
+    >>> named(30), powers(named(30)), powers(named(-66)), powers("declared")
+    ('times 2^-30', 30, -66, None)
     """
-    return f"{_WORD}{powers}"
+    return f"{_WORD}{-powers}"
 
 
 def powers(family: str) -> int | None:
     """Return by how many powers of two a family's floats are smaller; None for any other family."""
     found = _FAMILY.fullmatch(family)
-    return int(found[1]) if found else None
+    return -int(found[1]) if found else None
 
 
 def scaled(data: npt.NDArray[np.floating], scalar: Scalar, by: int) -> npt.NDArray[np.floating]:
     """Return floats that are smaller by so many powers of two, as far as their type has them."""
-    return np.asarray(np.ldexp(data, -min(by, OF_HALVES) if scalar.name == "half" else -by))
+    if scalar.name == "half":
+        by = max(LEAST_OF_HALVES, min(by, OF_HALVES))
+    return np.asarray(np.ldexp(data, -by))

@@ -32,6 +32,7 @@ from runners import (
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
+from runners.promote import in_doubles
 
 Json = dict[str, Any]
 
@@ -154,6 +155,8 @@ class Work:
     named: tuple[tuple[str, tuple[int, ...]], ...] = ()
     # What the original's text asks of floats (`runners.asked`).
     asks: tuple[str, ...] = ()
+    # It works something out in doubles.
+    precise: bool = False
     # Scalars that may be beyond one, and within, for all that the original's text says
     # (`runners.crossing`).
     beyond: tuple[str, ...] = ()
@@ -323,6 +326,7 @@ def parse(data: Json) -> JobSpec:
                 work,
                 named=_named(work, original),
                 asks=_asks(original, work),
+                precise=in_doubles(original.source),
                 beyond=beyond,
                 within=within,
                 turned=_turned(original, work),

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import (
+    bitmaps,
     brinks,
     captured,
     every_byte,
     fillers,
     following,
     infinite_rows,
+    mirrored,
     shaped_numbers,
     small_floats,
     whole_families,
@@ -27,6 +29,7 @@ from runners import (
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    BITMAPS,
     BRINK,
     CLUSTERED,
     DECLARED,
@@ -39,6 +42,7 @@ from runners.families import (
     HALF_STEPS,
     INFINITIES,
     MASKS,
+    MIRRORED,
     NEARLY,
     NEARLY_ENDS,
     NOT_FINITE,
@@ -47,8 +51,10 @@ from runners.families import (
     SHAPED,
     SHUFFLED,
     SIGNED,
+    SIGNED_ZEROS,
     STARTED,
     TALLIED,
+    TOPS,
     VAST,
     adds,
     signs,
@@ -68,6 +74,8 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
     **dict.fromkeys(MASKS, infinite_rows.masked),
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
+    MIRRORED: mirrored.applied,
+    BITMAPS: bitmaps.applied,
 }
 
 
@@ -155,6 +163,8 @@ def _field(
         return _captured(family, data, scalar, rng)
     if scalar.kind == "f" and word in FREE:
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
+        if word == "uniform" and family in {SIGNED_ZEROS, TOPS}:
+            return data  # a share, a scale: no such numbers are among them
         if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS, INFINITIES}:
             return from_float(np.abs(TRANSFORMS[family](wide, scalar, rng)), scalar)
         return from_float(_transform(family)(wide, scalar, rng), scalar)
