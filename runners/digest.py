@@ -149,7 +149,9 @@ class Digest:
         keeps = combination.family == families.INFINITIES and not unordered
         longer = self._times_longer(combination)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
-        small = small_floats.powers(combination.family) is not None
+        # What is only said may be told from results as small as these.
+        powers = small_floats.powers(combination.family)
+        small = powers is not None and powers not in small_floats.OF_DOUBLES
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:

@@ -22,6 +22,7 @@ from runners import (
     many_calls,
     moved_buffers,
     moved_clocks,
+    other_powers,
     other_ranges,
     other_values,
     overflow,
@@ -340,7 +341,7 @@ class Judge:
         if self._delays.large(session, request, job, known, report):
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
-        for check in (other_values.check, other_ranges.check):
+        for check in (other_values.check, other_ranges.check, other_powers.check):
             notes, lost = check(load, answers, job, wanted, deadline, report)
             measured["notes"] += notes
             if lost:

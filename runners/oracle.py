@@ -292,8 +292,7 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         fit = [case for case in every if 0 < sizes.elements(work, case) <= LARGE]
         yield from (Combination(case, family, seed) for case in fit[-1:])
     if floats:
-        powers = (small_floats.USUAL, *(small_floats.OF_DOUBLES if work.precise else ()))
-        yield from (Combination(middle, small_floats.named(one), seed) for one in powers)
+        yield Combination(middle, small_floats.named(small_floats.USUAL), seed)
         yield Combination(middle, families.SIGNED_ZEROS, seed)
         # What is not read may hold anything: more of it does, at other places.
         yield from (Combination(middle, families.INFINITE, seed + turn) for turn in AGAIN)

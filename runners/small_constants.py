@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from runners.contents import Combination
 from runners.families import DECLARED, captured_work, chosen
-from runners.small_floats import named
+from runners.small_floats import OF_DOUBLES, named
 from runners.spec import MOVED, JobSpec
 
 # Behind a constant by so many powers of two, since few numbers are over four; of doubles no further
@@ -62,7 +62,8 @@ def beside(
 def _steps(constant: float) -> Iterator[int]:
     """Yield how many powers of two are behind a constant, and behind its root."""
     for size in (constant, math.sqrt(constant)):
-        yield min(MOST_POWERS, BEHIND - math.frexp(size)[1])
+        step = min(MOST_POWERS, BEHIND - math.frexp(size)[1])
+        yield step + (step in OF_DOUBLES)  # there results as small count
 
 
 def _base(job: JobSpec, wanted: Sequence[Combination]) -> Combination | None:

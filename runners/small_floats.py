@@ -2,8 +2,7 @@
 
 Inputs are made smaller by a power of two, so that what a kernel computes from them scales without
 an error. Which power is asked about beside a candidate's own constants is in
-`runners.small_constants`. Of originals that work something out in doubles so much smaller, and
-larger, that their squares are no floats.
+`runners.small_constants`; those of which squares are no floats are in `runners.other_powers`.
 """
 
 from __future__ import annotations

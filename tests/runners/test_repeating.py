@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from runners import bitmaps, compare, families, mirrored, oracle, small_floats, spec
+from runners import bitmaps, compare, families, mirrored, oracle, spec
 from runners.compare import LARGEST, Answer, Budget
 from runners.contents import Combination, Contents
 from runners.cuda_types import parse
@@ -98,19 +98,6 @@ def test_who_is_asked() -> None:
     assert _asked("softmax/base")[SIGNED_ZEROS] == 1
     screened = _asked("unscale/base", "screen")
     assert not screened.keys() & {TOPS, MIRRORED, BITMAPS, SIGNED_ZEROS}
-
-
-def test_originals_that_use_doubles_see_floats_whose_squares_are_none() -> None:
-    lamb, softmax = _asked("lamb/base"), _asked("softmax/base")
-    for powers in small_floats.OF_DOUBLES:
-        assert lamb[small_floats.named(powers)] == 1
-        assert softmax[small_floats.named(powers)] == 0
-    work = _work(_pointer(), n=64)
-    for powers, square in zip(small_floats.OF_DOUBLES, (0.0, np.inf), strict=True):
-        made = Contents(work).of(Combination({"n": 64.0}, small_floats.named(powers), 1))["x"]
-        with np.errstate(all="ignore"):
-            assert (made.view("f4") ** 2 == square).mean() > 0.75
-        assert np.isfinite(made.view("f4")).all()
 
 
 @pytest.mark.parametrize(

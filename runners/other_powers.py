@@ -1,0 +1,80 @@
+"""Is a candidate right for floats of ordinary size alone? A limit, said, not refused.
+
+An original that sums squares up in doubles is right for gradients of 1e-24 and of 1e20, whose
+squares are no floats. Who sums them up in floats, compensated or not, is right for nearly all who
+use it. So a finalist of such an original is run on the small case of `runners.other_values` with
+its floats so much smaller, and larger (`runners.small_floats`), as far as its original is quick
+there and does the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from runners import limit, small_floats
+from runners.answers import Answers
+from runners.checks import Report
+from runners.contents import Combination
+from runners.families import chosen
+from runners.other_values import MOST_SECONDS, RIGHT, base, compared, stable
+from runners.session import Session
+from runners.spec import JobSpec
+
+LAYER = "other powers"
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Floats by so many powers of two smaller than declared, or larger, where it is below zero."""
+
+    name: str
+    powers: int
+    combination: Combination
+
+    @property
+    def shown(self) -> str:
+        """Say which."""
+        return f"{self.name} times 2^{-self.powers}"
+
+    def said(self, words: str) -> str:
+        """Return the note that it is a limit."""
+        size = "small" if self.powers > 0 else "large"
+        times = 2.0 ** abs(self.powers)
+        return limit.said(
+            f"{RIGHT} size of {self.name}; with numbers {times:.0e} times as {size} {words}"
+        )
+
+
+def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
+    """Return what is tried: nothing of originals that work everything out in floats."""
+    if not job.work.precise or not chosen(job.work):
+        return []
+    every = small_floats.OF_DOUBLES
+    made = [replace(plain, family=small_floats.named(one)) for one in every]
+    return [[Power("floats", n, one)] for n, one in zip(every, made, strict=True)]
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    deadline: float,
+    report: Report,
+) -> tuple[list[str], bool]:
+    """Run a right candidate on such floats; return what to say, and if the device is lost.
+
+    `load` returns the loaded pair and is called only where there is something to run.
+    """
+    plain = base(job, answers, wanted)
+    every = [] if plain is None else others(job, plain)
+    if plain is None or not every:
+        return [], False
+
+    def does(line: Sequence[Power]) -> list[Power]:
+        quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
+        return [one for one in quick if stable(answers, plain, one.combination)]
+
+    turns = [one for line in every for one in line]
+    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
