@@ -28,7 +28,6 @@ from runners.run import Damage, Run, damage
 from runners.scenes import VERIFY_GUARD, Scene, Scenes
 from runners.spec import Work
 
-_DAMAGE = np.array([0, 0, 2**64 - 1], np.uint64)
 # Work that outlives the stream it was queued on by more than this was left behind.
 LATE_US = 200.0
 # By how much other streams are held up, each time and how often; and inputs, on the null stream.
@@ -194,9 +193,10 @@ class Bench:
         streams = launchable.streams
         if streams is not None:
             streams.strays()
+        self._undamaged()
         if late:
             self.gpu.fill(base, 0xFFFFFFFF, layout.stride // 4)
-            self.gpu.upload(self._damage, _DAMAGE)  # which waits for that
+            self.gpu.synchronize(seconds)  # inputs are to come behind that
             self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", LATE_INPUTS_NS, self._sink))
         if alike is not None:
             self.restore(scene, base, 1, zeros, poison)
@@ -215,8 +215,6 @@ class Bench:
             # Copies alone between the two: a kernel of ours might use what they leave.
             made = self.contents.of(combination)
             self.gpu.upload(base, self._image(layout, made, poison))
-        if not late:
-            self.gpu.upload(self._damage, _DAMAGE)
         if beside:
             # Host code may have streams of its own: there the device is kept full for long, so
             # that what was left on one of them is not done when the null stream is.
@@ -225,13 +223,15 @@ class Bench:
             self.gpu.beside(busy[0], max(1, busy[1]))
         with streams.held(HELD_US, MOST_HELD) if streams and held else contextlib.nullcontext():
             bound()
-        outputs = {}
+        outputs, behind = {}, 0.0
         if launchable.hosted:
             # Results have to be there when the null stream is done, not when the device is.
             self.gpu.settle(seconds)
             outputs = {b.name: self.gpu.download(base + b.offset, b.size) for b in layout.written}
-        behind = self.gpu.synchronize(seconds)
+            behind = self.gpu.synchronize(seconds)
+        # In one go with a kernel: a device that others use, too, is waited for once.
         self.check(scene, base, 1, zeros, poison, self._damage)
+        behind = max(behind, self.gpu.synchronize(seconds))
         counts = self.gpu.download(self._damage, 24).view(np.uint64)
         for b in layout.written:
             if b.name not in outputs:
@@ -440,9 +440,14 @@ class Bench:
         else:
             self.gpu.synchronize(seconds)
 
+    def _undamaged(self) -> None:
+        """Queue: nothing was counted yet. Nobody waits for it, as for a copy."""
+        self.gpu.fill(self._damage, 0, 4)
+        self.gpu.fill(self._damage + 16, 0xFFFFFFFF, 2)
+
     def _damaged(self, scene: Scene, base: int, zeros: int, poison: int) -> Damage:
         """Return what was changed in a slab that should not have been."""
-        self.gpu.upload(self._damage, _DAMAGE)
+        self._undamaged()
         self.check(scene, base, 1, zeros, poison, self._damage)
         counts = self.gpu.download(self._damage, 24).view(np.uint64)
         return damage(scene.layout, counts)
