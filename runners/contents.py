@@ -10,13 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runners import families, inputs, one_element, perturbation, ties, variation, wider
+from runners import (
+    families,
+    inputs,
+    one_element,
+    perturbation,
+    stand_ins,
+    ties,
+    variation,
+    wider,
+)
 from runners.inputs import Arrays
 from runners.spec import Work
 from runners.ties import TURNED
 
 KEPT, KEPT_BYTES = 64, 3 << 30
-UNDEFINED = "n"
+UNDEFINED, FINITE = "n", "f"
 _POOL: list[ThreadPoolExecutor] = []
 
 
@@ -25,7 +34,8 @@ class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
     A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; in `+t`,
-    `+tt`, ...: by more of them (`runners.ties`); or in `+n`: NaN for its infinities and denormals.
+    `+tt`, ...: by more of them (`runners.ties`); in `+n`: NaN for its infinities and denormals; or
+    in `+f`, `+ff`, ...: numbers for its NaN (`runners.stand_ins`), moved as well in `+fj`, ....
     Before that may stand by how many bytes buffers are shifted cyclically, as they are for timed
     launches (`runners.ties.turned`). A family may be a single change (`runners.one_element`).
     """
@@ -101,6 +111,12 @@ class Contents:
         if jittered == UNDEFINED:
             base = Combination(combination.case, family, combination.seed)
             return perturbation.undefined(self._work, self.of(base))
+        if jittered.startswith(FINITE):
+            rest = jittered.lstrip(FINITE)
+            if not rest:
+                base = Combination(combination.case, family, combination.seed)
+                return stand_ins.finite(self._work, self.of(base), len(jittered))
+            family, jittered = combination.family.removesuffix(rest), rest
         if jittered:
             base = Combination(combination.case, family, combination.seed)
             seed, times = combination.seed + len(jittered), 1.0

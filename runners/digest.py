@@ -6,13 +6,14 @@ import hashlib
 import math
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, families, inputs, perturbation, small_floats, spec, wider
+from runners import captured, families, inputs, perturbation, regardless, small_floats, spec, wider
 from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -96,6 +97,8 @@ class Digest:
             # the ones that a filler holds.
             raise BaselineFailure(f"the reference has no answer there: {error}") from error
         self._domain.check(gathered, wanted)
+        if gathered.regardless is not None:
+            gathered, wanted, moved = self._regardless(gathered, wanted, moved)
         outputs = [
             self._output(argument, gathered, moved, wanted, source)
             for argument in self.work.arguments
@@ -109,6 +112,24 @@ class Digest:
             "seconds": gathered.seconds,
             "outputs": outputs,
         }
+
+    def _regardless(
+        self,
+        gathered: Gathered,
+        wanted: dict[str, Floats],
+        moved: list[tuple[Run, dict[str, Floats]]],
+    ) -> tuple[Gathered, dict[str, Floats], list[tuple[Run, dict[str, Floats]]]]:
+        """Put numbers where the original has a NaN that no number in its place would change."""
+        gathered = regardless.ordered(self.work, gathered)
+        asked = gathered.regardless
+        if asked is None:
+            return gathered, wanted, moved
+        try:
+            better = self.truth.of(asked.combination, asked.run, asked.wide)[0]
+            others = [self.truth.of(other, run, wide)[0] for other, run, wide in asked.moved]
+        except SpecError:
+            return replace(gathered, regardless=None), wanted, moved
+        return regardless.settled(self.work, gathered, wanted, moved, (better, others))
 
     def _captured(
         self, argument: Argument, combination: Combination, nbytes: int
@@ -182,12 +203,15 @@ class Digest:
             part, budget = earned(self.work, one, data, others, want, terms)
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"
-                check_reference(where, budget, want, (data[0], one, mask, lenient))
+                # Where the original has a NaN for nothing it gives no other number than its own.
+                aside = regardless.marked(gathered, name, mask)
+                check_reference(where, budget, want, (data[0], one, aside, lenient))
             budgets.append(budget)
             part = data[0] if budget is None else part
             if combination.family in families.MASKS:
                 part = _within_reach(part, one)
             parts.append(_infinite_kept(part, data[0], one) if keeps else part)
+        first = same[0] if gathered.regardless is None else gathered.regardless.before.outputs[name]
         size = len(same[0]) // kind.size
         word = f"{combination.key}|{name}"
         stem = self.folder / hashlib.sha256(word.encode()).hexdigest()[:20]
@@ -205,7 +229,7 @@ class Digest:
             "infinite": keeps,
             "empty": self._of_nothing(combination),
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem), len(parts[0])),
-            "spreads": self._spreads(argument, combination, same[0], unordered=unordered),
+            "spreads": self._spreads(argument, combination, first, unordered=unordered),
         }
 
     def _of_nothing(self, combination: Combination) -> bool:
@@ -234,6 +258,10 @@ class Digest:
             # All may: an original that asks for no infinity has no word about those of a part.
             np.packbits(np.ones(size, np.bool_)).tofile(f"{stem}.odd")
             return size
+        if (same := regardless.marked(gathered, argument.name)) is not None:
+            # Right code may multiply by a zero as well, or leave it out.
+            np.packbits(same).tofile(f"{stem}.odd")
+            return len(same)
         if gathered.undefined is None or kind.scalar is None or kind.scalar.kind != "f":
             return 0
         after, before = (

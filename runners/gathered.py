@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,22 @@ Marks = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
+class Regardless:
+    """Runs with a number for the NaN among the inputs; see `runners.regardless`.
+
+    `marks` has, by output, the scalars that are NaN with the NaN and the same with any number.
+    `before` is the first run with the NaN, as it came.
+    """
+
+    combination: Combination
+    run: Run
+    wide: Run | None
+    moved: list[tuple[Combination, Run, Run | None]]
+    marks: Mapping[str, Marks]
+    before: Run
+
+
+@dataclass(frozen=True, slots=True)
 class Gathered:
     """Runs of one combination: as it is, in double precision, and with inputs moved a little."""
 
@@ -27,11 +44,16 @@ class Gathered:
     seconds: float
     # With NaN for every infinity and denormal among the inputs; None where there are none.
     undefined: Run | None = None
+    # None where no result is the same whatever stands for a NaN.
+    regardless: Regardless | None = None
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all outputs that are held."""
         every = [*self.runs, self.wide, self.undefined]
+        if self.regardless is not None:
+            every += [self.regardless.run, self.regardless.wide]
+            every += [run for _, *two in self.regardless.moved for run in two]
         every += [run for _, *two in self.moved for run in two]
         return sum(data.nbytes for run in every if run for data in run.outputs.values())
 

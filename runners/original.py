@@ -7,13 +7,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import asked, families, inputs, spec, whole_scalars, wider
+from runners import asked, families, inputs, regardless, spec, stand_ins, whole_scalars, wider
 from runners.allocations import Allocations
 from runners.bench import Bench
 from runners.compare import same_bytes
-from runners.contents import UNDEFINED, Combination, Contents
+from runners.contents import FINITE, UNDEFINED, Combination, Contents
 from runners.digest import Digest
-from runners.gathered import Gathered, left_alone
+from runners.gathered import Gathered, Regardless, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.promote import in_doubles
@@ -145,7 +145,11 @@ class Original:
         wide = self._wide(combination, runs[0])
         if combination.family == families.DECLARED:
             self._digest.expect_declared()
-        return Gathered(combination, runs, wide, moved, each, self._undefined(combination))
+        same = None
+        if regardless.worth(self.work, combination.family, combination.case, each):
+            same = self._regardless(combination, runs, len(others))
+        undefined = self._undefined(combination)
+        return Gathered(combination, runs, wide, moved, each, undefined, same)
 
     def _undefined(self, combination: Combination) -> Run | None:
         if combination.family not in {families.INFINITE, families.INFINITIES}:
@@ -157,6 +161,50 @@ class Original:
             return self._run(replace(combination, family=f"{combination.family}+{UNDEFINED}"), 0)
         except (LaunchError, OutOfMemoryError, BaselineFailure):
             return None
+
+    def _regardless(
+        self, combination: Combination, runs: list[Run], times: int
+    ) -> Regardless | None:
+        """Run with numbers for the NaN, as long as some results are the same with each of them.
+
+        Then the first number's inputs are moved so many times, as those with the NaN were.
+        """
+        marks = regardless.nowhere_a_number(self.work, runs)
+        if not marks:
+            return None
+        family = f"{combination.family}+"
+        every = [
+            replace(combination, family=family + FINITE * (n + 1)) for n in range(stand_ins.NUMBERS)
+        ]
+        try:
+            first = self._run(every[0], 0, runs[0].poison)
+            precise = None
+            for number, other in enumerate(every):
+                # What is left alone now holds the first run's NaN, or this one's.
+                run = first if not number else self._run(other, number)
+                marks = regardless.alike(self.work, marks, first, run)
+                if not marks:
+                    return None
+            if regardless.few_digits(self.work, marks):
+                far = replace(combination, family=family + FINITE * stand_ins.FAR)
+                marks = regardless.alike(self.work, marks, first, self._run(far, 0))
+            for other in every if self._twin is not None else ():
+                wide = self._in_doubles(other, first)
+                if wide is None:
+                    return None
+                precise = precise or wide
+                marks = regardless.alike(self.work, marks, precise, wide, promoted=True)
+            if not marks:
+                return None
+            moved = []
+            for number in range(times):
+                other = replace(combination, family=f"{every[0].family}{'j' * (number + 1)}")
+                run = self._run(other, 1)
+                moved.append((other, run, self._wide(other, run)))
+        except (LaunchError, OutOfMemoryError, BaselineFailure):
+            return None
+        wide = None if self._digest.truth.refers(combination) else precise
+        return Regardless(every[0], first, wide, moved, marks, runs[0])
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1
@@ -178,6 +226,11 @@ class Original:
     def _wide(self, combination: Combination, first: Run) -> Run | None:
         """Run the double-precision twin unless the reference is asked; None if it does not run."""
         if self._twin is None or self._digest.truth.refers(combination):
+            return None
+        return self._in_doubles(combination, first)
+
+    def _in_doubles(self, combination: Combination, first: Run) -> Run | None:
+        if self._twin is None:
             return None
         bench, twin = self._twin
         try:
