@@ -32,7 +32,7 @@ from runners.spec import Work
 LATE_US = 200.0
 # By how much other streams are held up, each time and how often; and inputs, on the null stream.
 HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
-# For how long none of the calls in a row may begin on the device.
+# For how long none of the calls in a row may begin on the device, if nothing else is said.
 ROW_HELD_NS = 4_000_000
 # Calls that nobody looks at: so many before the device is waited for, fewer where these take long.
 MOST_AT_ONCE, QUICK_SECONDS = 256, 0.05
@@ -249,14 +249,16 @@ class Bench:
         nan: bool = False,
         seconds: float = 10.0,
         apart: bool = True,
+        held_ns: int = ROW_HELD_NS,
     ) -> list[Run]:
         """Run once on each of several combinations, one behind the other.
 
         `apart`, each has buffers of its own, and all are called before the device begins with the
         first: what host code keeps for a call, as a table, it must not touch in the next one before
-        that call is done. Otherwise all are of one size, share their buffers, and each is done
-        before the next is called. The first is run once before, so that nothing is done for the
-        first time. Raises the errors of `runners.gpu`.
+        that call is done. With a shorter `held_ns` the device begins so much later and follows:
+        what comes back from one call it must not take for the next one's. Otherwise all are of one
+        size, share their buffers, and each is done before the next is called. The first is run once
+        before, so that nothing is done for the first time. Raises the errors of `runners.gpu`.
         """
         scenes = [self.scenes.of(combination, VERIFY_GUARD) for combination in combinations]
         poisons = [NAN_POISON if nan else int(self._rng.integers(0, 2**62)) for _ in scenes]
@@ -287,7 +289,7 @@ class Bench:
             self.restore(scene, base, 1, zeros, poison)
         self.dirty()
         self.gpu.synchronize(seconds)
-        self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", ROW_HELD_NS, self._sink))
+        self.gpu.helper("gate", (1,), 1, struct.pack("<QQ", held_ns, self._sink))
         for call in calls:
             call()
         return self._brought(places, zeros, seconds, hosted=launchable.hosted)

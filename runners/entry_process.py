@@ -24,6 +24,7 @@ import numpy as np
 from runners import allocations, clocks
 from runners.allocations import KINDS, Holdings
 from runners.answers import module_command
+from runners.bench import ROW_HELD_NS
 from runners.beyond import Found
 from runners.compare import Answer
 from runners.contents import Combination
@@ -351,10 +352,16 @@ class RemoteSession:
             return self._run(said, combination)
 
     def row(
-        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+        self,
+        combinations: Sequence[Combination],
+        *,
+        nan: bool,
+        apart: bool,
+        seconds: float,
+        held_ns: int = ROW_HELD_NS,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other; outputs come through files."""
-        asked = {"nan": nan, "apart": apart, "seconds": seconds}
+        asked = {"nan": nan, "apart": apart, "seconds": seconds, "held_ns": held_ns}
         row = [_item(combination) for combination in combinations]
         said = self._ask("row", combinations[0], {**asked, "row": row}, 2 * seconds)
         with _understood(self._process):

@@ -18,6 +18,7 @@ from runners import (
     cubin,
     distant,
     exhibit,
+    first_calls,
     leaks,
     many_calls,
     moved_buffers,
@@ -45,7 +46,7 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.large_gains import LargeGains
 from runners.measuring import Measurements
 from runners.retained import MOST_BYTES
-from runners.rows import asked_in_rows
+from runners.rows import asked_in_rows, zeroed
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import Lent
@@ -281,7 +282,7 @@ class Judge:
         lent: Lent,
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
-        answers, _ = known
+        answers, wanted = known
         many_calls.check(session, self._session, request, job, known, measured, report)
         self._examined(request, job, known, measured, report, lent)
         if job.work.kind == "kernel":
@@ -290,6 +291,9 @@ class Judge:
         self._watched(session, request, job, answers, report)
         if _follows(request, job):
             measured["notes"] += moved_buffers.check(self._session, request, job, answers, report)
+            asked = zeroed(job, wanted)
+            terms = (asked, answers, report)
+            measured["notes"] += first_calls.check(self._session, request, job, *terms)
         if moved_clocks.asked(request, job) is not None:
             clocked = partial(self._entries.session, clocked=True)
             with lent.of(moved_clocks.LENT_SECONDS):

@@ -4,7 +4,7 @@ What is kept for contents is found again by some part of them, or by a number th
 the first word of a nonce, a sum, a key without its lowest bit. Where contents differ in many places
 at once, some of these are always in what is looked at. Here each element of a short array is
 another one by itself, all else the same: in its lowest bit, in its highest, and by a lot. So is
-each array, as a whole.
+each array, as a whole. And an array may be all zeros, as is what is kept before it was ever filled.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from runners.cuda_types import Field, Scalar, Storage, from_float, to_float, val
 from runners.inputs import Arrays, interleave, rotatable, shuffled, stream
 from runners.spec import Argument, Work
 
-# So many such contents of a workload, each behind the declared ones.
-MOST = 48
+# So many such contents of a workload, each behind the declared ones; and arrays that are zero.
+MOST, MOST_ZERO = 48, 6
 # Arrays of so many numbers have each of them changed; longer ones the first, the middle, the last.
 SHORT = 16
-# What a number is changed by; two elements that change places; and all of an array.
-LOW, HIGH, OTHER, SWAP, NEW = "low", "high", "other", "swap", "new"
+# What a number is changed by; two elements that change places; and all of an array, twice.
+LOW, HIGH, OTHER, SWAP, NEW, ZERO = "low", "high", "other", "swap", "new", "zero"
 # Whole numbers that nothing was said of are drawn from these.
 UNSAID = (0, 100)
 # Beyond nearly all that is drawn, and no number that only stress has.
@@ -55,7 +55,7 @@ class Change:
         >>> Change("nonce", 1, LOW).family
         'only nonce[1] low'
         """
-        return f"{_WORD} {self.name}[{'' if self.way == NEW else self.at}] {self.way}"
+        return f"{_WORD} {self.name}[{'' if self.way in {NEW, ZERO} else self.at}] {self.way}"
 
 
 def change(family: str) -> Change | None:
@@ -77,6 +77,24 @@ def changes(work: Work, case: Mapping[str, float]) -> list[Change]:
     lines = [list(_of(a, a.elements(case))) for a in work.arguments if _usable(a)]
     turns = (one for turn in zip_longest(*lines) for one in turn if one is not None)
     return list(turns)[:MOST]
+
+
+def zeroed(work: Work, case: Mapping[str, float]) -> list[Change]:
+    """Return the arrays that may be all zeros as they are declared, one each, short ones first.
+
+    Not what has an order or a source of its own, and nothing whose range has no zero, or no more.
+    """
+    fit = [a for a in work.arguments if _usable(a) and a.elements(case) > 0 and _holds_zero(a)]
+    fit.sort(key=lambda argument: argument.elements(case))
+    return [Change(argument.name, 0, ZERO) for argument in fit[:MOST_ZERO]]
+
+
+def _holds_zero(argument: Argument) -> bool:
+    if not rotatable(argument) or argument.init.partition(":")[0] == "permutation":
+        return False
+    whole = [one.scalar for one in argument.type.fields if _whole(argument, one.scalar)]
+    spans = [_range(argument, scalar) for scalar in whole]
+    return all(low <= 0 < high and high - low > 1 for low, high in spans)
 
 
 def _usable(argument: Argument) -> bool:
@@ -156,7 +174,9 @@ def applied(
     """Return arrays with one change; as they were where there is nothing else to be had."""
     argument = next(a for a in work.arguments if a.name == one.name)
     data = arrays[one.name]
-    if one.way == NEW:
+    if one.way == ZERO:
+        made = np.zeros_like(data)
+    elif one.way == NEW:
         made = _new(argument, work, data, case, seed)
     elif one.way == SWAP:
         made = _swapped(data.reshape(-1, argument.type.size), one.at)

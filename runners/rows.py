@@ -4,21 +4,34 @@ What it keeps by some of its scalar arguments is wrong when another of them chan
 fills for a call before the device is done with the one before is wrong when calls are not waited
 for. What it keeps for contents that it only looks at here and there is wrong when these change
 anywhere else; and what it keeps for some of its arrays, or for a number made of them, when a single
-element is another. A run by itself, in a world of its own, shows none of it.
+element is another. What it looks at while the device is still on its way, as a flag that comes back
+behind a round, is an earlier call's where the device is only a little behind. A run by itself, in a
+world of its own, shows none of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from runners import one_element
+from runners.bench import ROW_HELD_NS
 from runners.contents import Combination
-from runners.families import DECLARED, NEARLY, captured_work, nearly
-from runners.spec import MOVED, JobSpec, each_alone
+from runners.families import (
+    AFTER,
+    BEFORE,
+    DECLARED,
+    ENDS,
+    EQUAL,
+    NEARLY,
+    NESTED,
+    captured_work,
+    nearly,
+)
+from runners.spec import MOVED, JobSpec, Work, each_alone
 
 # Values of all buffers of a call, and calls in a row, at most.
 ROW_ELEMENTS, ROW_CALLS = 1 << 18, 8
@@ -30,14 +43,33 @@ GROWN_ELEMENTS, GROWN_TIMES = 1 << 24, 1.05
 LEAST_SAMPLED, LEAST_CHANGED = 1 << 14, 3
 # Contents with a single change in a row, each between two calls with the declared ones.
 SINGLE = 8
+# For how long (ns) the device is held up in rows in which it is not far behind the host: less than
+# the host takes for a call, about as long, and for several. Of so many elements, and pairs at most.
+CLOSE_HELD_NS = (0, 30_000, 100_000, 300_000)
+CLOSE_ELEMENTS, MOST_CLOSE = 1 << 16, 3
+# Contents that differ in how often something is done until nothing changes any more: links that are
+# one chain, and none, are done with after the most and the fewest rounds. The best are first.
+UNLIKE = (
+    (DECLARED, BEFORE),
+    (AFTER, BEFORE),
+    (DECLARED, NESTED),
+    (DECLARED, ENDS),
+    (DECLARED, AFTER),
+    (DECLARED, EQUAL),
+    (DECLARED, "mixed"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Calls one behind the other: each with buffers of its own and not waited for, or neither."""
+    """Calls one behind the other: each with buffers of its own and not waited for, or neither.
+
+    Where they are not waited for, the device begins with the first `held_ns` later.
+    """
 
     combinations: tuple[Combination, ...]
     apart: bool
+    held_ns: int = ROW_HELD_NS
 
 
 def base_of(job: JobSpec, wanted: Sequence[Combination]) -> Combination:
@@ -58,10 +90,12 @@ def asked_in_rows(job: JobSpec, wanted: Sequence[Combination]) -> list[Combinati
     """Return what is asked in rows alone: one scalar moved at a time, and nearly the same contents.
 
     These need answers beside those of `wanted`. Last come those of which there are many: how many
-    are answered is a matter of time (`runners.capacities.Watch`).
+    are answered is a matter of time (`runners.capacities.Watch`). Behind them are those that
+    `runners.first_calls` asks about, which take nothing from the others so.
     """
     near = [near for _, near in _nearly_same(job, wanted)]
-    return [*_each_moved(job, wanted), *near, *_single(job, wanted)]
+    single = [*_single(job, wanted), *zeroed(job, wanted)]
+    return [*_each_moved(job, wanted), *near, *single]
 
 
 def _each_moved(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
@@ -101,10 +135,23 @@ def _nearly_same(
 
 def _single(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
     """Return the combination of `base_of` with one element, or one array, another at a time."""
+    return _changed(job, wanted, one_element.changes)
+
+
+def zeroed(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the combination of `base_of` with one array at a time all zeros, of a finalist."""
+    return _changed(job, wanted, one_element.zeroed)
+
+
+def _changed(
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    changes: Callable[[Work, Mapping[str, float]], list[one_element.Change]],
+) -> list[Combination]:
     base = base_of(job, wanted)
     if job.effort != "confirm" or job.work.elements(base.case) > ROW_ELEMENTS:
         return []
-    found = one_element.changes(job.work, base.case)
+    found = changes(job.work, base.case)
     return [Combination(base.case, one.family, base.seed) for one in found]
 
 
@@ -120,7 +167,7 @@ def rows(
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
     of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, the
     declared ones by turns with a single change of theirs, and of host code a large call with a
-    larger one in between.
+    larger one in between, and calls that the device follows closely.
     """
 
     def fits(combination: Combination) -> bool:
@@ -145,7 +192,39 @@ def rows(
     for at in range(0, len(single), SINGLE):
         turns = chain.from_iterable((base, one) for one in single[at : at + SINGLE])
         found.append(Row((*turns, base), apart=False))
-    return [*found, *_grown(job, wanted, known)]
+    return [*found, *_grown(job, wanted, known), *_close(job, fit)]
+
+
+def _close(job: JobSpec, fit: Sequence[Combination]) -> list[Row]:
+    """Return rows by turns of two kinds of contents, the device a little behind the host.
+
+    Where it has not yet begun when the host is done, nothing of an earlier call comes back while
+    the host looks; where it is waited for, nothing is still on its way.
+    """
+    if job.effort != "confirm" or job.work.kind != "entry":
+        return []
+    return [
+        Row(pair * (ROW_CALLS // 2), apart=True, held_ns=held)
+        for pair in list(_unlike(job, fit))[:MOST_CLOSE]
+        for held in CLOSE_HELD_NS
+    ]
+
+
+def _unlike(job: JobSpec, fit: Sequence[Combination]) -> Iterator[tuple[Combination, Combination]]:
+    """Yield pairs of one case, each kind at the largest that has both: it takes most rounds."""
+    cases: dict[tuple[tuple[str, float], ...], dict[str, Combination]] = {}
+    for one in fit:
+        if job.work.elements(one.case) <= CLOSE_ELEMENTS and MOVED not in one.case:
+            cases.setdefault(tuple(sorted(one.case.items())), {}).setdefault(one.family, one)
+
+    def weight(of: Mapping[str, Combination]) -> int:
+        return job.work.elements(next(iter(of.values())).case)
+
+    largest = sorted(cases.values(), key=weight, reverse=True)
+    for first, second in UNLIKE:
+        found = next((of for of in largest if first in of and second in of), None)
+        if found is not None:
+            yield found[first], found[second]
 
 
 def _grown(

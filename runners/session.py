@@ -15,7 +15,7 @@ import numpy as np
 
 from runners import beyond, timing
 from runners.allocations import Allocations, Holdings
-from runners.bench import Bench
+from runners.bench import ROW_HELD_NS, Bench
 from runners.burning import BurnStage
 from runners.compare import Answer
 from runners.contents import Combination
@@ -59,7 +59,13 @@ class Session(Protocol):
         ...
 
     def row(
-        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+        self,
+        combinations: Sequence[Combination],
+        *,
+        nan: bool,
+        apart: bool,
+        seconds: float,
+        held_ns: int = ROW_HELD_NS,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
         ...
@@ -232,11 +238,17 @@ class LocalSession:
         return found
 
     def row(
-        self, combinations: Sequence[Combination], *, nan: bool, apart: bool, seconds: float
+        self,
+        combinations: Sequence[Combination],
+        *,
+        nan: bool,
+        apart: bool,
+        seconds: float,
+        held_ns: int = ROW_HELD_NS,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other."""
-        mine = self._pair[0]
-        return self._bench.row(mine, combinations, nan=nan, seconds=seconds, apart=apart)
+        row, mine = self._bench.row, self._pair[0]
+        return row(mine, combinations, nan=nan, seconds=seconds, apart=apart, held_ns=held_ns)
 
     def moved(
         self, combination: Combination, names: Sequence[str], *, nan: bool, seconds: float

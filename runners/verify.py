@@ -415,7 +415,10 @@ def in_a_row(
         if time.monotonic() > deadline:
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))
-        runs = session.row(row.combinations, nan=number % 2 == 1, apart=row.apart, seconds=limit)
+        nan, apart = number % 2 == 1, row.apart
+        runs = session.row(
+            row.combinations, nan=nan, apart=apart, seconds=limit, held_ns=row.held_ns
+        )
         for combination, run in zip(row.combinations, runs, strict=True):
             one_run.judge(report, job, answers, combination, run, "calls in a row")
             report.runs += 1

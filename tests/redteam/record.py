@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import distant, many_calls, moved_buffers
+from runners import distant, first_calls, many_calls, moved_buffers
 from tests.redteam.choice import SECONDS
 from tests.redteam.table import NO_VERDICT, Candidate, load
 
@@ -24,7 +24,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 # Layers that compare outputs; the others look at memory, time, text or what a tool says.
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
-    | {distant.LAYER, many_calls.LAYER, moved_buffers.LAYER}
+    | {distant.LAYER, first_calls.LAYER, many_calls.LAYER, moved_buffers.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")

@@ -20,7 +20,21 @@ from runners.contents import Combination, Contents
 from runners.cuda_types import values
 from runners.inputs import stream
 from runners.launchable import Bound
-from runners.one_element import HIGH, LOW, MOST, NEW, OTHER, SHORT, SWAP, Change, change, changes
+from runners.one_element import (
+    HIGH,
+    LOW,
+    MOST,
+    MOST_ZERO,
+    NEW,
+    OTHER,
+    SHORT,
+    SWAP,
+    ZERO,
+    Change,
+    change,
+    changes,
+    zeroed,
+)
 from runners.rows import ROW_ELEMENTS, SINGLE, asked_in_rows, base_of, rows
 from runners.session import LocalSession, Session
 from runners.spec import JobSpec, Json, Work
@@ -195,6 +209,48 @@ def test_there_are_no_denormals_and_no_nan_of_numbers_that_are_none() -> None:
     assert not _of(dataclasses.replace(work, arguments=(wide,)))  # they may be indices
 
 
+@pytest.mark.parametrize(
+    ("kind", "init", "may"),
+    [("float*", "normal", True), ("half*", "uniform", True), ("int*", "normal", True),
+     ("float*", "randint:-1:2", True), ("unsigned char*", "randint:0:256", True),
+     ("bool*", "normal", True), (STRUCT, "normal", True), ("float4*", "normal", True),
+     ("int*", "randint:1:9", False), ("float*", "randint:5:9", False), ("int*", "randint:-9:0", False),
+     ("int*", "randint:0:1", False), ("int*", "permutation", False), ("float*", "sorted", False),
+     ("float*", "zeros", False), ("float*", "ones", False), ("int*", "arange", False),
+     ("float*", "capture:some", False), ("float*", "file:x.npy", False)],
+)  # fmt: skip
+def test_an_array_is_all_zeros_where_it_may_be(kind: str, init: str, may: bool) -> None:
+    """What is declared has zero among what it is drawn from, and no order or source of its own."""
+    work = _work(_pointer(kind, "normal"), n=9)
+    work = dataclasses.replace(work, arguments=(dataclasses.replace(work.arguments[0], init=init),))
+    found = zeroed(work, {"n": 9.0})
+    assert [one.family for one in found] == (["only x[] zero"] if may else [])
+    assert change("only x[] zero") == Change("x", 0, ZERO)
+    for one in found:
+        before, after = _both(work, one)
+        assert before.any()
+        assert not after.any()
+        assert before.shape == after.shape
+
+
+def test_short_arrays_are_zero_first_and_no_others_change() -> None:
+    """One at a time, of those that a call is given; an array of nothing is left out."""
+    given = [
+        {**_pointer("int*", "randint:0:9"), "name": name, "shape": shape}
+        for name, shape in zip("abcdefgh", ["n", "3", "n", "2", "7", "0*n", "n", "1"], strict=True)
+    ]
+    output = {**_pointer(), "name": "y", "role": "output"}
+    work = _work(*given, {**_pointer(), "name": "z", "role": "inout"}, output, n=50)
+    asked = zeroed(work, {"n": 50.0})
+    assert [one.name for one in asked] == list("hdbeac")
+    assert len(asked) == MOST_ZERO
+    contents = Contents(work)
+    base = contents.of(Combination({"n": 50.0}, "declared", 1))
+    for one in asked:
+        made = contents.of(Combination({"n": 50.0}, one.family, 1))
+        assert {name for name in made if made[name] is not base[name]} == {one.name}
+
+
 def test_all_arrays_take_turns_and_there_is_an_end() -> None:
     """A short array has all of its changes beside longer ones; no output has any."""
     arguments = [
@@ -264,7 +320,9 @@ def test_each_change_stands_between_two_calls_on_what_is_declared() -> None:
     base = base_of(job, ())
     assert base.case["n"] == 203
     asked = [one for one in asked_in_rows(job, ()) if change(one.family)]
-    assert [change(one.family) for one in asked] == changes(job.work, base.case)
+    empty = zeroed(job.work, base.case)  # asked last, for `runners.first_calls`, and not in rows
+    assert [change(one.family) for one in asked] == [*changes(job.work, base.case), *empty]
+    assert [one.name for one in empty] == ["nonce", "key", "data"]
     assert all(one.case == base.case and one.seed == base.seed for one in asked)
     assert asked_in_rows(job, ())[-len(asked) :] == asked
     assert not [
@@ -279,7 +337,7 @@ def test_each_change_stands_between_two_calls_on_what_is_declared() -> None:
     assert not any(row.apart for row in found)
     assert all(row.combinations[::2] == (base,) * (len(row.combinations) // 2 + 1) for row in found)
     between = [one for row in found for one in row.combinations[1::2]]
-    assert between == [*asked[:3], *asked[4:]]
+    assert between == [*asked[:3], *asked[4 : -len(empty)]]
     assert max(len(row.combinations) for row in found) == 2 * SINGLE + 1
     del known[base.key]
     assert not rows(job, [base], lambda one: known.get(one.key), stream(1, "rows"), 0)

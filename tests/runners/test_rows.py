@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from runners import spec, verify
-from runners.bench import Bench
+from runners import families, oracle, spec, verify
+from runners.answers import Answers
+from runners.bench import ROW_HELD_NS, Bench
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.entry_process import EntryProcess, RemoteSession
@@ -19,10 +22,11 @@ from runners.entry_server import _Server
 from runners.gpu import LaunchError
 from runners.inputs import stream
 from runners.launchable import Bound
-from runners.rows import ROW_CALLS, asked_in_rows, rows
+from runners.rows import CLOSE_HELD_NS, MOST_CLOSE, ROW_CALLS, Row, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
-from tests.runners.host_gpu import COMPILER, HostOracle, artifact
+from tests.redteam.table import load
+from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 from tests.runners.test_judge import _job
 from tests.runners.test_streams import Device
 
@@ -98,11 +102,11 @@ def _judged(way: str, tmp_path: Path) -> tuple[Report, Line]:
     """Run a way of doing it on all rows there are."""
     described = _described()
     job = spec.parse(described)
-    oracle = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+    asked = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
     built = artifact(LINE)
-    wanted = [c for part in oracle.wanted(job) for c in part]
+    wanted = [c for part in asked.wanted(job) for c in part]
     request = {"job": described, "candidate": built, "baseline": built}
-    answers = oracle.answers(job, request, [*wanted, *asked_in_rows(job, wanted)], 60.0)
+    answers = asked.answers(job, request, [*wanted, *asked_in_rows(job, wanted)], 60.0)
     gpu = Device()
     mine, report = Line(gpu, job, way), Report()
     bench = Bench(cast("Any", gpu), job.work)
@@ -275,3 +279,262 @@ def test_a_row_comes_back_from_the_child_run_by_run(tmp_path: Path) -> None:
     wire.left_out = 1
     with pytest.raises(LaunchError):
         session.row(row, nan=True, apart=True, seconds=5.0)
+
+
+def test_for_how_long_a_row_is_held_up_goes_to_the_child(tmp_path: Path) -> None:
+    """As long as ever, if nothing is said; a row that is waited for is not held up at all."""
+    gates: list[int] = []
+
+    class Gated(Device):
+        def helper(
+            self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
+        ) -> None:
+            if name == "gate":
+                gates.append(struct.unpack("<QQ", arguments)[0])
+            super().helper(name, grid, block, arguments, shared)
+
+    gpu, job = Gated(), spec.parse(_described())
+    line = cast("Any", Line(gpu, job))
+    wire = Wire(LocalSession(Bench(cast("Any", gpu), job.work), (line, line), job), tmp_path)
+    session = RemoteSession(cast("Any", wire), job)
+    row = [Combination({"n": 7.0}, "declared", 1)] * 2
+    session.row(row, nan=False, apart=True, seconds=5.0)
+    for held in CLOSE_HELD_NS:
+        session.row(row, nan=False, apart=True, seconds=5.0, held_ns=held)
+    session.row(row, nan=False, apart=False, seconds=5.0, held_ns=30)
+    assert gates == [ROW_HELD_NS, *CLOSE_HELD_NS]
+
+
+# A device that follows the host, and what looks at what comes back meanwhile.
+
+# What the host takes to queue something, and the device to do it.
+HOST_NS, DEVICE_NS = 2500, 3000
+
+FOREST = """
+extern "C" __global__ void forest(const int* raw, int* depth, int n) {
+    if (blockIdx.x || threadIdx.x) return;
+    for (int i = 0; i < n; i++) {
+        int p = raw[i] % (i + 1);
+        depth[i] = p == i ? 0 : depth[p] + 1;
+    }
+}
+"""
+LINKS = [
+    {"name": "raw", "type": "const int*", "shape": "n", "init": "randint:0:2147483647"},
+    {"name": "depth", "type": "int*", "shape": "n", "role": "output"},
+    {"name": "n", "type": "int", "value": "n"},
+]
+
+
+class Follower(HostGpu):
+    """Does what is queued one thing behind the other, each when its time has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_ns = self.free_ns = 0
+        self.queue: list[tuple[int, Callable[[], None]]] = []
+
+    def helper(
+        self, name: str, grid: Sequence[int], block: int, arguments: bytes, shared: int = 0
+    ) -> None:
+        if name == "gate":
+            self.free_ns = max(self.now_ns, self.free_ns) + struct.unpack("<QQ", arguments)[0]
+            return
+        self.settle()
+        super().helper(name, grid, block, arguments, shared)
+
+    def on_null_stream(self, work: Callable[[], None]) -> None:
+        self.now_ns += HOST_NS
+        self.free_ns = max(self.now_ns, self.free_ns) + DEVICE_NS
+        self.queue.append((self.free_ns, work))
+        while self.queue and self.queue[0][0] <= self.now_ns:
+            self.queue.pop(0)[1]()
+
+    def settle(self, seconds: float = 60.0) -> None:
+        queue, self.queue = self.queue, []
+        for _, work in queue:
+            work()
+        self.now_ns = max(self.now_ns, self.free_ns)
+
+    def synchronize(self, seconds: float = 60.0) -> float:
+        self.settle(seconds)
+        return 0.0
+
+
+class Forest:
+    """Depths by doubling, until a round has moved nothing: a flag comes to the host behind each.
+
+    The host looks at it before it sends the next round, and waits for it where it `waits`; it is in
+    `one` place for all calls, or each has its own.
+    """
+
+    hosted = True
+    retained = None
+    streams = None
+
+    def __init__(self, gpu: Follower, *, waits: bool = False, one: bool = True) -> None:
+        self.gpu, self.waits, self.one = gpu, waits, one
+        self.place = [1]
+        self.early = 0
+
+    def begins(self) -> None:
+        pass
+
+    def device_bytes(self) -> int:
+        return 0
+
+    def holds(self) -> None:
+        pass
+
+    def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+        n = int(case["n"])
+
+        def run() -> None:
+            seen = self.place if self.one else [1]
+            seen[0] = 1
+            moved = [0]
+            node, far = np.zeros(n, np.int64), np.zeros(n, np.int64)
+
+            def plant() -> None:
+                raw = self.gpu.download(addresses["raw"], 4 * n).view("i4").astype("i8")
+                node[:] = raw % np.arange(1, n + 1)
+                far[:] = node != np.arange(n)
+
+            def jump() -> None:
+                above = node[node]
+                moved[0] = int((above != node).any())
+                far[:] = far + np.where(above != node, far[node], 0)
+                node[:] = above
+
+            def back() -> None:
+                seen[0] = moved[0]
+
+            self.gpu.on_null_stream(plant)
+            reach = 1
+            while reach < n:
+                if self.waits:
+                    self.gpu.settle()
+                if not seen[0]:
+                    self.early += 1
+                    break
+                self.gpu.on_null_stream(jump)
+                self.gpu.on_null_stream(back)
+                reach *= 2
+            self.gpu.on_null_stream(
+                lambda: self.gpu.upload(addresses["depth"], far.astype(np.int32))
+            )
+
+        return run
+
+
+class Pair:
+    """A workload of host code, and what is known of it."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        work = {"arguments": LINKS, "symbol": "forest", "cases": [{"values": {"n": 1001}}]}
+        described = _job(FOREST, FOREST, effort="confirm", workload=work)
+        job = spec.parse(described)
+        gpu = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
+        built = artifact(FOREST)
+        case = job.work.cases[0].values
+        kinds = ("declared", families.BEFORE, families.AFTER, families.NESTED)
+        self.wanted = [Combination(case, kind, job.seed) for kind in kinds]
+        request = {"job": described, "candidate": built, "baseline": built}
+        self.answers: Answers = gpu.answers(job, request, self.wanted, 60.0)
+        assert not self.answers.dropped
+        # The kernel stands for what host code of its original launches.
+        self.job = dataclasses.replace(job, work=dataclasses.replace(job.work, kind="entry"))
+
+    def check(self, *, waits: bool, one: bool) -> tuple[Report, Forest]:
+        gpu = Follower()
+        mine, report = Forest(gpu, waits=waits, one=one), Report()
+        pair = (cast("Any", mine), cast("Any", Forest(gpu, waits=True)))
+        session = LocalSession(Bench(cast("Any", gpu), self.job.work), pair, self.job)
+        named = cast("Session", session)
+        verify.in_a_row(named, self.answers, self.job, self.wanted, report, 60.0)
+        return report, mine
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return Pair(tmp_path_factory.mktemp("pair"))
+
+
+@pytest.mark.parametrize(("waits", "one"), [(True, True), (False, False), (True, False)])
+def test_a_flag_that_is_its_calls_own_is_right(waits: bool, one: bool, pair: Pair) -> None:
+    """Because the host waits for it, or because each call has a place for it."""
+    report, mine = pair.check(waits=waits, one=one)
+    closely = MOST_CLOSE * len(CLOSE_HELD_NS) * ROW_CALLS
+    assert report.runs >= closely
+    assert mine.early > closely // 8  # it has seen flags, and gone by them
+    assert all(passed["passed"] for passed in report.as_json())
+
+
+def test_a_flag_of_the_call_before_is_refused(pair: Pair) -> None:
+    with pytest.raises(Wrong, match="calls in a row"):
+        pair.check(waits=False, one=True)
+
+
+def test_it_shows_neither_where_the_device_is_far_behind_nor_where_it_is_waited_for(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which is all that other rows have."""
+    monkeypatch.setattr("runners.rows.CLOSE_HELD_NS", (ROW_HELD_NS,))
+    report, _ = pair.check(waits=False, one=True)
+    assert all(passed["passed"] for passed in report.as_json())
+    gpu = Follower()
+    bench = Bench(cast("Any", gpu), pair.job.work)
+    row = [pair.wanted[at] for at in (0, 1, 2, 1)]
+    for one, run in zip(row, bench.row(cast("Any", Forest(gpu)), row, apart=False), strict=True):
+        want = (pair.answers.of(one) or {})["depth"].want
+        assert np.array_equal(run.outputs["depth"], want)
+
+
+def _close(job: spec.JobSpec, wanted: Sequence[Combination]) -> list[Row]:
+    known: Mapping[str, object] = {"y": 1}
+    found = rows(job, wanted, lambda _: known, stream(1, "rows"), 0)
+    return [row for row in found if row.held_ns != ROW_HELD_NS]
+
+
+def test_rows_that_are_followed_closely_have_unlike_contents_of_one_size() -> None:
+    """Chains first; each pair with each delay; of host code, of a finalist, of a few elements."""
+    described = _job(
+        FOREST,
+        FOREST,
+        effort="confirm",
+        workload={"arguments": LINKS, "kind": "entry", "launch": None},
+    )
+    job = spec.parse(described)
+    wanted = [
+        Combination({"n": float(n)}, family, 5)
+        for n in (7, 3000, 40_000)
+        for family in ("declared", families.ENDS, families.BEFORE, families.AFTER, "mixed")
+        if n == 3000 or family not in {families.BEFORE, families.AFTER}
+    ]
+    found = _close(job, wanted)
+    assert [row.held_ns for row in found] == [*CLOSE_HELD_NS] * MOST_CLOSE
+    assert all(row.apart and len(row.combinations) == ROW_CALLS for row in found)
+    assert all(row.combinations[::2] == (row.combinations[0],) * 4 for row in found)
+    pairs = [row.combinations[:2] for row in found[:: len(CLOSE_HELD_NS)]]
+    assert [(one.family, other.family) for one, other in pairs] == [
+        ("declared", families.BEFORE), (families.AFTER, families.BEFORE), ("declared", families.ENDS),
+    ]  # fmt: skip
+    assert [one.case["n"] for one, _ in pairs] == [3000, 3000, 3000]
+    assert all(one.case == other.case for one, other in pairs)
+    light = [one for one in wanted if one.case["n"] == 7]
+    assert [row.combinations[1].family for row in _close(job, light)[::4]] == ["ends", "mixed"]
+    assert not _close(job, [one for one in wanted if one.family == "declared"])
+    assert not _close(dataclasses.replace(job, effort="race"), wanted)
+    kernel = dataclasses.replace(job, work=dataclasses.replace(job.work, kind="kernel"))
+    assert not _close(kernel, wanted)
+
+
+def test_a_forest_of_the_red_team_is_followed_along_its_chain() -> None:
+    """Whose rounds end behind a flag of the call before."""
+    (one,) = [c for c in load() if c.label == "treedepth/flag_behind_round"]
+    job = spec.parse(one.job("confirm"))
+    wanted = [c for part in oracle.combinations(job.work, job.checks, job.seed) for c in part]
+    found = _close(job, wanted)
+    assert len(found) == MOST_CLOSE * len(CLOSE_HELD_NS)
+    assert {c.family for c in found[0].combinations} == {"declared", families.BEFORE}
+    assert {c.case["n"] for c in found[0].combinations} == {1001}
