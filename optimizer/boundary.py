@@ -13,8 +13,9 @@ What a candidate may do
     add or change macros (and `#undef` them again), numeric constants and `__constant__`,
     `__device__` and `__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
-    names that the original has nowhere; assert what the compiler can check; add constexpr
-    functions that only compute, for tables of device code (`optimizer.compile_time`).
+    names that the original has nowhere, or that device code of the original gives to the very same
+    number (`optimizer.same_alias`); assert what the compiler can check; add constexpr functions
+    that only compute, for tables of device code (`optimizer.compile_time`).
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
     assembly that only computes, moves, waits and synchronises, with branches inside its own braces
@@ -43,6 +44,7 @@ from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.renumbering import known_inside, note_inside
+from optimizer.same_alias import same_alias
 from optimizer.source import Source
 from optimizer.tokens import balanced
 from optimizer.toolkit import is_device_header
@@ -159,7 +161,7 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
         for name in sorted(a.keys() | b.keys()):
             if a.get(name) != b.get(name):
                 changed[name] = (kind, name not in a, lines[name])
-    yield from _another_meaning(before, after, new)
+    yield from _another_meaning(before, after, old, new)
     changed |= {p.name: ("type", True, p.line) for p in new.types}
     changed |= {p.name: ("constexpr function", True, p.line) for p, _ in new.computing}
     for name in {p.name for p in new.device} - {p.name for p in old.device}:
@@ -180,10 +182,10 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
         yield f"changes what {name} stands for, which host text uses"
 
 
-def _another_meaning(before: Source, after: Source, new: Outline) -> Iterator[str]:
-    """Refuse new types and constexpr functions by names that may mean something already."""
+def _another_meaning(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+    """Refuse new types and constexpr functions by names that may mean something else already."""
     for piece in new.types:
-        if piece.name in before.code_words:
+        if piece.name in before.code_words and not same_alias(piece, before, after, old, new):
             yield f"line {piece.line}: gives the original's {piece.name} another meaning"
     for piece, spaces in new.computing:
         if how := met(piece.name, spaces, before, after):
