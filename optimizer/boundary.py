@@ -14,8 +14,9 @@ What a candidate may do
     `__device__` and `__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
     names that the original has nowhere, or that device code of the original gives to the very same
-    number (`optimizer.same_alias`); assert what the compiler can check; add constexpr functions
-    that only compute, for tables of device code (`optimizer.compile_time`).
+    number (`optimizer.same_alias`), and in no class of the original (`optimizer.class_members`);
+    assert what the compiler can check; add constexpr functions that only compute, for tables of
+    device code (`optimizer.compile_time`).
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
     assembly that only computes, moves, waits and synchronises, with branches inside its own braces
@@ -39,6 +40,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
+from optimizer import class_members
 from optimizer.compile_time import met
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
@@ -162,6 +164,8 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
             if a.get(name) != b.get(name):
                 changed[name] = (kind, name not in a, lines[name])
     yield from _another_meaning(before, after, old, new)
+    fresh = [p for _, was, now in kinds[1:] for p in now if p.name not in _table(was)]
+    yield from class_members.added(before, after, [*new.types, *fresh])
     changed |= {p.name: ("type", True, p.line) for p in new.types}
     changed |= {p.name: ("constexpr function", True, p.line) for p, _ in new.computing}
     for name in {p.name for p in new.device} - {p.name for p in old.device}:

@@ -18,6 +18,7 @@ Everything is checked on tokens before it is taken out; what is not certain stay
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -268,7 +269,7 @@ class _Outliner(Marked):
             piece = self.piece(names[0], where)
             if self._calls(piece.tokens, strict="__constant__" not in words):
                 continue
-            self.found.variables.extend(Piece(n, piece.tokens, piece.line) for n in names)
+            self.found.variables.extend(replace(piece, name=n) for n in names)
             self.take(where)
 
     def _calls(self, words: Sequence[str], strict: bool) -> bool:
@@ -318,7 +319,7 @@ class _Outliner(Marked):
                 continue
             if not set(template_calls(piece.tokens)) <= runs | {"static_cast"}:
                 continue
-            self.found.constants.extend(Piece(n, piece.tokens, piece.line) for n in names)
+            self.found.constants.extend(replace(piece, name=n) for n in names)
             self.take(where)
 
     def _types(self) -> None:
