@@ -17,8 +17,8 @@ from runners.spec import Argument, Work
 
 # Words of so many bytes, of a range that is half of all there are at least.
 LEAST_BYTES = 4
-# Of so many parts of an array the first and the last stay as they were.
-PARTS = 12
+# Of so many parts of an array the last stays as it was.
+PARTS = 24
 
 
 def wide(work: Work) -> Iterator[tuple[Argument, int, int]]:
@@ -41,10 +41,10 @@ def applied(
         parts = []
         for one in argument.type.fields:
             part = values(data, argument.type, one).copy()
-            edge, end = len(part) // PARTS, len(part) - len(part) // PARTS
-            # The first stretch is longer than a half of what an array is taken apart into.
-            turn = edge + int((end - edge) * rng.uniform(0.8, 0.9))
-            part[edge:turn] = np.array(none).astype(part.dtype)
+            end = len(part) - len(part) // PARTS
+            # From the first on: what an array is taken apart into is nearly as long at times.
+            turn = int(end * rng.uniform(0.92, 0.96))
+            part[:turn] = np.array(none).astype(part.dtype)
             part[turn:end] = np.array(every).astype(part.dtype)
             parts.append(part)
         out[argument.name] = interleave(parts, argument.type, len(data) // argument.type.size)

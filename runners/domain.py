@@ -61,7 +61,8 @@ class Domain:
         """Raise where undeclared inputs bring results near overflow: another order goes beyond."""
         lasts = gathered.combination.case.get(spec.MOVED) == spec.LASTING
         family = gathered.combination.family
-        odd = families.NOT_FINITE | families.MASKS
+        # Whose text asks for infinities has a word about what is nearly one.
+        odd = families.NOT_FINITE | families.MASKS | {families.TOPS}
         if family in odd or (family == families.DECLARED and not lasts):
             return
         for argument, one, _, found in self._floats(gathered):

@@ -94,6 +94,8 @@ THOUSANDTH = "thousandth"
 MIRRORED = "mirrored"
 # Words with none and with all of their bits set, in long stretches (`runners.bitmaps`).
 BITMAPS = "bitmaps"
+# A small factor beside numbers that are as large as they may be (`runners.units`).
+UNITS = "units"
 # Whole numbers in shapes (`runners.shaped_numbers`): the place before or behind each element's own,
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"

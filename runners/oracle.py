@@ -33,6 +33,7 @@ from runners import (
     shaped_numbers,
     sizes,
     small_floats,
+    units,
     wider,
 )
 from runners.compare import Answer, Budget, dense
@@ -320,6 +321,8 @@ def _repeating(
     ]
     for kind in kinds:
         yield from (Combination(case, kind, seed) for case in (middle, *far))
+    for turn in range(units.turns(work)):
+        yield from (Combination(c, families.UNITS, seed + turn) for c in units.cases(work, middle))
 
 
 def _in_shapes(

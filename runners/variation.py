@@ -24,6 +24,7 @@ from runners import (
     mirrored,
     shaped_numbers,
     small_floats,
+    units,
     whole_families,
 )
 from runners.cuda_types import Scalar, from_float, to_float, values
@@ -55,6 +56,7 @@ from runners.families import (
     STARTED,
     TALLIED,
     TOPS,
+    UNITS,
     VAST,
     adds,
     signs,
@@ -76,6 +78,7 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
+    UNITS: units.applied,
 }
 
 
