@@ -304,7 +304,9 @@ def test_host_code_that_knows_the_time_is_right_at_any(
     """What waits for longer than the runs take is refused without waiting for it."""
     verdict = _verdict(served, building, CHAIN, f"clock {len(text)}", text, "confirm")
     assert verdict["status"] == status, verdict["log"]
-    layers = {check["layer"]: check["passed"] for check in verdict["checks"]}
+    layers: dict[str, bool] = {}
+    for check in verdict["checks"]:  # one for each case: which fails is chance
+        layers[check["layer"]] = layers.get(check["layer"], True) and check["passed"]
     if status == "correct":
         assert layers["clock moved on"]
         assert not any("clock" in note for note in verdict["measurement"]["notes"])
