@@ -46,7 +46,7 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.large_gains import LargeGains
 from runners.measuring import Measurements
 from runners.retained import MOST_BYTES
-from runners.rows import asked_in_rows, zeroed
+from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import Lent
@@ -55,6 +55,8 @@ from runners.spec import JobSpec, Json, Source
 from runners.watched import Watched
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
+# What an original is not right in is asked of none of its candidates, each kind by itself.
+ROWS: tuple[MakeRows, ...] = (rows, close_rows)
 MOST_PTX = 4
 
 
@@ -84,7 +86,8 @@ class Judge:
         self._sanitizer = Sanitizer(scratch, number, sandbox)
         self._alignment = Alignment(scratch, number, sandbox)
         self._delays = Delays(shake, shake_whole, self._entries, self._keep)
-        self._hasty: dict[tuple[str, str], bool] = {}
+        # Rows in which an original is right only where it is waited for, by job and checks.
+        self._hasty: dict[tuple[str, str], list[MakeRows]] = {}
         self._gains = LargeGains(number, scratch)
         self._last: object = None
 
@@ -182,7 +185,8 @@ class Judge:
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)
         if hosted and follows and key not in self._hasty:
-            self._hasty[key] = self._waited_for(request, job, answers, wanted)
+            terms = (request, job, answers, wanted)
+            self._hasty[key] = [made for made in ROWS if self._waited_for(*terms, made)]
         return answers
 
     def _asked(
@@ -199,9 +203,14 @@ class Judge:
         return declared, [*extra, *own, *thresholds.compared(job, wanted, codes)]
 
     def _waited_for(
-        self, request: Json, job: JobSpec, answers: Answers, wanted: Sequence[Combination]
+        self,
+        request: Json,
+        job: JobSpec,
+        answers: Answers,
+        wanted: Sequence[Combination],
+        made: MakeRows = rows,
     ) -> bool:
-        """Tell whether an original is right only where each call is waited for.
+        """Tell whether an original is right only where each call is waited for, in rows of a kind.
 
         Its candidates may be so, too. It is run where theirs are, before them.
         """
@@ -209,7 +218,7 @@ class Judge:
         for again in (False, True):
             try:
                 session = self._session(same, {**request, "candidate": request["baseline"]})
-                verify.in_a_row(session, answers, same, wanted, Report(), ROWS_SECONDS)
+                verify.in_a_row(session, answers, same, wanted, Report(), ROWS_SECONDS, made)
             except HungError:  # a busy machine may be why, and no candidate would be asked then
                 if again:
                     return True
@@ -238,8 +247,10 @@ class Judge:
         verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
         _watchable(request, report)
         verify.remembered(session, answers, job, report, seconds)
-        if _follows(request, job) and not self._hasty.get((job.key, job.checks), False):
-            verify.in_a_row(session, answers, job, wanted, report, ROWS_SECONDS)
+        hasty = self._hasty.get((job.key, job.checks), [])
+        for made in ROWS if _follows(request, job) else ():
+            if made not in hasty:
+                verify.in_a_row(session, answers, job, wanted, report, ROWS_SECONDS, made)
         if job.work.kind == "entry" and job.kernel != job.baseline:
             leaks.check(session, answers, job, report)
         if job.work.kind == "entry" and _keeps_more(request):

@@ -72,6 +72,19 @@ class Row:
     held_ns: int = ROW_HELD_NS
 
 
+# What returns rows: of a job, of what is wanted, by what tells answers, by chance, some mixed ones.
+MakeRows = Callable[
+    [
+        JobSpec,
+        Sequence[Combination],
+        Callable[[Combination], Mapping[str, object] | None],
+        np.random.Generator,
+        int,
+    ],
+    list[Row],
+]
+
+
 def base_of(job: JobSpec, wanted: Sequence[Combination]) -> Combination:
     """Return the declared combination with the fewest elements; where these are many, another."""
 
@@ -167,7 +180,7 @@ def rows(
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
     of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, the
     declared ones by turns with a single change of theirs, and of host code a large call with a
-    larger one in between, and calls that the device follows closely.
+    larger one in between.
     """
 
     def fits(combination: Combination) -> bool:
@@ -192,17 +205,26 @@ def rows(
     for at in range(0, len(single), SINGLE):
         turns = chain.from_iterable((base, one) for one in single[at : at + SINGLE])
         found.append(Row((*turns, base), apart=False))
-    return [*found, *_grown(job, wanted, known), *_close(job, fit)]
+    return [*found, *_grown(job, wanted, known)]
 
 
-def _close(job: JobSpec, fit: Sequence[Combination]) -> list[Row]:
+def close_rows(
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    known: Callable[[Combination], Mapping[str, object] | None],
+    rng: np.random.Generator,
+    mixed: int,
+) -> list[Row]:
     """Return rows by turns of two kinds of contents, the device a little behind the host.
 
     Where it has not yet begun when the host is done, nothing of an earlier call comes back while
-    the host looks; where it is waited for, nothing is still on its way.
+    the host looks; where it is waited for, nothing is still on its way. Host code that is not right
+    so may be right in all other rows. Nothing of these is chance, and none has any inputs.
     """
+    del rng, mixed
     if job.effort != "confirm" or job.work.kind != "entry":
         return []
+    fit = [one for one in wanted if known(one) is not None]
     return [
         Row(pair * (ROW_CALLS // 2), apart=True, held_ns=held)
         for pair in list(_unlike(job, fit))[:MOST_CLOSE]

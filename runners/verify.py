@@ -21,7 +21,7 @@ from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_E
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.retained import ahead
-from runners.rows import rows
+from runners.rows import MakeRows, rows
 from runners.session import Session, Shaken
 from runners.sizes import whole_words
 from runners.spec import JobSpec
@@ -404,14 +404,15 @@ def in_a_row(
     wanted: Sequence[Combination],
     report: Report,
     seconds: float,
+    made: MakeRows = rows,
 ) -> None:
     """Run a candidate on one combination behind the other (`runners.rows`); raise `Wrong`.
 
-    The rows are the same ones for an original and its candidates.
+    The rows, which are those that are `made`, are the same ones for an original and its candidates.
     """
     rng = stream(job.seed, "rows")
     deadline = time.monotonic() + seconds
-    for number, row in enumerate(rows(job, wanted, launched(job, answers), rng, MIXED_ROWS)):
+    for number, row in enumerate(made(job, wanted, launched(job, answers), rng, MIXED_ROWS)):
         if time.monotonic() > deadline:
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))

@@ -22,7 +22,15 @@ from runners.entry_server import _Server
 from runners.gpu import LaunchError
 from runners.inputs import stream
 from runners.launchable import Bound
-from runners.rows import CLOSE_HELD_NS, MOST_CLOSE, ROW_CALLS, Row, asked_in_rows, rows
+from runners.rows import (
+    CLOSE_HELD_NS,
+    MOST_CLOSE,
+    ROW_CALLS,
+    Row,
+    asked_in_rows,
+    close_rows,
+    rows,
+)
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
 from tests.redteam.table import load
@@ -451,7 +459,7 @@ class Pair:
         pair = (cast("Any", mine), cast("Any", Forest(gpu, waits=True)))
         session = LocalSession(Bench(cast("Any", gpu), self.job.work), pair, self.job)
         named = cast("Session", session)
-        verify.in_a_row(named, self.answers, self.job, self.wanted, report, 60.0)
+        verify.in_a_row(named, self.answers, self.job, self.wanted, report, 60.0, close_rows)
         return report, mine
 
 
@@ -492,8 +500,9 @@ def test_it_shows_neither_where_the_device_is_far_behind_nor_where_it_is_waited_
 
 def _close(job: spec.JobSpec, wanted: Sequence[Combination]) -> list[Row]:
     known: Mapping[str, object] = {"y": 1}
-    found = rows(job, wanted, lambda _: known, stream(1, "rows"), 0)
-    return [row for row in found if row.held_ns != ROW_HELD_NS]
+    found = close_rows(job, wanted, lambda _: known, stream(1, "rows"), 0)
+    assert all(row.held_ns != ROW_HELD_NS for row in found)
+    return found
 
 
 def test_rows_that_are_followed_closely_have_unlike_contents_of_one_size() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -14,11 +15,12 @@ from runners import alignment, answers, cubin, spec, unchecked, verify
 from runners.alignment import Alignment
 from runners.answers import Answers, Oracle
 from runners.artifact import Failure
-from runners.checks import Report
+from runners.checks import Report, Wrong
 from runners.compiler import Compiler
 from runners.contents import Combination
 from runners.gpu import HungError
-from runners.judge import Judge
+from runners.judge import ROWS, Judge
+from runners.rows import close_rows
 from runners.spec import Json
 from tests.runners.host_gpu import HostGpu, HostOracle, artifact
 from tests.runners.test_judge import RIGHT, SCALE, _job, _verdict
@@ -103,6 +105,22 @@ def test_an_original_that_hangs_once_in_rows_is_run_in_them_again(
     monkeypatch.setattr(judge, "_session", lambda *_: None)
     job, known = spec.parse(_job(OTHER)), cast("Answers", None)
     assert judge._waited_for({"baseline": {}}, job, known, []) is waited
+
+
+def test_an_original_that_is_not_right_in_rows_of_a_kind_leaves_the_others(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Host code that looks at a flag too early is right where the device is far behind."""
+
+    def in_a_row(*given: object) -> None:
+        if given[-1] is close_rows:
+            raise Wrong("wrong result", "calls in a row")
+
+    monkeypatch.setattr(verify, "in_a_row", in_a_row)
+    monkeypatch.setattr(judge, "_session", lambda *_: None)
+    job, known = spec.parse(_job(OTHER)), cast("Answers", None)
+    told = partial(judge._waited_for, {"baseline": {}}, job, known, [])
+    assert [told(made) for made in ROWS] == [False, True]
 
 
 def test_what_the_original_does_not_answer_is_counted(judge: Judge) -> None:
