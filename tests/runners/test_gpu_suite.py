@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 
 from tests.gpu import suite
 from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, ends, forecast, sampled
+from tests.gpu.keeping import keep
 from tests.gpu.suite import (
     Part,
     Result,
@@ -297,3 +299,14 @@ def test_pytest_leaves_out_what_is_not_chosen_and_begins_nothing_when_time_is_ov
     done = subprocess.run(line, cwd=suite.ROOT, capture_output=True, text=True, check=False)
     assert "9 skipped" in done.stdout, done.stdout + done.stderr
     assert LEFT_OUT in done.stdout
+
+
+def test_what_is_kept_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run on a lent machine was lost to a folder that nobody had made."""
+    folder = tmp_path / "kept" / "here"
+    monkeypatch.setenv("GPU_TEST_KEEP", str(folder))
+    keep("attack", {"contained": True})
+    assert json.loads((folder / "attack.json").read_text()) == {"contained": True}
+    monkeypatch.delenv("GPU_TEST_KEEP")
+    keep("other", {})
+    assert [one.name for one in folder.iterdir()] == ["attack.json"]
