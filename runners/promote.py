@@ -7,6 +7,7 @@ compiles, runs, and agrees with the original is for the caller to find out; if n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from runners.text import LONGEST, Text
@@ -91,6 +92,7 @@ def mixing(job: Json) -> Json:
     return {**job, "workload": {**work, "build": {**build, "flags": flags}}}
 
 
+@lru_cache(maxsize=64)
 def in_doubles(text: str) -> bool:
     """Tell whether a text works anything out in doubles, as its author wanted it.
 
