@@ -25,7 +25,7 @@ def wide(work: Work) -> Iterator[tuple[Argument, int, int]]:
     """Yield arrays of words that may have any of their bits set, with what has none and all."""
     for argument, low, high in ranges(work):
         bits = 8 * min(one.scalar.size for one in argument.type.fields)
-        if bits >= 8 * LEAST_BYTES and low <= 0 and high - low >= 2 ** (bits - 1) - 2:
+        if bits >= 8 * LEAST_BYTES and low <= 0 <= high and high - low >= 2 ** (bits - 1) - 2:
             yield argument, 0, -1 if low < 0 else high
 
 

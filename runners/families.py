@@ -34,12 +34,12 @@ MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
 NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
-# Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
 # asks for infinities, which such a sum is and no element of it.
 TOPS = "tops"
+# Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, *NOT_FINITE, *MASKS})
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"

@@ -28,7 +28,8 @@ MOST_TURNS = 3
 def usable(work: Work) -> list[tuple[str, int, int]]:
     """Return arrays of such parts, with the ends of their ranges."""
     every = [(a.name, low, high) for a, low, high in ranges(work)]
-    return [one for one in every if one[1] <= 0 and one[2] - one[1] >= LEAST_RANGE - 1]
+    wide = [one for one in every if one[2] - one[1] >= LEAST_RANGE - 1]
+    return [one for one in wide if one[1] <= 0 and one[2] >= FACTOR]
 
 
 def turns(work: Work) -> int:

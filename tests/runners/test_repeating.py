@@ -70,8 +70,19 @@ def test_a_small_factor_is_beside_the_largest_numbers() -> None:
     assert _asked("softmax/base")[UNITS] == 0
 
 
-@pytest.mark.parametrize("init", ["randint:0:1000", "randint:1:2147483647", "randint:-9:99"])
-def test_numbers_of_a_narrow_range_are_no_bitmaps(init: str) -> None:
+@pytest.mark.parametrize(
+    ("init", "is_one"),
+    [("randint:-300:1", False), ("randint:-300:2", False), ("randint:-300:3", True), ("randint:1:999", False)],
+)  # fmt: skip
+def test_no_factor_is_put_where_none_was_declared(init: str, *, is_one: bool) -> None:
+    """A range that ends below two has no two, however many numbers it has."""
+    assert bool(units.usable(_work(_pointer("const int*", init), n=9))) is is_one
+
+
+@pytest.mark.parametrize(
+    "init", ["randint:0:1000", "randint:1:2147483647", "randint:-9:99", "randint:-2147483648:-1"]
+)
+def test_numbers_of_a_range_that_is_narrow_or_has_no_zero_are_no_bitmaps(init: str) -> None:
     assert not list(bitmaps.wide(_work(_pointer("const int*", init), n=9)))
 
 
