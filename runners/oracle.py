@@ -30,6 +30,7 @@ from runners import (
     following,
     inputs,
     nested,
+    overlapping,
     shaped_numbers,
     sizes,
     small_floats,
@@ -155,6 +156,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
+        extra += [Combination(case, families.DECLARED, seed) for case in overlapping.cases(work)]
         extra += _drawn(work, seed)
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += _unpromised(work, seed, (middle, *ordered), full=full)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import equal_parts, full_grids, one_element, one_run
+from runners import equal_parts, full_grids, one_element, one_run, overlapping
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
@@ -163,7 +163,8 @@ def shaken(
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
     first += [one for one in meeting(job, answers, wanted) if one not in first]
-    rest = [*_of_each_kind(light(job, answers, wanted)), *rest]
+    lapping = overlapping.alone(job.work, fit) * overlapping.RUNS
+    rest = [*lapping, *_of_each_kind(light(job, answers, wanted)), *rest]
     deadline = time.monotonic() + SHAKEN_SECONDS
     for number, combination in enumerate([*(first * SHAKEN_RUNS), *rest]):
         if time.monotonic() > deadline:
