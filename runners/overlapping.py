@@ -16,8 +16,8 @@ from runners.contents import Combination
 from runners.families import DECLARED, captured_work
 from runners.spec import Work
 
-# What is one more than this leaves one thread over, whether it takes 1 or 16 elements, in a block of
-# up to 256 threads; and from the least on it does so in warps.
+# What is one more than this leaves one thread over, whether it takes 1 or 16 elements, in blocks of
+# up to 256 threads; one more than the least does so in warps.
 WHOLE, LEAST_WHOLE = 1 << 12, 1 << 9
 MOST_ELEMENTS = 1 << 20
 # One of two warps is late in nearly every second run.
