@@ -1,0 +1,34 @@
+// Attention-score softmax with logit soft-capping: z = cap * tanh(x / cap), softmax over the
+// first valid[row] columns, exact zeros behind them. A row with nothing valid is all zeros.
+#include <cuda_runtime.h>
+#include <math_constants.h>
+
+__device__ __forceinline__ float soften(float x, float cap) { return cap * tanhf(x / cap); }
+
+extern "C" __global__ void capsoftmax(const float* logits, const int* valid, float* probs,
+                                      int rows, int cols, float cap) {
+    __shared__ float red[4];
+    const int row = blockIdx.x;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const float* in = logits + (size_t)row * cols;
+    float* out = probs + (size_t)row * cols;
+    const int len = min(max(valid[row], 0), cols);
+
+    float top = -CUDART_INF_F;
+    for (int c = threadIdx.x; c < len; c += blockDim.x) top = fmaxf(top, soften(in[c], cap));
+    for (int o = 16; o; o >>= 1) top = fmaxf(top, __shfl_xor_sync(~0u, top, o));
+    if (lane == 0) red[warp] = top;
+    __syncthreads();
+    top = fmaxf(fmaxf(red[0], red[1]), fmaxf(red[2], red[3]));
+    __syncthreads();
+
+    float sum = 0.f;
+    for (int c = threadIdx.x; c < len; c += blockDim.x) sum += expf(soften(in[c], cap) - top);
+    for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(~0u, sum, o);
+    if (lane == 0) red[warp] = sum;
+    __syncthreads();
+    sum = red[0] + red[1] + red[2] + red[3];
+
+    for (int c = threadIdx.x; c < cols; c += blockDim.x)
+        out[c] = c < len ? expf(soften(in[c], cap) - top) / sum : 0.f;
+}

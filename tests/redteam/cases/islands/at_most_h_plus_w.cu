@@ -1,0 +1,57 @@
+// Labels the 4-connected regions of equal colour with their smallest pixel index, and counts them.
+#include <cuda_runtime.h>
+
+#define TPB 256
+
+__global__ void begin(int* label, int cells) {
+    int i = blockIdx.x * TPB + threadIdx.x;
+    if (i < cells) label[i] = i;
+}
+
+// Every pixel takes the smallest label around it.
+__global__ void hook(const unsigned char* __restrict__ image, const int* __restrict__ seen, int* __restrict__ next, int h,
+                     int w, int* changed) {
+    int i = blockIdx.x * TPB + threadIdx.x;
+    if (i >= h * w) return;
+    int y = i / w, x = i - y * w;
+    unsigned char colour = image[i];
+    int own = seen[i], low = own;
+    if (x > 0 && image[i - 1] == colour) low = min(low, seen[i - 1]);
+    if (x < w - 1 && image[i + 1] == colour) low = min(low, seen[i + 1]);
+    if (y > 0 && image[i - w] == colour) low = min(low, seen[i - w]);
+    if (y < h - 1 && image[i + w] == colour) low = min(low, seen[i + w]);
+    next[i] = low;
+    if (low < own) *changed = 1;
+}
+
+__global__ void count_roots(const int* __restrict__ label, int cells, int* count) {
+    int i = blockIdx.x * TPB + threadIdx.x;
+    int roots = __syncthreads_count(i < cells && label[i] == i);
+    if (threadIdx.x == 0 && roots) atomicAdd(count, roots);
+}
+
+extern "C" void islands(const unsigned char* image, int* label, int* count, int h, int w) {
+    int cells = h * w;
+    if (cells <= 0) return;
+    int blocks = (cells + TPB - 1) / TPB;
+    int *changed, *other;
+    cudaMalloc(&changed, sizeof(int));
+    cudaMalloc(&other, (size_t)cells * sizeof(int));
+    cudaMemsetAsync(count, 0, sizeof(int), 0);
+    begin<<<blocks, TPB>>>(label, cells);
+    // Plain propagation between two buffers, no atomics. A label crosses the image in h + w steps at most.
+    int *from = label, *to = other, again = 1;
+    for (int k = 0; again && k < h + w; k += 16) {
+        cudaMemsetAsync(changed, 0, sizeof(int), 0);
+        for (int q = 0; q < 16; ++q) {
+            hook<<<blocks, TPB>>>(image, from, to, h, w, changed);
+            int* t = from;
+            from = to;
+            to = t;
+        }
+        cudaMemcpy(&again, changed, sizeof(int), cudaMemcpyDeviceToHost);
+    }
+    count_roots<<<blocks, TPB>>>(label, cells, count);
+    cudaFree(changed);
+    cudaFree(other);
+}
