@@ -14,7 +14,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 from runners import one_element, sizes, whole_numbers, whole_scalars, wider
 from runners.contents import Combination
-from runners.families import ALIKE, DECLARED, EQUAL, FOLLOWING, MOSTLY, NESTED, PLAIN, drawn
+from runners.families import (
+    ALIKE,
+    DECLARED,
+    EQUAL,
+    FOLLOWING,
+    LONGEST,
+    MOSTLY,
+    NESTED,
+    PLAIN,
+    drawn,
+)
 from runners.spec import LASTING, MOVED, Work
 
 # Elements of all buffers there.
@@ -36,10 +46,17 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 SHORT, LITTLE_MORE = 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
-FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64}
+FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64}
 # Families of which the times of one tell those of the other.
-_KINDS = {PLAIN: PLAIN, ALIKE: ALIKE, MOSTLY: ALIKE, EQUAL: ALIKE, NESTED: NESTED}
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED})
+_KINDS = {
+    PLAIN: PLAIN,
+    ALIKE: ALIKE,
+    MOSTLY: ALIKE,
+    EQUAL: ALIKE,
+    NESTED: NESTED,
+    LONGEST: LONGEST,
+}
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST})
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
 Case = Mapping[str, float]
@@ -208,6 +225,10 @@ class Watch:
         if combination.family == PLAIN and seconds <= min(LONG_SECONDS, self._left):
             self._left -= seconds
             return ""
+        if combination.family == LONGEST and seconds <= LONG_SECONDS:
+            return ""
+        if seconds == math.inf:
+            return "nothing tells what the original would take"
         return f"the original would take {seconds:.1f} s"
 
     def _expected(self, combination: Combination) -> float:
@@ -222,7 +243,7 @@ class Watch:
             if kind == family and longer(case, other) and _times(case, other) <= FARTHEST[family]
         ]
         if not known:
-            return 0.0
+            return self._untold(combination)
         *before, (last, seconds) = known
         power = USUAL_POWER
         if before and longer(last, before[-1][0]):
@@ -231,6 +252,28 @@ class Watch:
             power = min(MOST_POWER, max(LEAST_POWER, power))
         bounds = (took * _times(case, shorter) ** MOST_POWER for shorter, took in before)
         return float(min(seconds * _times(case, last) ** power, *bounds, math.inf))
+
+    def _untold(self, combination: Combination) -> float:
+        """Return what a run may take of which no shorter one of its kind tells.
+
+        Of those as far out as is asked, by declared inputs with one variable shorter and the others
+        as long, or longer; where all elements are alike there nothing tells it.
+        """
+        case = combination.case
+        if combination.family != LONGEST:
+            asked = [other for kind, other, _ in self._took if kind == LONGEST]
+            asked += [other.case for other in self._failed if other.family == LONGEST]
+            return math.inf if any(dict(other) == dict(case) for other in asked) else 0.0
+        return min(
+            (
+                seconds * max(case[name] / other[name] for name in case if other[name]) ** USUAL_POWER
+                for kind, other, seconds in self._took
+                if kind == DECLARED
+                and other.keys() == case.keys()
+                and sum(case[name] > other[name] for name in case) == 1
+            ),
+            default=math.inf,
+        )
 
     def _in_proportion(self, case: Case) -> float:
         """Return what a run is likely to take in which several sizes are larger.

@@ -20,6 +20,8 @@ from runners.spec import Argument, Work
 DECLARED = "declared"
 # The same at sizes beyond what blocks, registers and shared memory hold.
 PLAIN = "plain"
+# The same as far out as a candidate has to be right (`runners.longest`).
+LONGEST = "longest"
 HALF_STEPS = "half-steps"
 FAR = "far"
 # The same near the end of the range: asked about where values are chosen and not computed with.

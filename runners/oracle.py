@@ -29,6 +29,7 @@ from runners import (
     families,
     following,
     inputs,
+    longest,
     nested,
     overlapping,
     shaped_numbers,
@@ -141,6 +142,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _seldom(work, seed, (middle, *ordered), full=full)
     scattered = [case.values for case in sizes.scattered(work, seed, SCATTERED if full else 0)]
     scattered += [case.values for case in (sizes.near_pairs(work, seed) if full else ())]
+    if full and not families.captured_work(work):
+        scattered += [case for case in sizes.thin(work) if case not in scattered]
     # Behind all: what these sizes have to do with each other is the original's to know.
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
@@ -158,12 +161,14 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += [Combination(case, families.DECLARED, seed) for case in overlapping.cases(work)]
         extra += _drawn(work, seed)
+        extra += longest.combinations(work, seed)
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += _unpromised(work, seed, (middle, *ordered), full=full)
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
-        kept = {families.DECLARED, families.PLAIN, families.STARTED, families.FILLERS}
+        kept = {families.DECLARED, families.PLAIN, families.LONGEST}
+        kept |= {families.STARTED, families.FILLERS}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
 

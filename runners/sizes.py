@@ -28,8 +28,8 @@ AWKWARD, MOST_STEPS = 107, 500
 LEAST_LONG, FLAT = 300, 20000
 # What sizes are drawn in parts of, and how often one is as large as another.
 PARTS, EQUAL = (1, 1, 16, 64, 128, 256, 512, 1024), 0.2
-# Cases in which two variables are nearly the same, of each kind.
-MOST_NEAR = 6
+# Cases in which two variables are nearly the same, of each kind; in which one size is tiny.
+MOST_NEAR, MOST_THIN = 6, 8
 # A grid has no more blocks than this in y and z, and a block's registers hold 4096 of a row.
 MOST_BLOCKS, MOST_HELD = 65535, 4096
 # What holds no more of a row: a place of 8 bits, a block's threads, shared memory that is not
@@ -231,6 +231,23 @@ def drawn(work: Work, seed: int, count: int, most_elements: int = 1 << 17) -> li
             found.append(CaseSpec(case, timed=False))
         if len(found) == count:
             break
+    return found
+
+
+def thin(work: Work, most_elements: int = 1 << 20) -> list[dict[str, float]]:
+    """Return cases with one size of two, or of three, and the others as large as they may be.
+
+    Of short rows there are many that are unlike and have the same sum, or the same hash: where both
+    sizes are small there are too few of them, and where both are large they are too long.
+    """
+    every = sorted((case.values for case in work.cases), key=lambda case: -elements(work, case))
+    found: list[dict[str, float]] = []
+    for name, short in itertools.product(sizing(work), (2.0, 3.0)):
+        tried = ({**case, name: short} for case in every if case.get(name, 0.0) > short)
+        fit = next((one for one in tried if 0 < elements(work, one) <= most_elements), None)
+        # Of a single size no other is large.
+        if fit is not None and len(found) < MOST_THIN and max(fit.values()) > SMALL:
+            found.append(fit)
     return found
 
 

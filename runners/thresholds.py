@@ -165,10 +165,12 @@ def _far(job: JobSpec) -> Iterator[dict[str, float]]:
     launch = job.kernel.launch or job.work.launch
     if launch is None:
         return
-    for name in sizes.changing(job.work):
+    # A radius is no size: what fills a block's threads or a table is not counted by it.
+    for name in sizes.sizing(job.work):
         most = sizes.largest(job.work, name)
         # What is full at fewer is full there, too.
-        largest = max((one for one in own(job) if one <= FARTHEST * most), default=0)
+        farthest = FARTHEST * most
+        largest = max((one for one in own(job) if one + FURTHER <= farthest), default=0)
         for case in _one(job.work, name, largest + FURTHER, FEWER_ELEMENTS):
             if largest > TIMES_LONGER * most and not fails(launch, case, SHARED_BYTES):
                 yield case

@@ -40,6 +40,7 @@ from runners.families import (
     FAR,
     FILLERS_MIXED,
     FOLLOWING,
+    LONGEST,
     HALF_STEPS,
     INFINITIES,
     MASKS,
@@ -90,7 +91,7 @@ def apply(
     Contents whose values carry meaning (constants, sorted keys, data from files) stay as they are,
     but for constants in `REFILLED`.
     """
-    if family in {DECLARED, PLAIN}:
+    if family in {DECLARED, PLAIN, LONGEST}:
         return arrays
     if family in _IN_ROWS:
         return _IN_ROWS[family](family, work, arrays, seed, case or {})

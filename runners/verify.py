@@ -16,7 +16,7 @@ from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
 from runners.contents import Combination
 from runners.expressions import ExpressionError, count
-from runners.families import DECLARED, ENDS, MASKS
+from runners.families import DECLARED, ENDS, LONGEST, MASKS
 from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_ELEMENTS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -68,9 +68,14 @@ def verify(
     repeats = _REPEATS.get(job.effort, 2)
     often = {c.key for c in equal_parts.repeated(job, wanted)}
     usual, times = 1 if repeats == 2 else 2, UPDATED_TIMES if updates else 1
-    turns = [(c, n) for c in declared for n in range(repeats * times)] + [
-        (c, n) for c in rest for n in range(MET_REPEATS * times if c.key in often else usual)
-    ]
+
+    def runs(one: Combination) -> int:
+        if one.key in often:
+            return MET_REPEATS * times
+        return 1 if one.family == LONGEST else usual
+
+    turns = [(c, n) for c in declared for n in range(repeats * times)]
+    turns += [(c, n) for c in rest for n in range(runs(c))]
     deadline = time.monotonic() + seconds
     forgiven = 0
     for at in rng.permutation(len(turns)):

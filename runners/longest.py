@@ -1,0 +1,69 @@
+"""Flat sizes as long as a candidate has to be right: sixteen times the declared.
+
+Where a size is a row's, or one of several, as much is asked of small cases. What is a million long
+by itself is not among those: a table of 256 sums, a counter of 16 bits in each of 264 blocks, which
+end at two million or at seventeen. So one such case is asked of each flat size, as far as memory
+goes, behind a shorter one that tells what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from runners import capacities, sizes
+from runners.contents import Combination
+from runners.families import ALIKE, LONGEST, captured_work, tallied
+from runners.sizes import TIMES_LONGER
+from runners.spec import Work
+
+# Elements of all buffers, and bytes; how many times as long the shorter one is; flat sizes.
+MOST_ELEMENTS, MOST_BYTES = 3 << 24, 1 << 30
+TIMES_BEFORE, LEAST_TIMES, MOST_NAMES = 4, 2, 2
+
+
+def cases(work: Work) -> Iterator[list[dict[str, float]]]:
+    """Yield, for each flat size, cases in which it is longer, the shorter first."""
+    if captured_work(work):
+        return
+    names = sorted(sizes.sizing(work), key=lambda name: -sizes.largest(work, name))
+    for name in names[:MOST_NAMES]:
+        most = int(sizes.largest(work, name))
+        for others in sizes.few_others(work, name):
+            line = _line(work, others, name, most)
+            if line:
+                yield line
+                break
+
+
+def _line(
+    work: Work, others: dict[str, float], name: str, most: int
+) -> list[dict[str, float]]:
+    def fits(size: int) -> bool:
+        case = {**others, name: float(size)}
+        return 0 < sizes.elements(work, case) <= MOST_ELEMENTS and _bytes(work, case) <= MOST_BYTES
+
+    top = TIMES_LONGER * most
+    if sizes.elements(work, {**others, name: float(top)}) <= capacities.MOST_ELEMENTS:
+        return []  # among small cases
+    if not fits(top):
+        top = sizes.least_above(1, top, lambda size: not fits(size)) - 1
+    # No whole blocks, nor parts of them that are powers of two.
+    longest = [size for size in (TIMES_BEFORE * most + 1, (top - 1) | 1) if fits(size)]
+    longest = [one for one, other in pairwise((*longest, 0)) if one != other]
+    if not longest or max(longest) < LEAST_TIMES * most:
+        return []
+    return [{**others, name: float(size)} for size in sorted(longest)]
+
+
+def _bytes(work: Work, case: dict[str, float]) -> int:
+    pointers = [one for one in work.arguments if one.type.pointer]
+    return sum(sizes.buffer(one, case) * one.type.size for one in pointers)
+
+
+def combinations(work: Work, seed: int) -> Iterator[Combination]:
+    """Yield what is asked: declared contents, and for counts all alike in the longest."""
+    for line in cases(work):
+        yield from (Combination(case, LONGEST, seed) for case in line)
+        if tallied(work):
+            yield Combination(line[-1], ALIKE, seed)

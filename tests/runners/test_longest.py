@@ -1,0 +1,122 @@
+"""Flat sizes sixteen times the declared, and sizes of two and three beside large ones."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from runners import longest, sizes, spec, thresholds
+from runners.capacities import LONG_SECONDS, SHORTER, Watch
+from runners.contents import Combination
+from runners.families import ALIKE, DECLARED, EQUAL, LONGEST
+from runners.oracle import combinations
+from runners.spec import JobSpec
+from tests.redteam.table import load
+
+CANDIDATES = {one.label: one for one in load()}
+
+
+def _of(label: str) -> JobSpec:
+    return spec.parse(CANDIDATES[label].job("confirm"))
+
+
+def _at(n: float, family: str) -> Combination:
+    return Combination({"n": n}, family, 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "ends"),
+    [
+        # A table of 256 sums of spans of 1024, eight thousand keys each.
+        ("keygroup/scan_two_level", "n", 256 * 8192),
+        # 65,535 equal keys for each of 264 blocks.
+        ("slotting/packed16", "n", 65536 * 264),
+    ],
+)
+def test_what_ends_within_sixteen_times_has_ended_in_the_longest_case(
+    label: str, name: str, ends: int
+) -> None:
+    work = _of(label).work
+    (line,) = longest.cases(work)
+    assert ends < line[-1][name] <= sizes.TIMES_LONGER * sizes.largest(work, name)
+    declared, extra = combinations(work, "confirm", 1)
+    asked = [one for one in (*declared, *extra) if dict(one.case) == line[-1]]
+    assert [one.family for one in asked] == [LONGEST, ALIKE]
+
+
+def test_it_is_no_more_than_a_candidate_has_to_be_right_on_and_memory_holds() -> None:
+    every = {one.base.name: one for one in CANDIDATES.values() if one.base.kind != "program"}
+    asked = 0
+    for one in every.values():
+        work = spec.parse(one.job("confirm")).work
+        for line in longest.cases(work):
+            asked += 1
+            for case in line:
+                assert 0 < work.elements(case) <= longest.MOST_ELEMENTS
+                for name, size in case.items():
+                    assert size <= sizes.TIMES_LONGER * max(1.0, sizes.largest(work, name))
+    assert asked > len(every) / 3
+
+
+def test_no_such_case_is_asked_of_rows_or_while_candidates_are_screened() -> None:
+    assert list(longest.cases(_of("affinity/base").work)) == []
+    work = _of("keygroup/base").work
+    _, extra = combinations(work, "screen", 1)
+    assert LONGEST not in {one.family for one in extra}
+
+
+def test_what_the_shorter_one_took_tells_whether_the_longest_is_asked() -> None:
+    quick, slow = Watch(), Watch()
+    for watch, seconds in ((quick, 0.01), (slow, 0.1)):
+        watch.took(_at(1e6, DECLARED), seconds)
+        assert watch.objection(_at(4e6, LONGEST)) == ""
+        watch.took(_at(4e6, LONGEST), 16 * seconds)
+    assert 16 * 0.01 * 3.1**2 < LONG_SECONDS < 16 * 0.1 * 3.1**2
+    assert quick.objection(_at(12.4e6, LONGEST)) == ""
+    assert "would take" in slow.objection(_at(12.4e6, LONGEST))
+    # What took long where it was declared is asked nowhere beyond.
+    long = Watch()
+    long.took(_at(1e6, DECLARED), 0.2)
+    assert "would take 3.2 s" in long.objection(_at(4e6, LONGEST))
+    long.failed(_at(4e6, LONGEST))
+    assert long.objection(_at(16e6, LONGEST)) == SHORTER
+
+
+def test_all_alike_is_asked_there_only_where_a_shorter_one_was_answered() -> None:
+    """Chains of equal keys may grow with the square of how many there are."""
+    watch = Watch()
+    watch.took(_at(1e6, DECLARED), 0.001)
+    watch.took(_at(4e6, LONGEST), 0.004)
+    assert watch.objection(_at(4e6, ALIKE)) == "nothing tells what the original would take"
+    watch.took(_at(1e6, EQUAL), 0.001)
+    assert watch.objection(_at(4e6, ALIKE)) == ""
+    dropped = Watch()
+    dropped.failed(_at(4e6, LONGEST))
+    assert dropped.objection(_at(4e6, ALIKE)) != ""
+
+
+def test_short_rows_are_asked_in_a_table_of_many() -> None:
+    """Of two bytes there are few sums, and a thousand entries meet in many of them."""
+    work = _of("bucketdup/base").work
+    assert {"n": 400000.0, "d": 1000.0, "w": 2.0} in sizes.thin(work)
+    _, extra = combinations(work, "confirm", 1)
+    assert {"n": 400000.0, "d": 1000.0, "w": 2.0} in [dict(one.case) for one in extra]
+    # A single size that is tiny leaves nothing that is large.
+    assert sizes.thin(_of("saxpy/base").work) == []
+
+
+def test_a_radius_is_not_as_large_as_a_block_has_threads() -> None:
+    """385 times the declared, where sums of squares need no 32 bits up to 85 times."""
+    job = _of("kuwahara/sums_slide_down")
+    declared, extra = combinations(job.work, "confirm", 1)
+    asked = thresholds.compared(job, [*declared, *extra])
+    most = sizes.TIMES_LONGER * sizes.largest(job.work, "r")
+    assert max(one.case["r"] for one in asked) <= most
+
+
+def test_a_case_of_one_size_has_no_captured_contents() -> None:
+    work = _of("keygroup/base").work
+    captured = dataclasses.replace(work.arguments[0], init="capture:folder:kernel:key")
+    real = dataclasses.replace(work, arguments=(captured, *work.arguments[1:]))
+    assert list(longest.cases(real)) == []
