@@ -24,7 +24,10 @@ UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may
 # Where the original takes doubles to work out floats, these are for what moved inputs change: of
 # that no more counts than so many times its own errors.
 MOST_MOVED = 256.0
-# As much again within the tolerance, for results of the roundoff of a float or less.
+# As much again within the tolerance, for results of the roundoff of a float or less: on inputs that
+# nobody declared, and on any where halves go in. Their products are exact, and tensor cores add
+# them up in floats, but cut off where others round: errors go one way, and of a thousand products
+# they are ten times those of a sum in order. What adds up in halves errs a hundred times as much.
 STRETCH, FINE = 4.0, 2.0**-24
 
 
@@ -134,7 +137,9 @@ def earned(
         floor=not told or work.loose,
         exact=stable and not unordered and (strict or (terms.integers and integral and same())),
         # Zeros add up without error in one order of steps and not in another, which is as good.
-        stretch=1.0 if declared or one.scalar.roundoff > FINE else STRETCH,
+        stretch=1.0
+        if (declared and not of_halves(work)) or one.scalar.roundoff > FINE
+        else STRETCH,
         # What is one less another number errs by the rounding of these.
         # It is that of usual results also where these are smaller, as is the tolerance.
         ground=near_zero(
@@ -148,6 +153,16 @@ def earned(
         budget = replace(budget, noise=noise, capped=False)
     part = data[0] if unordered or want is None else from_float(want, one.scalar)
     return part, as_json(budget)
+
+
+def of_halves(work: Work) -> bool:
+    """Tell whether numbers of fewer digits than a float has go in."""
+    return any(
+        one.scalar.kind == "f" and one.scalar.roundoff > FINE
+        for argument in work.arguments
+        if argument.type.pointer and argument.role != "output"
+        for one in argument.type.fields
+    )
 
 
 def shown(exact: Floats, one: Field) -> Floats:

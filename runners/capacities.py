@@ -266,7 +266,8 @@ class Watch:
             return math.inf if any(dict(other) == dict(case) for other in asked) else 0.0
         return min(
             (
-                seconds * max(case[name] / other[name] for name in case if other[name]) ** USUAL_POWER
+                seconds
+                * max(case[name] / other[name] for name in case if other[name]) ** USUAL_POWER
                 for kind, other, seconds in self._took
                 if kind == DECLARED
                 and other.keys() == case.keys()

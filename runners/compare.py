@@ -45,7 +45,8 @@ class Budget:
 
     `noise[e]` is the original's rms error among results of binary exponent e + LOWEST. `capped`:
     the declared tolerance bounds it; `exact`: nothing but equality will do. `stretch` is so many
-    times the earned error, as far as the tolerance, where few results tell what errors there are.
+    times the earned error, as far as the tolerance, where few results tell what errors there are,
+    and where tensor cores may do the work, which cut off what does not fit.
     `ground` is an error that is none: of the rounding of typical results, in those near zero.
     """
 
@@ -74,10 +75,10 @@ class Budget:
             # Below the smallest normal number one rounding error is that of the smallest one.
             earned += self.few * SMALLEST.get(self.roundoff, 0.0)
             allowed = self.atol + self.rtol * size
+            earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             if self.capped:
                 # A sum that cancels cannot be asked to be exact to its own size.
                 return np.asarray(np.minimum(earned, np.maximum(allowed, CONDITION * noise)))
-            earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
             return np.asarray(np.maximum(earned, allowed) if self.floor else earned)
 
     def terms(self) -> Terms:

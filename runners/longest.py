@@ -36,9 +36,7 @@ def cases(work: Work) -> Iterator[list[dict[str, float]]]:
                 break
 
 
-def _line(
-    work: Work, others: dict[str, float], name: str, most: int
-) -> list[dict[str, float]]:
+def _line(work: Work, others: dict[str, float], name: str, most: int) -> list[dict[str, float]]:
     def fits(size: int) -> bool:
         case = {**others, name: float(size)}
         return 0 < sizes.elements(work, case) <= MOST_ELEMENTS and _bytes(work, case) <= MOST_BYTES

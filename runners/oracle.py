@@ -140,10 +140,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             extra.append(Combination(ordered[-1], families.SIGNED, seed))
     if not families.captured_work(work):
         extra += _seldom(work, seed, (middle, *ordered), full=full)
-    scattered = [case.values for case in sizes.scattered(work, seed, SCATTERED if full else 0)]
-    scattered += [case.values for case in (sizes.near_pairs(work, seed) if full else ())]
-    if full and not families.captured_work(work):
-        scattered += [case for case in sizes.thin(work) if case not in scattered]
+    scattered = _scattered(work, seed) if full else []
     # Behind all: what these sizes have to do with each other is the original's to know.
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
@@ -171,6 +168,14 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         kept |= {families.STARTED, families.FILLERS}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
+
+
+def _scattered(work: Work, seed: int) -> list[Mapping[str, float]]:
+    """Return cases in which sizes have nothing to do with each other, or too much."""
+    found = [case.values for case in sizes.scattered(work, seed, SCATTERED)]
+    found += [case.values for case in sizes.near_pairs(work, seed)]
+    thin = [] if families.captured_work(work) else sizes.thin(work)
+    return [*found, *(case for case in thin if case not in found)]
 
 
 def _two(

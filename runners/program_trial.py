@@ -18,8 +18,9 @@ from runners.program_run import Probe, Ran, Runner
 # Runs of the original beyond those that are known, before a word is held against a candidate.
 MORE_WORDS = 6
 ENERGY = ("weigh", "energy")
-# So many times as long a program is waited for that did not come to its first launch.
-PATIENCE = 2.0
+# So many times as long a program is waited for that did not come to its first launch, and again
+# did not: on two H200 whose hosts ran a judge for every other core, one of 0.4 s took over 15 s.
+PATIENCE, LAST_PATIENCE = 2.0, 12.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +81,17 @@ class Trial:
         return self.patiently(path, original, full)
 
     def patiently(self, path: Path, original: Profile, probe: Probe) -> Ran:
-        """Run a program, and once more if its time was over before its first launch.
+        """Run a program, and again if its time was over before its first launch.
 
         A busy host may take many seconds to start a process with a GPU in it. What has launched
         and does not end is at fault itself.
         """
         limit = self.limit(original)
         run = self.runner.run(path, original.arguments, probe, limit)
-        if run.exit is None and not run.launched:
-            run = self.runner.run(path, original.arguments, probe, PATIENCE * limit)
+        for times in (PATIENCE, LAST_PATIENCE):
+            if run.exit is None and not run.launched:
+                left = max(PATIENCE * limit, self.deadline - time.monotonic())
+                run = self.runner.run(path, original.arguments, probe, min(times * limit, left))
         return run
 
     def limit(self, original: Profile) -> float:

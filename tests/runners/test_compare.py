@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from runners import budgets, spec
 from runners.compare import (
     Answer,
     Budget,
@@ -20,8 +21,10 @@ from runners.compare import (
     noise_by_exponent,
     same_bytes,
     sparse,
+    within,
 )
 from runners.cuda_types import SCALARS, parse
+from tests.redteam.table import load
 
 FLOAT = parse("float*")
 
@@ -239,3 +242,26 @@ def test_results_near_zero_may_err_by_the_rounding_of_typical_ones() -> None:
     assert budget.bound(np.array([1.0]))[0] > 1e-6
     assert budget.widened(2.0).bound(np.array([1e-9]))[0] == pytest.approx(2e-7)
     assert replace(budget, exact=True).bound(np.array([1e-9]))[0] == 0
+
+
+def test_sums_of_halves_may_err_as_those_of_tensor_cores_do() -> None:
+    """Their errors go one way; a sum in halves is as far beyond the line as before."""
+    rng = np.random.default_rng(5)
+    want = rng.normal(0, 32, 4096)
+    want[7] = 2.65e-4
+    noise = np.abs(rng.normal(0, 4.8e-6, 4096))
+    got = want.astype(np.float32).astype(np.float64)
+    plain = Budget(noise_by_exponent(noise, want), 2.0**-24, few_ulp("float"), 1e-3, 1e-2)
+    wide = replace(plain, stretch=budgets.STRETCH)
+    cut_off, in_halves = got.copy(), got.copy()
+    cut_off[7] = want[7] + 1.3 * plain.bound(want)[7]
+    in_halves += rng.normal(0, 32 * 2.0**-11, 4096)
+    assert not within(cut_off, want, plain)
+    assert within(cut_off, want, wide)
+    assert not within(in_halves, want, wide)
+
+
+def test_the_line_is_wider_where_halves_go_in_and_not_where_they_come_out_alone() -> None:
+    jobs = {one.label: one for one in load()}
+    for label, wider in (("syrk/base", True), ("saxpy/base", False), ("affinity/base", False)):
+        assert budgets.of_halves(spec.parse(jobs[label].job("confirm")).work) is wider

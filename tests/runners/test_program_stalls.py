@@ -12,7 +12,7 @@ import pytest
 
 from runners import program
 from runners.program_run import Probe, Ran, Runner
-from runners.program_trial import PATIENCE
+from runners.program_trial import LAST_PATIENCE, PATIENCE
 from tests.runners.program_fakes import Fakes, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
@@ -62,10 +62,20 @@ def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
     assert stalls.limits[1] == pytest.approx(PATIENCE * stalls.limits[0], rel=0.01)
 
 
-def test_what_does_so_twice_is_out_of_time(fakes: Fakes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_so_twice_is_waited_for_longer_once_more(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stalls = Stalls("saxpy-fast", {1, 2}, launched=False)
+    assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
+    assert PATIENCE * stalls.limits[0] < stalls.limits[2] <= LAST_PATIENCE * stalls.limits[0]
+
+
+def test_what_does_so_three_times_is_out_of_time(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stalls = Stalls("saxpy-fast", {1, 2, 3}, launched=False)
     assert judge(fakes, monkeypatch, stalls)["status"] == "timed out"
-    assert len(stalls.limits) == 2
+    assert len(stalls.limits) == 3
 
 
 def test_what_launched_and_did_not_end_once_is_at_fault(
