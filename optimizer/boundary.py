@@ -15,6 +15,9 @@ What a candidate may do
     enumerations that hold nothing but data and device functions, or templates of such types, under
     names that the original has nowhere, or that device code of the original gives to the very same
     number (`optimizer.same_alias`), and in no class of the original (`optimizer.class_members`);
+    derive such a type from another of its own, and specialise a template of its own, where every
+    header is known (`optimizer.compile_time.met_template`): what stands inside such a type, by any
+    name, is found through it alone, and so are operators that are its friends and take it;
     assert what the compiler can check; add constexpr functions that only compute, for tables of
     device code (`optimizer.compile_time`).
 
@@ -41,10 +44,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from optimizer import class_members
-from optimizer.compile_time import met
+from optimizer.compile_time import met, met_template
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
+from optimizer.outline_text import within
 from optimizer.renumbering import known_inside, note_inside
 from optimizer.same_alias import same_alias
 from optimizer.source import Source
@@ -158,7 +162,7 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
     )
     changed: dict[str, tuple[str, bool, int]] = {}
     for kind, was, now in kinds:
-        a, b = _table(was), _table(now)
+        a, b = _table(was), _table([p for p in now if not within(p, new.types)])
         lines = {p.name: p.line for p in (*was, *now)}
         for name in sorted(a.keys() | b.keys()):
             if a.get(name) != b.get(name):
@@ -168,14 +172,16 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
     yield from class_members.added(before, after, [*new.types, *fresh])
     changed |= {p.name: ("type", True, p.line) for p in new.types}
     changed |= {p.name: ("constexpr function", True, p.line) for p, _ in new.computing}
-    for name in {p.name for p in new.device} - {p.name for p in old.device}:
-        changed[name] = ("__device__ function", True, _line_of(new.device, name))
+    device = [p for p in new.device if not within(p, new.types)]
+    for name in {p.name for p in device} - {p.name for p in old.device}:
+        changed[name] = ("__device__ function", True, _line_of(device, name))
     for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
         changed[name] = ("kernel", True, _line_of(list(new.kernels.values()), name))
     if not changed:
         return
     host = _words(old) | _words(new)
-    spread = _spread(set(changed), (*old.macros, *old.constants, *new.macros, *new.constants))
+    constants = [p for p in new.constants if not within(p, new.types)]
+    spread = _spread(set(changed), (*old.macros, *old.constants, *new.macros, *constants))
     for name, (kind, added, line) in changed.items():
         verb = "adds" if added else "changes"
         if name in host:
@@ -191,6 +197,9 @@ def _another_meaning(before: Source, after: Source, old: Outline, new: Outline) 
     for piece in new.types:
         if piece.name in before.code_words and not same_alias(piece, before, after, old, new):
             yield f"line {piece.line}: gives the original's {piece.name} another meaning"
+    for piece, spaces in new.special:
+        if how := met_template(piece.name, spaces, before, after):
+            yield f"line {piece.line}: says something of template {piece.name}, {how}"
     for piece, spaces in new.computing:
         if how := met(piece.name, spaces, before, after):
             yield f"line {piece.line}: adds constexpr function {piece.name}, {how}"

@@ -71,7 +71,8 @@ _LOOKED_FOR = frozenset({
 _CUDAS = re.compile(
     r"(?:cu[A-Z_]|cuda|cublas|cudnn|cufft|curand|cusolver|cusparse|nv[A-Z_]|nccl|gnu_)"
 )
-_HEADERS_OWN = frozenset({
+# Namespaces of headers.
+HEADERS_OWN = frozenset({
     "std", "cuda", "cub", "thrust", "nvcuda", "cooperative_groups", "nv", "nvtx3", "cute",
     "cutlass", "at", "c10", "torch", "boost",
 })  # fmt: skip
@@ -83,6 +84,12 @@ _KNOWN_HEADER = re.compile(
     r"|stddef|stdint|stdio|stdlib|string|time|wchar|unistd|pthread|sys/\w+|getopt"
     r"|mma|math_constants|math_functions|driver_types|vector_(?:types|functions))\.h>"
     r"|<(?:thrust|cub|cuda|cooperative_groups)/[\w/]+(?:\.cuh|\.h)?>"
+)
+_CUDAS_TEMPLATES = frozenset({"texture", "surface"})
+# A header of the author's may be called like these.
+_OTHERS = re.compile(
+    r'"(?!(?:cuda|cuda_runtime|cuda_runtime_api|cuda_fp16|cuda_bf16|cublas_v2|cufft|curand'
+    r'|curand_kernel|cusparse|cusolverDn|device_launch_parameters)\.h").*'
 )
 
 
@@ -126,7 +133,7 @@ def met(name: str, spaces: Sequence[str], before: Source, after: Source) -> str:
         return "a name that headers use"
     if any("##" in m.body for m in before.macros) and made_of(name, _parts(before)):
         return "a name that macros could put together"
-    if not _HEADERS_OWN.isdisjoint(spaces) or any(s.startswith("_") for s in spaces):
+    if not HEADERS_OWN.isdisjoint(spaces) or any(s.startswith("_") for s in spaces):
         return "in a namespace of headers"
     if any(s not in words for s in spaces):
         return ""  # one of its own, in which nothing of the host's is looked for
@@ -134,6 +141,24 @@ def met(name: str, spaces: Sequence[str], before: Source, after: Source) -> str:
         header = "".join(t.text for t in code_tokens(d.rest)) if "include" in d.word else ""
         if header and not _KNOWN_HEADER.fullmatch(header):
             return f"which macros of {header} could mean outside a namespace of its own"
+    return ""
+
+
+def met_template(name: str, spaces: Sequence[str], before: Source, after: Source) -> str:
+    """Return how a template of this name could be somebody else's; nothing where it cannot.
+
+    What is said of a header's template for some arguments, or declared of it once more, is noticed
+    by all of the header. So every header has to be known, and this to be no name and no namespace
+    of theirs: without a namespace they have no template by a name that a program may have.
+    """
+    if how := met(name, spaces, before, after):
+        return how
+    if name in _CUDAS_TEMPLATES:
+        return "a name that headers use"
+    for d in (*before.syntax.masked.directives, *after.syntax.masked.directives):
+        header = "".join(t.text for t in code_tokens(d.rest)) if "include" in d.word else ""
+        if header and (not _KNOWN_HEADER.fullmatch(header) or _OTHERS.fullmatch(header)):
+            return f"which {header} could have as well"
     return ""
 
 

@@ -9,9 +9,11 @@ from functools import lru_cache
 from itertools import pairwise
 
 from optimizer import inline_ptx
+from optimizer.affine import INTEGERS
 from optimizer.directives import replacement
 from optimizer.masking import closing
 from optimizer.outline import Outline, Piece
+from optimizer.outline_text import within
 from optimizer.outline_words import made_of
 from optimizer.source import Source
 from optimizer.tokens import Token, balanced
@@ -40,6 +42,8 @@ _SHOUTED = frozenset({
 # Numbers of CUDA's own headers and of the C standard's.
 _NUMBERS = re.compile(r"CUDART_[A-Z0-9_]+|U?INT(?:_FAST|_LEAST|)(?:8|16|32|64)_(?:MAX|MIN)")
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "+=", "-=", "*=", "/=", "(", "<", ">", "=="})
+_UNWRITTEN = frozenset({"new", "delete", "co_await", "&", ","})
+_COUNTS = INTEGERS | {"bool"}
 _NAMING = ("typename", "class", "struct", "using", "enum", "typedef")
 
 
@@ -52,6 +56,8 @@ def beyond_original(
         if word == "operator" and allow_host:
             continue
         more = _arithmetic(new) - _arithmetic(old) if word == "operator" else 0
+        if word == "friend":
+            more = sum(_own_friend(p, new) for p in new.device)
         if word in inline_ptx.WORDS:
             more = sum(1 for s in (_plain_assembly(new) - _plain_assembly(old)).elements()
                        if s.startswith(f"{word} "))  # fmt: skip
@@ -102,12 +108,40 @@ def _attributes(source: Source) -> Counter[str]:
 
 
 def _arithmetic(listed: Outline) -> int:
-    """Count operators that device code defines for types: a host that met one would not compile."""
-    return sum(
-        one == "operator" and two in _ARITHMETIC
-        for piece in listed.device
-        for one, two in pairwise(piece.tokens[: piece.tokens.index("(") + 1])
-    )
+    """Count operators that device code defines for types: a host that met one would not compile.
+
+    In a type of the candidate's own, which no host text has, they are any but those that are
+    called without being written where they are.
+    """
+    found = 0
+    for piece in listed.device:
+        head = piece.tokens[: piece.tokens.index("(") + 1]
+        own = within(piece, listed.types)
+        for one, two in pairwise(head):
+            kept = two not in _UNWRITTEN and not two.startswith('"')
+            found += one == "operator" and (two in _ARITHMETIC or (own and kept))
+    return found
+
+
+def _own_friend(piece: Piece, listed: Outline) -> bool:
+    """Tell whether an operator that a type of the candidate's own has takes that type.
+
+    Only such a one is found by its arguments alone, and declared nowhere else.
+    """
+    words = piece.tokens
+    if words[:1] != ("friend",) or "operator" not in words or words[-1] != "}":
+        return False
+    at = words.index("operator")
+    behind = at + 2 if words[at + 1] != "(" else at + 3
+    parameters = words[behind : words.index("{")]
+    if words[at + 1] not in _ARITHMETIC or words[behind : behind + 1] != ("(",):
+        return False
+    around = [t for t in listed.types if within(piece, [t])]
+    plain = [w for w in parameters if w != "const"]
+    # A type, not what a parameter is called.
+    named = {b for a, b, c in zip(plain, plain[1:], plain[2:], strict=False)
+             if a in ("(", ",") and c != "::" and parameters.count("(") == 1}  # fmt: skip
+    return any(t.name in named for t in around)
 
 
 def _assembly(source: Source) -> Counter[str]:
@@ -194,7 +228,7 @@ def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterat
     for piece in (*new.device, *new.kernels.values()):
         yield from _static(piece, old)
     known, defined = before.words, None
-    for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants):
+    for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants, *new.types):
         for word in piece.tokens:
             if not word.isupper() or len(word) < 2 or word in known or word in _SHOUTED:
                 continue
@@ -249,6 +283,8 @@ def _aliases(source: Source) -> Iterator[str]:
             yield from words[opened:closed] if closed else ()
         elif one == "typedef":
             yield words[words.index(";", at) - 1] if ";" in words[at:] else two
+        elif one in _COUNTS and words[at + 2 : at + 3] in ([","], [">"], ["="]):
+            yield two  # a number that a template takes
         elif one == "__align__":
             yield from words[at + 4 : at + 5]
         elif one in _NAMING:

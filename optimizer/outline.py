@@ -6,8 +6,8 @@ The outline is the token sequence left when these are taken out or put as a mark
   sizes) and lose their body; `__device__` functions, `__constant__`/`__device__`/`__shared__`
   variables, macros and numeric constants vanish and are listed by name;
 * of a candidate's, types that hold nothing but data and are not the original's vanish, listed by
-  name (`optimizer.plain_types`), and so do functions that a compiler runs to compute constants
-  (`optimizer.compile_time`);
+  name (`optimizer.plain_types`), with bases and specialised templates of its own; so do functions
+  that a compiler runs to compute constants (`optimizer.compile_time`);
 * a launch keeps its stream and arguments; grid, block and shared size become one mark, and the
   callee is known by its parameter types only;
 * locals of host functions that only launch geometry uses vanish.
@@ -23,14 +23,22 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
-from optimizer.compile_time import computing, evaluated, numbers_only
+from optimizer.compile_time import HEADERS_OWN, computing, evaluated, numbers_only
 from optimizer.directives import replacement
 from optimizer.functions import Function
 from optimizer.masking import closing
 from optimizer.outline_launches import take_launches
 from optimizer.outline_text import Marked, Outline, Piece
-from optimizer.outline_words import CALLS, NEVER, arithmetic, called, numbers_first, template_calls
-from optimizer.plain_types import plain_types
+from optimizer.outline_words import (
+    CALLS,
+    NEVER,
+    arithmetic,
+    called,
+    numbers_first,
+    takes_address,
+    template_calls,
+)
+from optimizer.plain_types import PlainType, plain_types
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import Token, code_tokens
@@ -43,7 +51,7 @@ _LOOSE_HEAD = frozenset({
     "__inline__", "__restrict__", "__restrict", "restrict", "__grid_constant__",
 })  # fmt: skip
 _ARITHMETIC = INTEGERS | {"float", "double", "bool", "half"}
-_TYPED = ("struct", "using", "typedef", "union", "enum", "static_assert")
+_TYPED = ("struct", "class", "using", "typedef", "union", "enum", "static_assert")
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__", "__cluster_dims__"})
 
 
@@ -87,7 +95,7 @@ class _Outliner(Marked):
         if "namespace" not in words:
             return
         original = self.original
-        theirs = {"std", *(original.tokens if original is not None else ())} - {"{"}
+        theirs = {*HEADERS_OWN, *(original.tokens if original is not None else ())} - {"{"}
         at = 0
         while at < len(words):
             length = 3 if words[at + 1 : at + 2] == ["{"] else 4
@@ -105,14 +113,21 @@ class _Outliner(Marked):
                 continue
             if "__host__" in f.qualifiers or "virtual" in f.qualifiers:
                 continue
-            if not self.sound(f.span, span(f.body)):
+            where = self._with_friend(f.span)
+            if not self.sound(where, span(f.body)):
                 continue
             self.found.bodies.append(span(f.body))
             if f.is_kernel:
                 self._kernel(f)
             else:
-                self.found.device.append(self.piece(f.name, f.span))
-                self.take(f.span)
+                self.found.device.append(self.piece(f.name, where))
+                self.take(where)
+
+    def _with_friend(self, where: Span) -> Span:
+        """Return a function's span with the word that makes it a friend of the class around it."""
+        at = self.index.get(where[0], 0)
+        friend = at > 0 and self.live[at - 1].text == "friend"
+        return (self.live[at - 1].start, where[1]) if friend else where
 
     def _kernel(self, f: Function) -> None:
         key = (f.name, types_of(f))
@@ -203,10 +218,12 @@ class _Outliner(Marked):
         known = set(self.original.tokens)
         plain, own = set[str](), set[str]()
         fixed = {c.name for c in self.source.constants} | set(self._fixed())
-        for names, *ends in self._plain_types():
-            words = self.piece("", (ends[0], ends[1])).tokens
-            named = "using" in words or "typedef" in words  # of a type of the host's, it may be
+        for one, where in self._plain_types():
+            if one.declared or one.special:
+                continue  # it may be of a header's
+            names, words = one.names, self.piece("", where).tokens
             opened = words.index("{") if "{" in words else len(words)
+            named = {"using", "typedef"} & set(words[:opened])  # of a type of the host's, it may be
             types = {name for name in names if name in words[:opened]}
             fixed.update(set(names) - types)  # what an enumeration counts
             plain |= types
@@ -242,14 +259,14 @@ class _Outliner(Marked):
         directives = self.source.syntax.masked.directives
         return max((d.start for d in directives if d.word == "include"), default=-1)
 
-    def _plain_types(self) -> Iterator[tuple[tuple[str, ...], int, int]]:
-        """Yield names, start and end of the plain types."""
+    def _plain_types(self) -> Iterator[tuple[PlainType, Span]]:
+        """Yield the plain types with their spans."""
         numbers = {m.name for m in self.source.macros if m.parameters is None and m.body.isdigit()}
         macros = {m.name for m in self.source.macros} - numbers
         # Without their functions for the device, which nothing on the host can call.
         data = [t for t in self.live if not self.taken(t.start)] if self.marks else self.live
-        for names, first, last in plain_types(data, macros):
-            yield names, data[first].start, data[last].end
+        for one in plain_types(data, macros):
+            yield one, (data[one.first].start, data[one.last].end)
 
     # -- variables and constants -----------------------------------------------------------------
 
@@ -319,6 +336,8 @@ class _Outliner(Marked):
                 continue
             if not set(template_calls(piece.tokens)) <= runs | {"static_cast"}:
                 continue
+            if takes_address(piece.tokens):
+                continue
             self.found.constants.extend(replace(piece, name=n) for n in names)
             self.take(where)
 
@@ -329,18 +348,30 @@ class _Outliner(Marked):
         known = set(self.original.tokens)
         theirs = " ".join(self.original.tokens) if "static_assert" in self.text else ""
         reach = self._last_include()
-        for names, *ends in list(self._plain_types()):
-            where = (ends[0], ends[1])
-            if not names and " ".join(self.piece("", where).tokens) in theirs:
+        # The candidate's own classes by the namespaces around them: a name that is used in the same
+        # ones is found there first, so that it is nobody else's.
+        defined, declared = set[tuple[str, ...]](), set[tuple[str, ...]]()
+        for one, where in list(self._plain_types()):
+            if not one.names and " ".join(self.piece("", where).tokens) in theirs:
                 continue
-            if (
-                not known & set(names)
-                and where[0] > reach
-                and not self.taken(where[0])
-                and self.at_scope(self.index[where[0]])
-            ):
-                self.found.types.extend(self.piece(name, where) for name in names)
-                self.take(where)
+            at = self.index[where[0]]
+            if known & set(one.names) or where[0] <= reach or self.taken(where[0]):
+                continue
+            if not self.at_scope(at):
+                continue
+            scope = self.scope(at)
+            mine = [] if scope is None else [(*scope, "", name) for name in one.names]
+            if one.base and (scope is None or (*scope, "", one.base) not in defined):
+                continue
+            if one.special and (not mine or not {*mine} <= defined | declared):
+                continue
+            self.found.types.extend(self.piece(name, where) for name in one.names)
+            if one.special or (one.declared and one.template):
+                piece = self.piece(one.names[0], where)
+                self.found.special.append((piece, tuple(s for s in scope or () if s)))
+            if not one.special and not one.alias:
+                (declared if one.declared else defined).update(mine)
+            self.take(where)
 
     def _shortenings(self) -> None:
         """Take out what a candidate adds only to write names of the toolkit shorter."""

@@ -28,12 +28,19 @@ class Piece:
     span: Span = dataclass_field(default=(0, 0), compare=False)
 
 
+def within(piece: Piece, types: Sequence[Piece]) -> bool:
+    """Tell whether something stands in one of these types."""
+    low, high = piece.span
+    return any(t.span[0] < low and high < t.span[1] for t in types)
+
+
 @dataclass(slots=True)
 class Outline:
     """What is left of a file (`tokens`, and where each begins), and what was taken out.
 
     `bodies` are the spans of the bodies of device functions that were, `computing` functions that
-    a compiler runs, each with the names of the namespaces around it.
+    a compiler runs, each with the names of the namespaces around it. `special` are those of `types`
+    that say something of a template without being one: specialisations, and declarations.
     """
 
     tokens: list[str] = dataclass_field(default_factory=list)
@@ -44,6 +51,7 @@ class Outline:
     constants: list[Piece] = dataclass_field(default_factory=list)
     macros: list[Piece] = dataclass_field(default_factory=list)
     types: list[Piece] = dataclass_field(default_factory=list)
+    special: list[tuple[Piece, tuple[str, ...]]] = dataclass_field(default_factory=list)
     computing: list[tuple[Piece, tuple[str, ...]]] = dataclass_field(default_factory=list)
     directives: list[Piece] = dataclass_field(default_factory=list)
     geometry: list[Piece] = dataclass_field(default_factory=list)
@@ -126,6 +134,11 @@ class Marked:
 
     def spaces(self, at: int) -> tuple[str, ...] | None:
         """Return the names of the namespaces around a token; None where anything else is."""
+        scope = self.scope(at)
+        return tuple(name for name in scope if name) if scope is not None else None
+
+    def scope(self, at: int) -> tuple[str, ...] | None:
+        """Return the same with an empty name for each namespace that has none."""
         found: list[str] = []
         opener = self._openers[at]
         while opener >= 0:
@@ -135,7 +148,7 @@ class Marked:
             head = [t.text for t in self.live[i + 1 : opener]]
             if self.live[opener].text != "{" or head[:1] != ["namespace"] or len(head) > 2:
                 return None
-            found += head[1:]
+            found.append(head[1] if len(head) > 1 else "")
             opener = self._openers[opener]
         return tuple(found)
 

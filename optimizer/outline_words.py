@@ -51,6 +51,33 @@ def arithmetic(words: Sequence[str], calls: frozenset[str], loose: bool = False)
     return True
 
 
+def takes_address(words: Sequence[str]) -> bool:
+    """Return whether `&` may take an address: of a template's static object it brings one about.
+
+    >>> takes_address("a & b".split()), takes_address("& Made < int > :: one != 0".split())
+    (False, True)
+    >>> takes_address("( bool ) & a".split()), takes_address("f ( a ) & b".split())
+    (True, False)
+    """
+    opened: list[int] = []
+    cast, before = False, ""
+    for i, word in enumerate(words):
+        operand = before[:1].isalnum() or before[:1] == "_" or before in (")", "]", "}")
+        if word == "bitand" or (word in ("&", "&&") and (not operand or (before == ")" and cast))):
+            return True
+        if word == "(":
+            opened.append(i)
+        elif word == ")" and opened:
+            at = opened.pop()
+            called = at > 0 and words[at - 1].isidentifier()
+            inside = words[at + 1 : i]
+            cast = not called and all(
+                w.isidentifier() or w in ("::", "*", "<", ">") for w in inside
+            )
+        before = word
+    return False
+
+
 def called(words: Sequence[str]) -> Counter[str]:
     """Count the names in front of an opening parenthesis."""
     return Counter(a for a, b in pairwise(words) if b == "(" and a.isidentifier())
