@@ -44,7 +44,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from optimizer import class_members
-from optimizer.compile_time import met, met_template
+from optimizer.compile_time import met, met_template, unknown_header
+from optimizer.directives import replacement
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
@@ -53,7 +54,7 @@ from optimizer.renumbering import known_inside, note_inside
 from optimizer.same_alias import same_alias
 from optimizer.source import Source
 from optimizer.tokens import balanced
-from optimizer.toolkit import is_device_header
+from optimizer.toolkit import OPENED_WITH_CARE, is_device_header
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
 _GEOMETRY_CALLS = frozenset({
@@ -168,6 +169,7 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
             if a.get(name) != b.get(name):
                 changed[name] = (kind, name not in a, lines[name])
     yield from _another_meaning(before, after, old, new)
+    yield from _opened(before, after, old, new)
     fresh = [p for _, was, now in kinds[1:] for p in now if p.name not in _table(was)]
     yield from class_members.added(before, after, [*new.types, *fresh])
     changed |= {p.name: ("type", True, p.line) for p in new.types}
@@ -203,6 +205,39 @@ def _another_meaning(before: Source, after: Source, old: Outline, new: Outline) 
     for piece, spaces in new.computing:
         if how := met(piece.name, spaces, before, after):
             yield f"line {piece.line}: adds constexpr function {piece.name}, {how}"
+
+
+def _opened(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
+    """Refuse to open a namespace of which host text has a name, by whatever it means it.
+
+    Host text is all that stands in no body of device code, macros, and geometry; macros of headers
+    that nobody knows could have such a name, too. What is asked of an object by `.` or of `std` is
+    looked up there.
+    """
+    if not new.opened:
+        return
+    code = [t for t in before.syntax.code if t.kind != "directive"]
+    found = {t.text for m in before.macros for t in replacement(m.body)}
+    found |= {word for d in old.directives for word in d.tokens if d.name != "include"}
+    found |= {word for p in (*old.geometry, *new.geometry) for word in p.tokens}
+    found |= {name for name, _ in old.kernels} | set(old.inactive)
+    bodies = iter([*sorted(old.bodies), (len(before.text), len(before.text))])
+    low, high = next(bodies)
+    for i, t in enumerate(code):
+        while t.start >= high:
+            low, high = next(bodies)
+        if low <= t.start or t.kind != "word":
+            continue
+        first, last = ("", "", *(c.text for c in code[max(i - 2, 0) : i]))[-2:]
+        behind = code[i + 1].text if i + 1 < len(code) else ""
+        elsewhere = (last in (".", "->") and behind != "<") or (first, last) == ("std", "::")
+        if not elsewhere:
+            found.add(t.text)
+    for piece in new.opened:
+        for name in sorted(OPENED_WITH_CARE[piece.name] & found)[:1]:
+            yield f"line {piece.line}: opens {piece.name}, of which host text has the name {name}"
+        if header := unknown_header(before, after):
+            yield f"line {piece.line}: opens {piece.name}, whose names {header} could have"
 
 
 def _line_of(pieces: Sequence[Piece], name: str) -> int:

@@ -82,7 +82,7 @@ _KNOWN_HEADER = re.compile(
     r"<[a-z_]+>|[<\"]cu[a-z0-9_]*\.h[>\"]|[<\"]device_launch_parameters\.h[>\"]"
     r"|<(?:alloca|assert|bits/stdc\+\+|ctype|dlfcn|fcntl|immintrin|malloc|omp|x86intrin|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdarg|stdbool"
     r"|stddef|stdint|stdio|stdlib|string|time|wchar|unistd|pthread|sys/\w+|getopt"
-    r"|mma|math_constants|math_functions|driver_types|vector_(?:types|functions))\.h>"
+    r"|mma|cooperative_groups|math_constants|math_functions|driver_types|vector_(?:types|functions))\.h>"
     r"|<(?:thrust|cub|cuda|cooperative_groups)/[\w/]+(?:\.cuh|\.h)?>"
 )
 _CUDAS_TEMPLATES = frozenset({"texture", "surface"})
@@ -155,10 +155,16 @@ def met_template(name: str, spaces: Sequence[str], before: Source, after: Source
         return how
     if name in _CUDAS_TEMPLATES:
         return "a name that headers use"
-    for d in (*before.syntax.masked.directives, *after.syntax.masked.directives):
+    header = unknown_header(before, after)
+    return f"which {header} could have as well" if header else ""
+
+
+def unknown_header(*sources: Source) -> str:
+    """Return a header that is neither the system's nor the toolkit's; nothing where all are."""
+    for d in (d for source in sources for d in source.syntax.masked.directives):
         header = "".join(t.text for t in code_tokens(d.rest)) if "include" in d.word else ""
         if header and (not _KNOWN_HEADER.fullmatch(header) or _OTHERS.fullmatch(header)):
-            return f"which {header} could have as well"
+            return header
     return ""
 
 

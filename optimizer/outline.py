@@ -42,7 +42,7 @@ from optimizer.plain_types import PlainType, plain_types
 from optimizer.source import Source
 from optimizer.syntax import Span, field, span, walk
 from optimizer.tokens import Token, code_tokens
-from optimizer.toolkit import shortenings
+from optimizer.toolkit import OPENED_WITH_CARE, shortenings
 
 __all__ = ["Outline", "Piece", "arithmetic", "called", "outline", "types_of"]
 
@@ -90,17 +90,23 @@ class _Outliner(Marked):
         return self.found
 
     def _close_namespaces(self) -> None:
-        """Leave out namespaces of a candidate's that hold nothing but what was taken out."""
+        """Leave out namespaces of a candidate's that hold nothing but what was taken out.
+
+        A name that is a macro, or may be one of a header's, could open anybody's.
+        """
         words, starts = self.found.tokens, self.found.starts
         if "namespace" not in words:
             return
         original = self.original
         theirs = {*HEADERS_OWN, *(original.tokens if original is not None else ())} - {"{"}
+        theirs |= {m.name for m in self.source.macros}
         at = 0
         while at < len(words):
             length = 3 if words[at + 1 : at + 2] == ["{"] else 4
             behind = words[at + length - 2 : at + length] == ["{", "}"]
-            if words[at] == "namespace" and behind and not theirs & set(words[at + 1 : at + 2]):
+            name = words[at + 1] if behind else ""
+            own = name not in theirs and not name.startswith("_") and not name.isupper()
+            if words[at] == "namespace" and behind and own:
                 del words[at : at + length], starts[at : at + length]
             else:
                 at += 1
@@ -378,12 +384,22 @@ class _Outliner(Marked):
         if self.original is None or "namespace" not in self.text:
             return
         words = [t.text for t in self.live]
-        known = set(self.original.tokens)
+        pieces = (*self.original.macros, *self.original.geometry)
+        known = {*HEADERS_OWN, *self.original.tokens}.union(*(p.tokens for p in pieces))
         theirs = " ".join(self.original.tokens)
+        macros = {m.name for m in self.source.macros}
         for first, end in shortenings(words, known):
+            if not macros.isdisjoint(words[first:end]):
+                continue  # which may stand for another namespace
             where = (self.live[first].start, self.live[end - 1].end)
-            if " ".join(words[first:end]) not in theirs and self.at_scope(first):
-                self.take(where)
+            if " ".join(words[first:end]) in theirs or not self.at_scope(first):
+                continue
+            name = "".join(words[first + 2 : end - 1])
+            if words[first] == "using" and name in OPENED_WITH_CARE:
+                if where[0] < self._last_include():
+                    continue
+                self.found.opened.append(self.piece(name, where))
+            self.take(where)
 
     # -- directives and output -------------------------------------------------------------------
 

@@ -27,6 +27,20 @@ _HOSTED = re.compile(
 )
 # Namespaces whose names nothing of the host's is called by.
 _OPENED = frozenset({"nvcuda", "nvcuda::wmma", "nvcuda::experimental"})
+# What may be opened where host text has none of its names. Those of CUDA 11 to 13, of all headers.
+OPENED_WITH_CARE: dict[str, frozenset[str]] = {
+    "cooperative_groups": frozenset({
+        "__v1", "binary_partition", "bit_and", "bit_or", "bit_xor", "block_tile_memory",
+        "cluster_group", "coalesced_group", "coalesced_threads", "details", "exclusive_scan",
+        "exclusive_scan_update", "experimental", "greater", "grid_group", "group_size",
+        "inclusive_scan", "inclusive_scan_update", "invoke_one", "invoke_one_broadcast",
+        "labeled_partition", "less", "memcpy_async", "multi_grid_group", "plus", "reduce",
+        "reduce_store_async", "reduce_update_async", "size", "sync", "this_cluster", "this_grid",
+        "this_multi_grid", "this_thread", "this_thread_block", "thread_block", "thread_block_tile",
+        "thread_group", "thread_group_base", "thread_rank", "tiled_partition", "wait",
+        "wait_prior",
+    })
+}  # fmt: skip
 _NAMED = re.compile(r"(?:cooperative_groups|nvcuda(?:::\w+)?|cub|cuda(?:::(?:std|ptx))?)")
 
 
@@ -50,6 +64,9 @@ def shortenings(words: Sequence[str], known: Collection[str]) -> Iterator[tuple[
 
     `using namespace nvcuda;` and `namespace cg = cooperative_groups;`, where `known` holds no `cg`.
 
+    What `using namespace cooperative_groups;` brings has to be looked for in host text
+    (`OPENED_WITH_CARE`).
+
     >>> list(shortenings("int a ; namespace cg = cooperative_groups ;".split(), ()))
     [(3, 8)]
     """
@@ -61,7 +78,7 @@ def shortenings(words: Sequence[str], known: Collection[str]) -> Iterator[tuple[
             continue
         head, tail = list(words[at : at + 3]), "".join(words[at + 3 : end])
         opened = word == "using" and head[1:2] == ["namespace"]
-        if opened and "".join(words[at + 2 : end]) in _OPENED:
+        if opened and "".join(words[at + 2 : end]) in _OPENED | OPENED_WITH_CARE.keys():
             yield at, end + 1
         named = word == "namespace" and head[2:] == ["="] and _NAMED.fullmatch(tail)
         if named and head[1] not in known:
