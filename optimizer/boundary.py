@@ -19,7 +19,7 @@ What a candidate may do
     header is known (`optimizer.compile_time.met_template`): what stands inside such a type, by any
     name, is found through it alone, and so are operators that are its friends and take it;
     assert what the compiler can check; add constexpr functions that only compute, for tables of
-    device code (`optimizer.compile_time`).
+    device code, and such functions for device and host alike (`optimizer.compile_time`).
 
     add headers of the toolkit for device code, short names for them (`optimizer.toolkit`),
     assembly that only computes, moves, waits and synchronises, with branches inside its own braces
@@ -199,6 +199,9 @@ def _another_meaning(before: Source, after: Source, old: Outline, new: Outline) 
     for piece in new.types:
         if piece.name in before.code_words and not same_alias(piece, before, after, old, new):
             yield f"line {piece.line}: gives the original's {piece.name} another meaning"
+    for piece in new.members:
+        if not within(piece, new.types):
+            yield f"line {piece.line}: adds {piece.name} to a class that is not all its own"
     for piece, spaces in new.special:
         if how := met_template(piece.name, spaces, before, after):
             yield f"line {piece.line}: says something of template {piece.name}, {how}"

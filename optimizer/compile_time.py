@@ -8,6 +8,12 @@ So two things are asked. The function only computes: of its own locals, constant
 functions like it, without pointers, anything static, assembly or questions about who compiles it.
 And no host text reaches it: its name is nowhere in the original, is none that headers look for,
 and its parameters are numbers and the candidate's own plain types.
+
+The same is asked of `__host__ __device__ inline int up(int a, int b)`, which no initializer may
+call. It has to be inline or of this file alone, so that it is not taken for a library's function
+by the same name. And members of a candidate's own class, which no host text has, may only compute
+with what the class holds: they are called by their names alone, whatever these are; none begins,
+ends or converts an object.
 """
 
 from __future__ import annotations
@@ -15,6 +21,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
+from itertools import pairwise
+
+from tree_sitter import Node
 
 from optimizer.directives import replacement
 from optimizer.functions import Function
@@ -101,6 +110,66 @@ def numbers_only(words: Sequence[str]) -> bool:
 def evaluated(source: Source, f: Function) -> bool:
     """Tell whether the head of a function says that a compiler may run it."""
     return not f.is_kernel and not _EVALUATED.isdisjoint(_head(source, f))
+
+
+def for_both(source: Source, f: Function) -> bool:
+    """Tell whether a function may be called by device and host, or run by a compiler."""
+    both = {"__host__", "__device__"} <= f.qualifiers and not f.is_kernel
+    return both or evaluated(source, f)
+
+
+def class_around(source: Source, f: Function) -> str:
+    """Return the name of the class that a function stands in; nothing where there is none."""
+    around = _class_of(f)
+    name = around.child_by_field_name("name") if around is not None else None
+    return source.of(name) if name is not None else ""
+
+
+def _class_of(f: Function) -> Node | None:
+    at = f.node.parent
+    while at is not None and at.type in ("template_declaration", "field_declaration_list"):
+        at = at.parent
+    return at if at is not None and at.type in ("struct_specifier", "class_specifier") else None
+
+
+def computing_members(
+    source: Source, found: Sequence[Function], plain: Collection[str], own: Collection[str],
+    constants: Collection[str],
+) -> list[Function]:  # fmt: skip
+    """Return those of some members of classes that only compute with what their class holds."""
+    kept = [f for f in found if f.name != class_around(source, f)]
+    while True:
+        lost = [f for f in kept if not _member_computes(source, f, kept, plain, own, constants)]
+        if not lost:
+            return kept
+        kept = [f for f in kept if f not in lost]
+
+
+def _member_computes(
+    source: Source, f: Function, kept: Sequence[Function], plain: Collection[str],
+    own: Collection[str], constants: Collection[str],
+) -> bool:  # fmt: skip
+    around = _class_of(f)
+    body = around.child_by_field_name("body") if around is not None else None
+    if around is None or body is None:
+        return False
+    head = around.parent
+    parameters: set[str] = set()
+    if head is not None and head.type == "template_declaration":
+        words = [t.text for t in source.syntax.code_in((head.start_byte, around.start_byte))]
+        parameters = {a for a, b in pairwise(words) if b in (",", ">", "=") and a.isidentifier()}
+    fields = {
+        source.of(name)
+        for node in body.children
+        if node.type == "field_declaration"
+        for declared in node.children_by_field_name("declarator")
+        if not any(True for _ in walk(declared, "function_declarator", "pointer_declarator"))
+        for name in walk(declared, "field_identifier")
+    }
+    calls = {g.name for g in kept if _class_of(g) == around}
+    types = {*parameters, class_around(source, f)}
+    judge = _Judge(source, f, {*plain, *types}, {*constants, *fields}, calls)
+    return judge.computes({*own, *types})
 
 
 def computing(

@@ -63,6 +63,7 @@ def beyond_original(
                        if s.startswith(f"{word} "))  # fmt: skip
         if word == "__host__":
             more = sum(p.tokens.count(word) for p, _ in new.computing)
+            more += sum(p.tokens.count(word) for p in new.members if within(p, new.types))
         if now[word] > was[word] + max(0, more):
             yield f"uses {word} where the original does not"
     for name in (_attributes(after) - _attributes(before)).keys() - _HARMLESS:

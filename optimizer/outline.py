@@ -23,7 +23,15 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from optimizer.affine import INTEGERS
-from optimizer.compile_time import HEADERS_OWN, computing, evaluated, numbers_only
+from optimizer.compile_time import (
+    HEADERS_OWN,
+    class_around,
+    computing,
+    computing_members,
+    evaluated,
+    for_both,
+    numbers_only,
+)
 from optimizer.directives import replacement
 from optimizer.functions import Function
 from optimizer.masking import closing
@@ -52,6 +60,8 @@ _LOOSE_HEAD = frozenset({
 })  # fmt: skip
 _ARITHMETIC = INTEGERS | {"float", "double", "bool", "half"}
 _TYPED = ("struct", "class", "using", "typedef", "union", "enum", "static_assert")
+_BOTH = ("const", "__host__")  # words of functions that are not for a device alone
+_INTERNAL = frozenset({"static", "inline", "__inline__", "__forceinline__"})
 _BRACED = frozenset({"__launch_bounds__", "__maxnreg__", "__cluster_dims__"})
 
 
@@ -77,6 +87,7 @@ class _Outliner(Marked):
     def run(self) -> Outline:
         self._functions()
         self._prototypes()
+        self._members()
         self._computing()
         self._variables()
         self._constants()
@@ -214,14 +225,28 @@ class _Outliner(Marked):
     def _blanked(self, token: Token) -> bool:
         return not self.source.syntax.masked.text[token.start : token.end].strip()
 
-    def _computing(self) -> None:
-        """Take out the functions of a candidate's that only a compiler runs."""
-        if self.original is None or "const" not in self.text:
-            return
-        found = [f for f in self.source.functions if evaluated(self.source, f)]
-        if not found:
+    def _members(self) -> None:
+        """Take out what only computes of a candidate's own classes, for device and host alike."""
+        if self.original is None or not any(word in self.text for word in _BOTH):
             return
         known = set(self.original.tokens)
+        found = [
+            f
+            for f in self.source.functions
+            if for_both(self.source, f)
+            and class_around(self.source, f) not in {"", *known}
+            and not self.taken(f.span[0])
+            and self.sound(f.span, span(f.body))
+        ]
+        if not found:
+            return
+        plain, own, fixed = self._plain_names()
+        for f in computing_members(self.source, found, plain, own, fixed):
+            self.found.members.append(self.piece(f.name, f.span))
+            self.take(f.span)
+
+    def _plain_names(self) -> tuple[set[str], set[str], set[str]]:
+        """Return plain types, those of them that are nobody else's, and what is never written."""
         plain, own = set[str](), set[str]()
         fixed = {c.name for c in self.source.constants} | set(self._fixed())
         for one, where in self._plain_types():
@@ -234,9 +259,28 @@ class _Outliner(Marked):
             fixed.update(set(names) - types)  # what an enumeration counts
             plain |= types
             own |= types if not named or numbers_only(words) else set()
+        return plain, own, fixed
+
+    def _computing(self) -> None:
+        """Take out the functions of a candidate's that only compute, for a compiler or a device."""
+        if self.original is None or not any(word in self.text for word in _BOTH):
+            return
+        found = [f for f in self.source.functions if evaluated(self.source, f)]
+        both = [
+            f
+            for f in self.source.functions
+            if for_both(self.source, f) and self._internal(f) and f not in found
+        ]
+        if not found and not both:
+            return
+        known = set(self.original.tokens)
+        plain, own, fixed = self._plain_names()
         self._own = frozenset(own - known)
         reach = self._last_include()
-        for f in computing(self.source, found, plain, self._own, fixed):
+        run = computing(self.source, found, plain, self._own, fixed)
+        # Those that a compiler runs call none that it could not: a program would have to.
+        more = computing(self.source, [*found, *both], plain, self._own, fixed) if both else []
+        for f in [*run, *(f for f in more if f not in run)]:
             at = self.index.get(f.span[0])
             spaces = self.spaces(at) if at is not None else None
             taken = self.taken(f.span[0])  # a device function
@@ -247,10 +291,21 @@ class _Outliner(Marked):
                 or (at and self.live[at - 1].text not in (";", "}", "{"))
             ):
                 continue
-            self._runs |= {f.name}
+            if f in run:
+                self._runs |= {f.name}
             if not taken:
                 self.found.computing.append((self.piece(f.name, f.span), spaces))
                 self.take(f.span)
+
+    def _internal(self, f: Function) -> bool:
+        """Tell whether a function is of this file alone, or in a program only where one calls it.
+
+        One that is seen everywhere would be taken for that of a library by the same name.
+        """
+        head = {t.text for t in self.source.syntax.code_in((f.span[0], f.body.start_byte))}
+        at = self.index.get(f.span[0])
+        scope = self.scope(at) if at is not None else None
+        return not head.isdisjoint(_INTERNAL) or (scope is not None and "" in scope)
 
     def _fixed(self) -> Iterator[str]:
         """Yield names of the file that nothing can be written to."""

@@ -41,7 +41,8 @@ class Outline:
     `bodies` are the spans of the bodies of device functions that were, `computing` functions that
     a compiler runs, each with the names of the namespaces around it. `special` are those of `types`
     that say something of a template without being one: specialisations, and declarations. `opened`
-    are namespaces that a candidate uses the names of without theirs.
+    are namespaces that a candidate uses the names of without theirs, `members` functions of its
+    classes that host code may call, too.
     """
 
     tokens: list[str] = dataclass_field(default_factory=list)
@@ -54,6 +55,7 @@ class Outline:
     types: list[Piece] = dataclass_field(default_factory=list)
     special: list[tuple[Piece, tuple[str, ...]]] = dataclass_field(default_factory=list)
     computing: list[tuple[Piece, tuple[str, ...]]] = dataclass_field(default_factory=list)
+    members: list[Piece] = dataclass_field(default_factory=list)
     opened: list[Piece] = dataclass_field(default_factory=list)
     directives: list[Piece] = dataclass_field(default_factory=list)
     geometry: list[Piece] = dataclass_field(default_factory=list)

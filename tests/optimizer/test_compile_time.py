@@ -174,7 +174,8 @@ def test_functions_that_do_more_than_compute_are_outside(body: str) -> None:
         "struct P { constexpr P() {} };",
         "struct P { constexpr P() : a(3) {} int a; };",
         "struct P { constexpr operator int() const { return 3; } int a; };",
-        "struct P { constexpr int f() const { return 3; } int a; };",
+        "struct P { constexpr int f() const { return setup(3); } int a; };",
+        "struct P { constexpr operator int() const { return 3; } constexpr int f() { return a; } int a; };",
         "struct P { friend constexpr int swap(P a, P b) { return 3; } int a; };",
         "struct P { ~P() {} int a; };",
         "constexpr Item::operator int() { return 3; }",
@@ -211,6 +212,100 @@ def test_functions_that_do_more_than_compute_are_outside(body: str) -> None:
 def test_functions_that_host_text_could_meet_are_outside(text: str) -> None:
     """Overloads, names that headers look for, types of the host's, other namespaces, attributes."""
     assert added(text)
+
+
+BOTH = "__host__ __device__ "
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOTH + "inline int up(int a, int b) { return (a + b - 1) / b; }",
+        BOTH + "__forceinline__ unsigned up(unsigned a) { return a * 2; }",
+        "static " + BOTH + "float half(float a) { return 0.5f * a; }",
+        "__forceinline__ " + BOTH + "bool odd(int a) { if (a & 1) { return true; } return false; }",
+        f"namespace {{ {BOTH} int up(int a) {{ return a + 1; }} }}",
+        f"namespace own {{ {BOTH} inline int up(int a) {{ return a + THREADS; }} }}",
+        f"template <int N> {BOTH} inline int up(int a) {{ return a + N; }}",
+        f"{BOTH} inline int up(int a) {{ return a + 1; }}\n{BOTH} inline int two(int a) {{ return up(up(a)); }}",
+        f"constexpr int one() {{ return 1; }}\n{BOTH} inline int up(int a) {{ return a + one(); }}",
+        f"struct P {{ {BOTH} int get() const {{ return a; }} int a; }};",
+        f"struct P {{ int a; constexpr int get() const {{ return a; }} {BOTH} void put(int v) {{ a = v; }} }};",
+        f"struct P {{ int a[4]; static {BOTH} int setup(int v) {{ return v; }} {BOTH} int key(int i) const {{ return setup(a[i]); }} }};",
+        f"template <typename T, int N> struct P {{ T a[N]; {BOTH} inline T of(int i) const {{ return a[i]; }} static constexpr int size() {{ return N; }} }};",
+        f"struct P {{ int a; {BOTH} int get() const {{ return a; }} }};\n{BOTH} inline int up(P p) {{ return p.a; }}",
+        f"struct P {{ int a; {BOTH} bool less(const P& o) const {{ return a < o.a; }} }};",
+    ],
+)  # fmt: skip
+def test_functions_for_device_and_host_that_only_compute_are_inside(text: str) -> None:
+    """As everybody writes them who rounds up, or keeps a pair; members by any name."""
+    assert added(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOTH + "int up(int a) { return a + 1; }",
+        BOTH + "inline int up(int a) { return setup(a); }",
+        BOTH + "inline int up(int a) { state = a; return a; }",
+        BOTH + "inline int up(int* a) { return *a; }",
+        BOTH + "inline int up(int& a) { return a = 3; }",
+        BOTH + "inline int up(Item a) { return 3; }",
+        BOTH + "inline int setup(long a) { return 3; }",
+        BOTH + "inline int swap(int a, int b) { return 3; }",
+        BOTH + "inline int run_now(int a) { return 3; }",
+        BOTH + "inline int up(int a = 3) { return a; }",
+        BOTH + "inline int up(int a) { static int b = setup(3); return b; }",
+        BOTH + "inline int up(int a) {\n#ifdef __CUDA_ARCH__\nreturn 1;\n#endif\nreturn 2; }",
+        BOTH + "inline int operator+(Item a, Item b) { return 3; }",
+        f"template <typename T> {BOTH} inline T up(T a) {{ return a; }}",
+        f"template <> {BOTH} inline int early<3>() {{ return 3; }}",
+        f'extern "C" {BOTH} inline int up(int a) {{ return a; }}',
+        f"namespace std {{ {BOTH} inline int up(int a) {{ return a; }} }}",
+        f"namespace detail {{ {BOTH} inline int twice(long a) {{ return 3; }} }}",
+        f"{BOTH} inline int up(int a) {{ return a; }}\nint there = up(3);",
+        f"{BOTH} inline int up(int a) {{ return a; }}\nconst int THERE = up(3);",
+        f"{BOTH} inline int up(int a) {{ return a; }}\n__device__ const int there = up(3);",
+        f"{BOTH} inline int up(int a) {{ return a; }}\nconstexpr int one() {{ return up(0); }}\n__device__ const int there = one();",
+        f"{BOTH} inline int up(int a) {{ return a; }}\n#define THREADS up(3)",
+        f"__attribute__((constructor)) {BOTH} inline int up(int a) {{ return a; }}",
+        BOTH + "inline int up(int a);",
+        "__host__ inline int up(int a) { return a; }",
+        f"#define BOTH {BOTH}\nBOTH inline int up(int a) {{ return a; }}",
+        f"struct P {{ {BOTH} P() {{}} int a; }};",
+        f"struct P {{ {BOTH} P(int v) : a(v) {{}} int a; }};",
+        f"struct P {{ {BOTH} ~P() {{}} int a; }};",
+        f"struct P {{ {BOTH} operator int() const {{ return a; }} int a; }};",
+        f"struct P {{ {BOTH} int get() const {{ return setup(a); }} int a; }};",
+        f"struct P {{ {BOTH} int get() const {{ return state; }} int a; }};",
+        f"struct P {{ {BOTH} int get() const {{ return *b; }} int* b; }};",
+        f"struct P {{ {BOTH} int get() const {{ return b[0]; }} int* b; }};",
+        f"struct P {{ {BOTH} int get() const {{ Item i{{3}}; return i; }} int a; }};",
+        f"struct P {{ {BOTH} int get() const {{ return a; }} int a; }} one;",
+        f"struct P {{ {BOTH} int get() const {{ return a; }} static int a; }};",
+        f"struct P : Item {{ {BOTH} int get() const {{ return 3; }} }};",
+        f"struct P {{ friend {BOTH} int get(P p) {{ return p.a; }} int a; }};",
+        f"struct P {{ virtual {BOTH} int get() const {{ return a; }} int a; }};",
+        f"struct P {{ {BOTH} int get() const; int a; }};",
+        f"struct P {{ template <typename T> {BOTH} int get(T t) const {{ return 3; }} int a; }};",
+        f"struct setup {{ {BOTH} int get() const {{ return a; }} int a; }};",
+        f"struct P {{ {BOTH} int get() const {{ return a; }} int a; }};\nint there = P{{}}.get();",
+        f"struct P {{ {BOTH} int get() const {{ return a; }} int a; }};\n__device__ int there = P{{}}.get();",
+    ],
+)  # fmt: skip
+def test_functions_for_device_and_host_that_could_do_more_are_outside(text: str) -> None:
+    """Names and types of the host's, effects, what is seen everywhere, what begins an object."""
+    assert added(text)
+
+
+def test_a_class_of_the_hosts_gets_no_such_member() -> None:
+    """Neither for both nor for a compiler."""
+    for member in (
+        f"{BOTH} int other() const {{ return 3; }}",
+        "constexpr int other() { return 3; }",
+    ):
+        text = ORIGINAL.replace("{ int key;", f"{{ int key; {member}", 1)
+        assert violations(ORIGINAL, text)
 
 
 def test_a_type_of_the_hosts_gets_no_more_members() -> None:
