@@ -14,7 +14,8 @@ What a candidate may do
     `__device__` and `__shared__` variables that no host text mentions; add types and
     enumerations that hold nothing but data and device functions, or templates of such types, under
     names that the original has nowhere, or that device code of the original gives to the very same
-    number (`optimizer.same_alias`), and in no class of the original (`optimizer.class_members`);
+    number (`optimizer.same_alias`), and in no class of the original, which gets device functions
+    where device code alone uses it (`optimizer.class_members`);
     derive such a type from another of its own, and specialise a template of its own, where every
     header is known (`optimizer.compile_time.met_template`): what stands inside such a type, by any
     name, is found through it alone, and so are operators that are its friends and take it;
@@ -172,16 +173,23 @@ def _named(before: Source, after: Source, old: Outline, new: Outline) -> Iterato
     yield from _opened(before, after, old, new)
     fresh = [p for _, was, now in kinds[1:] for p in now if p.name not in _table(was)]
     yield from class_members.added(before, after, [*new.types, *fresh])
+    yield from class_members.device_functions(before, after, old, new)
     changed |= {p.name: ("type", True, p.line) for p in new.types}
     changed |= {p.name: ("constexpr function", True, p.line) for p, _ in new.computing}
-    device = [p for p in new.device if not within(p, new.types)]
-    for name in {p.name for p in device} - {p.name for p in old.device}:
+    host = _words(old) | _words(new)
+    device = [p for p in (*new.device, *new.declared) if not within(p, new.types)]
+    theirs = {p.name: p for p in (*old.device, *old.declared)}
+    met_by_host = host.union(*(m.tokens for m in old.macros))
+    heads = {class_members.head_of(p) for p in (*old.device, *old.declared)}
+    for p in device:
+        if p.name in theirs and class_members.head_of(p) not in heads and p.name in met_by_host:
+            yield f"line {p.line}: adds an overload of {p.name}, which host text uses"
+    for name in {p.name for p in device} - theirs.keys():
         changed[name] = ("__device__ function", True, _line_of(device, name))
     for name in {k[0] for k in new.kernels} - {k[0] for k in old.kernels}:
         changed[name] = ("kernel", True, _line_of(list(new.kernels.values()), name))
     if not changed:
         return
-    host = _words(old) | _words(new)
     constants = [p for p in new.constants if not within(p, new.types)]
     spread = _spread(set(changed), (*old.macros, *old.constants, *new.macros, *constants))
     for name, (kind, added, line) in changed.items():

@@ -70,7 +70,7 @@ _MOST = 4000  # tokens of a function
 _DEEP = 8  # macros in macros
 
 # Names that headers look for by the types of arguments, and that CUDA's may stand for in macros.
-_LOOKED_FOR = frozenset({
+LOOKED_FOR = frozenset({
     "main", "swap", "begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend", "size",
     "ssize", "empty", "data", "get", "hash", "hash_value", "iter_move", "iter_swap", "advance",
     "distance", "next", "prev", "abs", "min", "max", "move", "forward", "invoke", "to_string",
@@ -198,9 +198,9 @@ def met(name: str, spaces: Sequence[str], before: Source, after: Source) -> str:
     words = before.code_words
     if name in words:
         return "a name of the original's"
-    if name.startswith("_") or "__" in name or name in _LOOKED_FOR or _CUDAS.match(name):
+    if name.startswith("_") or "__" in name or name in LOOKED_FOR or _CUDAS.match(name):
         return "a name that headers use"
-    if any("##" in m.body for m in before.macros) and made_of(name, _parts(before)):
+    if any("##" in m.body for m in before.macros) and made_of(name, parts_of(before)):
         return "a name that macros could put together"
     if not HEADERS_OWN.isdisjoint(spaces) or any(s.startswith("_") for s in spaces):
         return "in a namespace of headers"
@@ -238,7 +238,8 @@ def unknown_header(*sources: Source) -> str:
 
 
 @lru_cache(maxsize=8)  # of the original, again and again
-def _parts(source: Source) -> frozenset[str]:
+def parts_of(source: Source) -> frozenset[str]:
+    """Return the words and numbers that macros could put a name together from."""
     texts = (source.syntax.code, *(replacement(m.body) for m in source.macros))
     return frozenset(t.text for text in texts for t in text if t.kind in ("word", "number"))
 

@@ -192,17 +192,27 @@ class _Outliner(Marked):
         for node in self._file_level("declaration"):
             where = self._whole(node)
             words = {a.name for a in masked.attributes_in(*where)}
-            declared = any(
-                n.type == "function_declarator"
-                for d in node.children_by_field_name("declarator")
-                for n in walk(d)
-            )
+            declarators = node.children_by_field_name("declarator")
+            declared = any(n.type == "function_declarator" for d in declarators for n in walk(d))
             if not declared or "__host__" in words or node.has_error:
                 continue
             if "__global__" in words:
                 self.take(where, f"HEAD({' '.join(self._head(where))})")
-            elif "__device__" in words:
+            elif "__device__" in words and [d.type != "init_declarator" for d in declarators] == [
+                True
+            ]:
+                self.found.declared.append(self.piece(self._called(declarators[0]), where))
                 self.take(where)
+
+    def _called(self, declarator: Node) -> str:
+        """Return the name of the function that is declared."""
+        found = next(iter(walk(declarator, "function_declarator")), declarator)
+        named = field(found, "declarator")
+        words = [t.text for t in self.source.syntax.code_in(span(named or found))]
+        if "operator" in words:
+            return "".join(words[words.index("operator") :])
+        plain = words[: words.index("<")] if "<" in words[1:] else words
+        return next((word for word in reversed(plain) if word.isidentifier()), "")
 
     def _file_level(self, *types: str) -> list[Node]:
         stop = ("function_definition", "compound_statement", "lambda_expression")

@@ -38,16 +38,17 @@ def within(piece: Piece, types: Sequence[Piece]) -> bool:
 class Outline:
     """What is left of a file (`tokens`, and where each begins), and what was taken out.
 
-    `bodies` are the spans of the bodies of device functions that were, `computing` functions that
-    a compiler runs, each with the names of the namespaces around it. `special` are those of `types`
-    that say something of a template without being one: specialisations, and declarations. `opened`
-    are namespaces that a candidate uses the names of without theirs, `members` functions of its
-    classes that host code may call, too.
+    `bodies` are the spans of the bodies of device functions that were, `declared` device functions
+    that have none, `computing` functions that a compiler runs, each with the names of the
+    namespaces around it. `special` are those of `types` that say something of a template without
+    being one: specialisations, and declarations. `opened` are namespaces that a candidate uses the
+    names of without theirs, `members` functions of its classes that host code may call, too.
     """
 
     tokens: list[str] = dataclass_field(default_factory=list)
     starts: list[int] = dataclass_field(default_factory=list)
     device: list[Piece] = dataclass_field(default_factory=list)
+    declared: list[Piece] = dataclass_field(default_factory=list)
     kernels: dict[tuple[str, str], Piece] = dataclass_field(default_factory=dict)
     variables: list[Piece] = dataclass_field(default_factory=list)
     constants: list[Piece] = dataclass_field(default_factory=list)
