@@ -53,6 +53,10 @@ _LIMITS = frozenset({
     "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN", "DBL_EPSILON", "INFINITY", "NAN",
     "M_PI", "M_E", "M_LN2", "M_LOG2E", "M_SQRT2",
 })  # fmt: skip
+_OPERATORS = frozenset({
+    "[]", "()", "+", "-", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "+=", "-=", "*=", "/=",
+    "~", "^", "|", "<<", ">>", "!",
+})  # fmt: skip
 _TAKING = _NUMBERS | {"if", "for", "while", "switch", "return", "sizeof", "static_assert"}
 _QUALIFIED = frozenset({"min", "max"})  # of std, constexpr themselves
 _SIGNS = frozenset({
@@ -168,7 +172,7 @@ def _member_computes(
     }
     calls = {g.name for g in kept if _class_of(g) == around}
     types = {*parameters, class_around(source, f)}
-    judge = _Judge(source, f, {*plain, *types}, {*constants, *fields}, calls)
+    judge = _Judge(source, f, {*plain, *types}, {*constants, *fields}, calls, member=True)
     return judge.computes({*own, *types})
 
 
@@ -253,8 +257,9 @@ class _Judge:
 
     def __init__(
         self, source: Source, f: Function, plain: Collection[str], constants: Collection[str],
-        calls: Collection[str],
+        calls: Collection[str], *, member: bool = False,
     ) -> None:  # fmt: skip
+        self.member = member
         self.source, self.f, self.plain, self.calls = source, f, plain, calls
         self.inside = {v.name for v in f.variables.all} | {p.name for p in f.parameters}
         self.outside = {*plain, *constants, *calls, *_LIMITS, *(t.name for t in f.templates)}
@@ -285,6 +290,8 @@ class _Judge:
         """Look at what stands before the body, as `template <int N> constexpr Row<N> row(int)`."""
         words = [t.text for t in head]
         start = numbers_first(words)
+        if self.member and "operator" in words:
+            return self._operator(head, words, start)
         if words[:1] == ["template"] and not start:
             return False
         named = next((i for i in range(start, len(words)) if words[i + 1 : i + 2] == ["("]), None)
@@ -295,6 +302,18 @@ class _Judge:
         if words[named - 1] == "::" or "=" in words[start:]:
             return False
         return self.macros.keys().isdisjoint(_HEAD) and self._plain(rest)
+
+    def _operator(self, head: Sequence[Token], words: Sequence[str], start: int) -> bool:
+        """Look at the head of a member that is an operator, which converts to nothing."""
+        at = words.index("operator")
+        opened = next((i for i in range(at + 2, len(words)) if words[i] == "("), at)
+        if "".join(words[at + 1 : opened]) not in _OPERATORS or words[at - 1] == "::":
+            return False
+        if (words[0] == "template" and not start) or "=" in words[opened:]:
+            return False
+        parts = (head[start:at], head[opened:])
+        plain = ([t for t in part if t.text not in _HEAD] for part in parts)
+        return self.macros.keys().isdisjoint(_HEAD) and all(map(self._plain, plain))
 
     def _takes(self, own: Collection[str]) -> bool:
         """Look at the parameters: numbers, and types that no host text has."""

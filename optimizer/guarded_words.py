@@ -115,7 +115,7 @@ def _arithmetic(listed: Outline) -> int:
     called without being written where they are.
     """
     found = 0
-    for piece in listed.device:
+    for piece in (*listed.device, *listed.members):
         head = piece.tokens[: piece.tokens.index("(") + 1]
         own = within(piece, listed.types)
         for one, two in pairwise(head):

@@ -268,6 +268,8 @@ class _Members:
         if end is None:
             return None
         text = words[at:end]
+        if not text:  # a lone semicolon
+            return end + 1
         plain = self._constant(text) if "constexpr" in text else self._data(text)
         return end + 1 if plain or self._defaulted(text) else None
 

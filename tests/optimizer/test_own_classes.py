@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from optimizer.boundary import violations
 
@@ -36,6 +38,7 @@ def added(text: str, original: str = HOST) -> tuple[str, ...]:
 
 
 OWN = (
+    "struct A { ; int a;; };",
     'struct A { float v[4]; using T = float; typedef float V; enum { N = 4 }; static_assert(sizeof(T) == 4, "x"); };',
     "template <typename T, int N> struct A { static constexpr int kN = N * 2; static constexpr bool odd = N % 2 == 1; static constexpr T zero = T(0); T v[N * 2 + 1]; static_assert(N > 0); };",
     "template <typename T> struct Traits; template <> struct Traits<float> { using V = float4; static constexpr int W = 4; }; template <> struct Traits<int> { using V = int4; static constexpr int W = 4; };",
@@ -182,3 +185,34 @@ def test_a_class_of_its_own_may_have_a_member_called_like_something_of_the_hosts
     assert added(f"struct Own {{ {member} }};") == ()
     assert added(member)
     assert added(f"struct Less {{ {member} }};")
+
+
+PIECES = (
+    "struct", "class", "union", "Own", "Two", "{", "}", ";", ": public", ":", ",", "int a", "= 3",
+    "= setup(3)", "static", "constexpr", "static constexpr int N =", "using T = float;", "[3]", "&",
+    "enum { E = 4 };", "static_assert(true);", "template <typename U>", "template <>", "<float>",
+    "public:", "Less", "Item i;", "Reg<int>", "Reg<int>::x", "(", ")", "friend", "operator+", "~",
+    "__device__ int f() { return 1; }", "friend __device__ Own operator+(Own a, Own b) { return a; }",
+    "__host__ __device__ int h() const { return 2; }", "Own() = default;", "Own(int) {}", "virtual",
+    "namespace m {", "namespace {", "std", "setup", "struct In { int z; } in;", "unsigned u : 3;",
+    "extern", "auto", "alignas(16)", "operator int() const { return 1; }", "[] { return 1; }()",
+    "inline static int s = setup(3);", "#define D 4\n", "thread_local", "static Item j;",
+)  # fmt: skip
+FRAMES = (
+    "struct Own {{ int b; {0} }}; {1}", "template <typename U> struct Own {{ {0} }}; {1}",
+    "template <typename U> struct Own; template <> struct Own<int> {{ {0} }}; {1}",
+    "struct Own {{ int b; }}; struct Two : Own {{ {0} }}; {1}", "namespace m {{ class Own {{ {0} }} {1} ; }}",
+)  # fmt: skip
+SOME = st.lists(st.sampled_from(PIECES), max_size=5).map(" ".join)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(FRAMES), SOME, SOME)
+def test_nothing_in_a_class_reaches_what_the_host_has(frame: str, inside: str, behind: str) -> None:
+    """Whatever is written into one or behind it: no text raises, none that is inside runs on loading."""
+    text = frame.format(inside, behind)
+    if added(text):
+        return
+    words = text.replace("(", " ( ").split()
+    assert "setup (" not in " ".join(words)
+    assert not {"virtual", "thread_local", "extern", "Reg<int>::x", "~", "j;"} & set(words)
