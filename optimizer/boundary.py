@@ -45,12 +45,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 from optimizer import class_members
-from optimizer.compile_time import met, met_template, unknown_header
+from optimizer.compile_time import met, met_template, parts_of, unknown_header
 from optimizer.directives import replacement
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.outline_text import within
+from optimizer.outline_words import made_of
 from optimizer.renumbering import known_inside, note_inside
 from optimizer.same_alias import same_alias
 from optimizer.source import Source
@@ -207,6 +208,10 @@ def _another_meaning(before: Source, after: Source, old: Outline, new: Outline) 
     for piece in new.types:
         if piece.name in before.code_words and not same_alias(piece, before, after, old, new):
             yield f"line {piece.line}: gives the original's {piece.name} another meaning"
+    pasting = any("##" in m.body for m in before.macros)
+    for piece in new.types if pasting else ():
+        if piece.name not in before.code_words and made_of(piece.name, parts_of(before)):
+            yield f"line {piece.line}: adds {piece.name}, a name that macros could put together"
     for piece in new.members:
         if not within(piece, new.types):
             yield f"line {piece.line}: adds {piece.name} to a class that is not all its own"

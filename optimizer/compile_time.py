@@ -210,10 +210,8 @@ def met(name: str, spaces: Sequence[str], before: Source, after: Source) -> str:
         return "in a namespace of headers"
     if any(s not in words for s in spaces):
         return ""  # one of its own, in which nothing of the host's is looked for
-    for d in (*before.syntax.masked.directives, *after.syntax.masked.directives):
-        header = "".join(t.text for t in code_tokens(d.rest)) if "include" in d.word else ""
-        if header and not _KNOWN_HEADER.fullmatch(header):
-            return f"which macros of {header} could mean outside a namespace of its own"
+    if header := unknown_header(before, after):
+        return f"which macros of {header} could mean outside a namespace of its own"
     return ""
 
 

@@ -350,6 +350,22 @@ def test_macros_of_headers_that_nobody_knows_keep_them_in_a_namespace() -> None:
     assert added(f"namespace detail {{ {mine} }}", original) != ()
 
 
+@pytest.mark.parametrize(
+    "text", ["struct setup_now { int a; };", "using setup_now = int;", "enum { setup_now };"]
+)
+def test_a_type_that_macros_could_name_is_outside(text: str) -> None:
+    """`CALL(setup)` means the candidate's then."""
+    assert added(text)
+    assert added(text.replace("setup_now", "set_now")) == ()
+
+
+def test_a_header_of_the_authors_may_be_called_like_the_toolkits() -> None:
+    """Those that are the toolkit's are known, in quotes as well."""
+    mine = "constexpr int mine(int n) { return n; }"
+    assert added(mine, ORIGINAL.replace("<vector>", '"cuda_helpers.h"'))
+    assert added(mine, ORIGINAL.replace("<vector>", '"cuda_fp16.h"')) == ()
+
+
 def test_a_function_of_the_originals_stays() -> None:
     """Its text is the host's; what a candidate adds beside it may not take its name."""
     text = added("")
