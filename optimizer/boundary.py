@@ -19,6 +19,7 @@ What a candidate may do
     derive such a type from another of its own, and specialise a template of its own, where every
     header is known (`optimizer.compile_time.met_template`): what stands inside such a type, by any
     name, is found through it alone, and so are operators that are its friends and take it;
+    do without types and headers that its device code alone had (`optimizer.gone`);
     assert what the compiler can check; add constexpr functions that only compute, for tables of
     device code, and such functions for device and host alike (`optimizer.compile_time`).
 
@@ -47,6 +48,7 @@ from itertools import pairwise
 from optimizer import class_members
 from optimizer.compile_time import met, met_template, parts_of, unknown_header
 from optimizer.directives import replacement
+from optimizer.gone import headers_gone, without_types
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
@@ -83,6 +85,8 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     found = [*tricks(original, candidate)]
     old = _original(before)
     new = _without_own(outline(after, old), before)
+    if not allow_host:
+        old = without_types(before, old, after, new)
     found.extend(_directives(old, new, allow_host))
     if old.inactive != new.inactive:
         found.append("changes text that #if turns off")
@@ -346,7 +350,8 @@ def _template_call(words: Sequence[str]) -> bool:
 
 def _directives(old: Outline, new: Outline, allow_host: bool) -> Iterator[str]:
     """Compare preprocessor lines, free pragmas aside, in order."""
-    a = [d for d in old.directives if not _free(d)]
+    left = headers_gone(old, new, hosted=allow_host)
+    a = [d for d in old.directives if not _free(d) and d.tokens not in left]
     kept = {d.tokens for d in a}
     b = [d for d in new.directives if not _free(d) and not _device_header(d, kept, allow_host)]
     if [d.tokens for d in a] == [d.tokens for d in b]:
