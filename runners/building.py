@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runners import shaking
+from runners import exchanges, shaking
 from runners.artifact import Artifact, ArtifactKind, Failure, Options
 from runners.compile_order import PTX_SUFFIX
 from runners.compiler import Compiler
@@ -13,6 +13,8 @@ from runners.spec import Json
 from runners.toolchain import find_toolchain
 
 _KINDS: dict[str, ArtifactKind] = {"kernel": "cubin", "entry": "shared", "program": "program"}
+# For ptxas, behind the project's own flags: of several levels it takes the last one.
+_AS_IT_SAYS = ("-Xptxas=-O0",)
 
 
 class Building:
@@ -78,8 +80,42 @@ class Building:
         )
         return None if made is None else made.as_json()
 
+    def plainer(self, text: str, job: Json) -> Json | None:
+        """Return the artifact of a kernel or entry function that does what its PTX says.
+
+        Nothing is optimized behind the PTX, in which exchanges that nobody reads are stores; for
+        tools that watch machine code (`runners.plainer`). None where it cannot be made.
+        """
+        work = job["workload"]
+        if self._sm < shaking.LEAST_SM:
+            return None
+        if str(work["kind"]) == "kernel":
+            made = self._compile(text, job, "ptx")
+            if isinstance(made, Failure):
+                return None
+            changed = exchanges.as_stores(Path(made.path).read_text())
+            again = self._compile(changed, job, "cubin", PTX_SUFFIX, _AS_IT_SAYS)
+            return None if isinstance(again, Failure) else again.as_json()
+        whole = self._compiler.altered(
+            text,
+            exchanges.as_stores,
+            path=str(job["kernel"].get("path") or "kernel.cu"),
+            kind=_KINDS[str(work["kind"])],
+            sm=self._sm,
+            symbol=str(work.get("symbol") or ""),
+            options=_options(work, _AS_IT_SAYS),
+            root=str(work.get("root") or "."),
+            variant="plain",
+        )
+        return None if whole is None else whole.as_json()
+
     def _compile(
-        self, text: str, job: Json, kind: ArtifactKind, suffix: str = ""
+        self,
+        text: str,
+        job: Json,
+        kind: ArtifactKind,
+        suffix: str = "",
+        flags: tuple[str, ...] = (),
     ) -> Artifact | Failure:
         work = job["workload"]
         path = Path(str(job["kernel"].get("path") or "kernel.cu"))
@@ -89,15 +125,15 @@ class Building:
             kind=kind,
             sm=self._sm,
             symbol=str(work.get("symbol") or ""),
-            options=_options(work),
+            options=_options(work, flags),
             root=str(work.get("root") or "."),
             launch=str(job["kernel"].get("launch") or ""),
         )
 
 
-def _options(work: Json) -> Options:
+def _options(work: Json, more: tuple[str, ...] = ()) -> Options:
     build = work.get("build") or {}
     fast = bool((work.get("accept") or {}).get("allow_fast_math", False))
     words = (tuple(build.get(name) or ()) for name in ("flags", "include", "sources"))
     flags, include, sources = words
-    return Options(flags, include, fast, sources=sources)
+    return Options((*flags, *more), include, fast, sources=sources)

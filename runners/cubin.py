@@ -120,6 +120,15 @@ def loaded_bytes(data: bytes) -> int:
     return sum(s.size for s in mine if not s.name.startswith((".nv.shared", ".nv.local")))
 
 
+def shared(data: bytes) -> dict[str, int]:
+    """Return the bytes of shared memory that each kernel of a cubin declares, by its section.
+
+    Raises `NotCubin`.
+    """
+    found = read(data).sections
+    return {s.name: s.size for s in found if s.name.startswith(".nv.shared.")}
+
+
 def variables(data: bytes) -> tuple[tuple[str, int], ...]:
     """Return name and size of what a cubin keeps in global memory between launches."""
     try:

@@ -63,7 +63,7 @@ MOST_PTX = 4
 class Judge:
     """Gives verdicts on kernels and entry functions on one GPU."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - a verdict has many parts
         self,
         gpu: Gpu,
         number: int,
@@ -74,8 +74,9 @@ class Judge:
         meter: Meter | None = None,
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
+        plain: Build = lambda _text, _job: None,
     ) -> None:
-        self._device_code = device_code
+        self._device_code, self._plain = device_code, plain
         self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
         self._ptx: dict[tuple[str, str], str | None] = {}
         self._gpu, self._number, self._scratch = gpu, number, scratch
@@ -276,7 +277,8 @@ class Judge:
         chosen = verify.small(job, answers, wanted, beside)
         chosen = second_look.spread(chosen, lambda one: one.family)
         further = verify.further(job, answers, wanted, chosen)
-        watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent)
+        plain = partial(self._plain, job.kernel.source, request["job"])
+        watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, plain)
         with ThreadPoolExecutor(1) as pool:
             beyond = pool.submit(watched.glimpse, further)
             notes = watched.held(report)

@@ -44,9 +44,15 @@ _OPTIONS = {
     "memcheck": ("--report-api-errors", "no"),
     "initcheck": ("--report-api-errors", "no"),
 }
+_FEW, _EVERY = ("--print-limit", "10"), ("--print-limit", "1000000", "--show-backtrace", "no")
 # Why a tool said nothing: it cannot run here; its time was over; it ended before it had seen all.
 UNABLE, LATE, ENDED = "cannot run here", "did not end in time", "ended before it had seen all"
 _SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*?\((\d+) error")
+# A load from shared memory that goes too far: no fault of the hardware's, if not in the program.
+_SHARED_READ = re.compile(r"Invalid __shared__ read of size \d+")
+_NOT_PAST_THE_END = re.compile(
+    r"^=========.* is (?:misaligned|not located in executing)", re.MULTILINE
+)
 _MARK = "ran "
 _BANNER = "========= COMPUTE-SANITIZER"
 _UNABLE = re.compile(
@@ -82,7 +88,8 @@ PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer", "/opt/cuda
 class Finding:
     """What one tool said: errors found, the first in its words; `errors` None if nothing.
 
-    `why` tells then why it said nothing, and `ran` how many combinations had ended before.
+    `why` tells then why it said nothing, and `ran` how many combinations had ended before. Of the
+    errors `printed` were described, `shared_reads` of them as reads past the end of shared memory.
     """
 
     tool: str
@@ -91,6 +98,8 @@ class Finding:
     seconds: float
     why: str = ""
     ran: int = 0
+    printed: int = 0
+    shared_reads: int = 0
 
 
 class Printed(NamedTuple):
@@ -106,14 +115,15 @@ def command() -> str | None:
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
-def prefix(program: str, tool: str, patience: float = 0.0) -> list[str]:
+def prefix(program: str, tool: str, patience: float = 0.0, *, every: bool = False) -> list[str]:
     """Return what is put in front of a command line so that a tool watches it.
 
     With `patience` it waits so many seconds for the first call into the driver, instead of ten or
-    so, which pass on a busy machine.
+    so, which pass on a busy machine. With `every` each error is printed, none with its callers.
     """
     waits = ["--launch-timeout", str(int(patience))] if patience else []
-    return [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ()), *waits]
+    prints = _EVERY if every else _FEW
+    return [program, "--tool", tool, *prints, *_OPTIONS.get(tool, ()), *waits]
 
 
 def blames(tool: str, mine: int | None, theirs: int | None) -> bool:
@@ -244,10 +254,12 @@ class Sanitizer:
         *,
         original: bool = False,
         alone: bool = False,
+        every: bool = False,
     ) -> list[Finding]:
         """Watch an artifact with several tools at once, each for at most `seconds`.
 
         `alone`: nothing is watched beside it, and it waits for its process as long as that.
+        `every`: all errors are printed, of which there may be one a thread.
         """
         program = command()
         if program is None or not combinations:
@@ -278,7 +290,7 @@ class Sanitizer:
             )
 
             def one(tool: str) -> Finding:
-                line = prefix(program, tool, seconds if alone else 0.0)
+                line = prefix(program, tool, seconds if alone else 0.0, every=every)
                 line += module_command("runners.sanitized", str(asked))
                 begun = time.monotonic()
                 if job.work.kind == "kernel":
@@ -364,7 +376,10 @@ def read(
     unwatched = _UNWATCHED.search(text) is not None
     if errors and (first or not (unable or unwatched)):
         said = first[1].strip()[:300] if first else ""
-        return Finding(tool, errors, said, seconds, ran=min(ran))
+        heads = [one[1] for one in _FOUND.finditer(text)]
+        past = _NOT_PAST_THE_END.search(text) is None
+        shared = sum(past and _SHARED_READ.match(head) is not None for head in heads)
+        return Finding(tool, errors, said, seconds, "", min(ran), len(heads), shared)
     seen = ran[0] if (summed or late) and not unwatched else 0
     if late:
         return Finding(tool, None, _last(text), seconds, LATE, seen)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from runners.checks import Report, Wrong
 from runners.contents import Combination
+from runners.plainer import Plainer, asks
 from runners.sanitizer import UNABLE, Finding, Sanitizer, follows
 from runners.second_look import AGAIN, DECIDES, Asked, Lent, SecondLook, told, unasked, undecided
 from runners.spec import JobSpec, Json
@@ -17,7 +19,8 @@ FURTHER_SECONDS = 25.0
 class Watched:
     """One candidate on some combinations: first all tools side by side, then what was left unsaid.
 
-    `seconds` is what each tool has at first; what is asked again is lent its time.
+    `seconds` is what each tool has at first; what is asked again is lent its time. `plain` builds
+    the candidate as its PTX says (`runners.plainer`); None where that cannot be done.
     """
 
     def __init__(
@@ -28,8 +31,10 @@ class Watched:
         combinations: Sequence[Combination],
         seconds: float,
         lent: Lent,
+        plain: Callable[[], Json | None] = lambda: None,
     ) -> None:
         self._sanitizer, self._request, self._job = sanitizer, request, job
+        self._plainer = Plainer(request["candidate"], plain)
         self._combinations, self._seconds, self._lent = combinations, seconds, lent
 
     def held(self, report: Report) -> list[str]:
@@ -96,10 +101,29 @@ class Watched:
                 )
             if not blamed and theirs.errors is None:
                 unsaid.append(undecided(found, theirs))
+        if blamed and asks(found):
+            with self._lent.of(AGAIN * self._seconds) as seconds:
+                look = partial(self._looked, combinations)
+                excused = self._plainer.excuse(found, look, seconds)
+            if excused:
+                blamed = False
+                unsaid.append(Asked(found, excused))
         self._noted(found, report, passed=not blamed)
         if blamed:
             raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
         return unsaid
+
+    def _looked(
+        self,
+        combinations: Sequence[Combination],
+        artifact: Json,
+        tool: str,
+        seconds: float,
+        *,
+        every: bool = False,
+    ) -> Finding | None:
+        terms = (self._request, self._job, artifact, combinations, seconds, (tool,))
+        return next(iter(self._sanitizer.examine(*terms, alone=True, every=every)), None)
 
     @staticmethod
     def _noted(found: Finding, report: Report, *, passed: bool) -> None:

@@ -141,6 +141,7 @@ class Worker:
                 self.device().meter,
                 self._device_code,
                 self._shaken_whole,
+                self._plainer,
             )
             if self._opened is not None:
                 self._judge.ask_first(self._opened)
@@ -188,6 +189,11 @@ class Worker:
     def _shaken_whole(self, text: str, job: Json, seed: int) -> Json | None:
         """Compile an entry function or program with delays in it."""
         built: Json | None = self._builder().shaken_whole(text, job, seed)
+        return built
+
+    def _plainer(self, text: str, job: Json) -> Json | None:
+        """Compile a kernel or entry function so that it does what its PTX says."""
+        built: Json | None = self._builder().plainer(text, job)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:
