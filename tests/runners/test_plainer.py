@@ -182,7 +182,7 @@ def test_a_build_is_made_once_and_may_fail(built: dict[str, Json]) -> None:
 
     def build() -> Json:
         made.append(1)
-        raise Fault("ToolchainError", "no compiler")
+        raise Fault("ConfigError", "no compiler")
 
     plainer = Plainer(built["mine"], build)
     for _ in range(2):
@@ -293,7 +293,6 @@ def test_the_plain_build_of_a_kernel_loads_no_more_than_its_source(building: Bui
     assert plain["symbols"]["bagmean"] == mine["symbols"]["bagmean"]
     shared = [cubin.shared(Path(one["path"]).read_bytes()) for one in (mine, plain)]
     assert shared[0] == shared[1] != {}
-    assert "LDS.128" in _loads(mine["path"])
     assert set(_loads(plain["path"])) == {"LDS", "LDS.64"}
 
 

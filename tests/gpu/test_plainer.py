@@ -1,0 +1,81 @@
+"""On a real GPU: what compute-sanitizer finds in machine code alone is held against no candidate."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runners import sanitizer, spec
+from runners.building import Building
+from runners.checks import Report, Wrong
+from runners.contents import Combination
+from runners.dispatch import discover
+from runners.sanitizer import Sanitizer
+from runners.second_look import Lent
+from runners.watched import Watched
+from tests.redteam import table
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.beside,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(
+        not Path("/dev/nvidiactl").exists() or shutil.which("nvcc") is None,
+        reason="needs an NVIDIA GPU and nvcc",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Building]:
+    if sanitizer.command() is None:
+        pytest.skip("compute-sanitizer is not installed")
+    made = Building(discover()[0].capability, tmp_path_factory.mktemp("plainer"))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("label", "tool", "case", "words"),
+    [
+        ("bagmean/packed_list", "memcheck", {"bags": 3, "width": 5, "dim": 48}, "__shared__ read"),
+        ("islands/four_turns", "initcheck", {"h": 24, "w": 24}, "Uninitialized __global__"),
+    ],
+    ids=["a load that goes too far", "an exchange that nobody reads"],
+)
+def test_a_right_candidate_is_not_refused_for_what_its_program_does_not_do(
+    building: Building,
+    tmp_path: Path,
+    label: str,
+    tool: str,
+    case: dict[str, float],
+    words: str,
+) -> None:
+    """The tool finds it in what nvcc makes, not in the plain build; without one it is refused."""
+    candidate = next(one for one in table.load() if one.label == label)
+    described = candidate.job("confirm")
+    job = spec.parse(described)
+    mine = building.compiled(candidate.source, described)
+    request = {
+        "job": described,
+        "candidate": mine,
+        "baseline": building.compiled(candidate.base.source, described),
+    }
+    watcher, asked = Sanitizer(tmp_path, 0), [Combination(case, "declared", 1)]
+    (found,) = watcher.examine(request, job, mine, asked, 60.0, (tool,))
+    if found.errors == 0:
+        pytest.skip(f"{tool} finds nothing in what this compiler makes")
+    assert words in found.words, found
+
+    def judged(*, plain: bool) -> list[str]:
+        terms = (watcher, request, job, asked, 60.0, Lent(lambda _: None))
+        build = (lambda: building.plainer(candidate.source, described)) if plain else (lambda: None)
+        return Watched(*terms, build).judged([found], asked, Report())
+
+    (note,) = judged(plain=True)
+    assert note.startswith(f"compute-sanitizer {tool} found {found.errors} error")
+    with pytest.raises(Wrong, match=words):
+        judged(plain=False)
