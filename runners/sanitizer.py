@@ -44,7 +44,6 @@ _OPTIONS = {
     "memcheck": ("--report-api-errors", "no"),
     "initcheck": ("--report-api-errors", "no"),
 }
-_FEW, _EVERY = ("--print-limit", "10"), ("--print-limit", "1000000", "--show-backtrace", "no")
 # Why a tool said nothing: it cannot run here; its time was over; it ended before it had seen all.
 UNABLE, LATE, ENDED = "cannot run here", "did not end in time", "ended before it had seen all"
 _SUMMARY = re.compile(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: .*?\((\d+) error")
@@ -115,15 +114,14 @@ def command() -> str | None:
     return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=folders)
 
 
-def prefix(program: str, tool: str, patience: float = 0.0, *, every: bool = False) -> list[str]:
+def prefix(program: str, tool: str, patience: float = 0.0) -> list[str]:
     """Return what is put in front of a command line so that a tool watches it.
 
     With `patience` it waits so many seconds for the first call into the driver, instead of ten or
-    so, which pass on a busy machine. With `every` each error is printed, none with its callers.
+    so, which pass on a busy machine.
     """
     waits = ["--launch-timeout", str(int(patience))] if patience else []
-    prints = _EVERY if every else _FEW
-    return [program, "--tool", tool, *prints, *_OPTIONS.get(tool, ()), *waits]
+    return [program, "--tool", tool, "--print-limit", "10", *_OPTIONS.get(tool, ()), *waits]
 
 
 def blames(tool: str, mine: int | None, theirs: int | None) -> bool:
@@ -254,12 +252,10 @@ class Sanitizer:
         *,
         original: bool = False,
         alone: bool = False,
-        every: bool = False,
     ) -> list[Finding]:
         """Watch an artifact with several tools at once, each for at most `seconds`.
 
         `alone`: nothing is watched beside it, and it waits for its process as long as that.
-        `every`: all errors are printed, of which there may be one a thread.
         """
         program = command()
         if program is None or not combinations:
@@ -290,7 +286,7 @@ class Sanitizer:
             )
 
             def one(tool: str) -> Finding:
-                line = prefix(program, tool, seconds if alone else 0.0, every=every)
+                line = prefix(program, tool, seconds if alone else 0.0)
                 line += module_command("runners.sanitized", str(asked))
                 begun = time.monotonic()
                 if job.work.kind == "kernel":

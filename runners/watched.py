@@ -119,11 +119,9 @@ class Watched:
         artifact: Json,
         tool: str,
         seconds: float,
-        *,
-        every: bool = False,
     ) -> Finding | None:
         terms = (self._request, self._job, artifact, combinations, seconds, (tool,))
-        return next(iter(self._sanitizer.examine(*terms, alone=True, every=every)), None)
+        return next(iter(self._sanitizer.examine(*terms, alone=True)), None)
 
     @staticmethod
     def _noted(found: Finding, report: Report, *, passed: bool) -> None:

@@ -17,7 +17,7 @@ from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.fault import Fault
 from runners.plainer import Plainer, asks
-from runners.sanitizer import ENDED, LATE, Finding, Sanitizer, prefix, read
+from runners.sanitizer import ENDED, LATE, Finding, Sanitizer, read
 from runners.second_look import Lent
 from runners.spec import Json
 from runners.watched import Watched
@@ -56,7 +56,6 @@ GLOBAL = "Invalid __global__ read of size 4 bytes"
 WRITE = "Invalid __shared__ write of size 8 bytes"
 READS = BANNER + "".join(one(SHARED, n) for n in range(3)) + summed(3)
 FIRST_TEN = BANNER + "".join(one(SHARED, n) for n in range(10)) + summed(48, 38)
-ALL_48 = BANNER + "".join(one(SHARED, n) for n in range(48)) + summed(48)
 ONE_ELSE = BANNER + "".join(one(SHARED, n) for n in range(47)) + one(GLOBAL) + summed(48)
 UNREAD = BANNER + one(UNSET, detail="Access to 0x7f5a2f600000") + summed(1)
 
@@ -87,27 +86,17 @@ def test_only_reads_past_the_end_of_shared_memory_and_unset_memory_are_looked_fo
     assert asks(found) == asked
 
 
-def test_each_error_is_printed_only_where_all_are_asked_for() -> None:
-    few, every = prefix("cs", "memcheck"), prefix("cs", "memcheck", 30, every=True)
-    assert few[few.index("--print-limit") + 1] == "10"
-    assert int(every[every.index("--print-limit") + 1]) >= 1_000_000
-    assert every[every.index("--show-backtrace") + 1] == "no"
-    assert "--show-backtrace" not in few
-
-
 class Looks:
-    """Says of the plain build, and of the candidate with every error printed, what it is told."""
+    """Says of the plain build what it is told."""
 
-    def __init__(self, plain: Finding | None, every: Finding | None = None) -> None:
-        self.plain, self.every = plain, every
-        self.calls: list[tuple[str, bool]] = []
+    def __init__(self, plain: Finding | None) -> None:
+        self.plain = plain
+        self.calls: list[str] = []
 
-    def __call__(
-        self, artifact: Json, tool: str, seconds: float, *, every: bool = False
-    ) -> Finding | None:
+    def __call__(self, artifact: Json, tool: str, seconds: float) -> Finding | None:
         assert 0 < seconds <= 60
-        self.calls.append((Path(artifact["path"]).name, every))
-        return self.every if every else self.plain
+        self.calls.append(Path(artifact["path"]).name)
+        return self.plain
 
 
 @pytest.fixture
@@ -129,21 +118,21 @@ FAULTY = read("memcheck", READS)
 
 
 @pytest.mark.parametrize(
-    ("found", "plain", "looks", "calls"),
+    ("found", "plain", "looks"),
     [
-        (read("memcheck", READS), "plain", Looks(clean("memcheck")), 1),
-        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"), read("memcheck", ALL_48)), 2),
-        (read("initcheck", UNREAD), "plain", Looks(clean("initcheck")), 1),
-        (read("initcheck", UNREAD), "larger", Looks(clean("initcheck")), 1),
+        (read("memcheck", READS), "plain", Looks(clean("memcheck"))),
+        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"))),
+        (read("initcheck", UNREAD), "plain", Looks(clean("initcheck"))),
+        (read("initcheck", UNREAD), "larger", Looks(clean("initcheck"))),
     ],
-)  # fmt: skip
+)
 def test_what_the_plain_build_has_not_is_excused(
-    built: dict[str, Json], found: Finding, plain: str, looks: Looks, calls: int
+    built: dict[str, Json], found: Finding, plain: str, looks: Looks
 ) -> None:
     words = Plainer(built["mine"], lambda: built[plain]).excuse(found, looks, 60.0)
     assert words.startswith(f"found {found.errors} error")
     assert words.endswith(f"is not held against it: {found.words}")
-    assert looks.calls == [(plain, False), ("mine", True)][:calls]
+    assert looks.calls == [plain]
 
 
 @pytest.mark.parametrize(
@@ -158,10 +147,7 @@ def test_what_the_plain_build_has_not_is_excused(
         (FAULTY, "", Looks(clean("memcheck")), 60.0),
         (FAULTY, "larger", Looks(clean("memcheck")), 60.0),
         (FAULTY, "gone", Looks(clean("memcheck")), 60.0),
-        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"), read("memcheck", ONE_ELSE)), 60.0),
-        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"), read("memcheck", FIRST_TEN)), 60.0),
-        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"), clean("memcheck")), 60.0),
-        (read("memcheck", FIRST_TEN), "plain", Looks(clean("memcheck"), None), 60.0),
+        (read("memcheck", FIRST_TEN), "plain", Looks(read("memcheck", ONE_ELSE)), 60.0),
         (read("memcheck", BANNER + one(WRITE) + summed(1)), "plain", Looks(clean("memcheck")), 60.0),
         (read("initcheck", UNREAD), "plain", Looks(read("initcheck", UNREAD)), 60.0),
         (read("initcheck", UNREAD), "plain", Looks(Finding("initcheck", None, "", 1.0, LATE)), 60.0),
