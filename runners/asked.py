@@ -15,7 +15,7 @@ from functools import lru_cache
 from runners.text import LONGEST, NAME, PADDING, Text, plain_name
 
 # What may be found.
-NAN, INFINITY, ZERO = "nan", "infinity", "zero"
+NAN, INFINITY, ZERO, ROUNDING = "nan", "infinity", "zero", "rounding"
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of what stands between a name and what is read into it, and of one operand.
 NEAR = 8
@@ -27,6 +27,17 @@ _ASKS = re.compile(
 )
 # The bits of an infinity: what is above them is NaN.
 _BITS = re.compile(r"0x(7f80_?0000|7ff0000000000000|7c00)u?l{0,2}", re.ASCII | re.IGNORECASE)
+# Exponents, bits, and whole numbers: std::floor, h2log2, __float2int_rn, __float_as_uint.
+_ROUNDS = re.compile(
+    r"_{0,2}h?2?(?:log2|exp2|frexp|ldexp|ilogb|logb|scalbl?n|ceil|floor|trunc|l{0,2}rint|l{0,2}round"
+    r"|nearbyint)[fl]?"
+    r"|__(?:float|double|half|bfloat16|low2half)2u?(?:int|short|char|ll)_r[ndzu]"
+    r"|__(?:float_as_u?int|double_as_longlong|(?:half|bfloat16)_as_u?short)",
+    re.ASCII,
+)
+# A whole number, as a float or as it is.
+_WHOLE = re.compile(r"(?P<number>[1-9]\d{0,4})(?:(?P<float>\.0*)[fF]?|[uUlL]{0,3})", re.ASCII)
+MOST_ODD = 2
 _NOTHING = re.compile(r"0(?:\.0*)?[fF]?|\.0+[fF]?", re.ASCII)
 _EQUALS, _ORDERS = frozenset({"==", "!="}), frozenset({"<", "<=", ">", ">="})
 # Before and behind these a comparison's operand is whole.
@@ -80,6 +91,42 @@ def _zeroed(source: str, scalars: frozenset[str]) -> bool:
         if tokens[at] in _EQUALS and sides & scalars and any(map(_NOTHING.fullmatch, sides)):
             return True
     return False
+
+
+def rounds(source: str, symbol: str) -> bool:
+    """Tell whether a function's text, or what it names, asks for exponents, bits or whole numbers.
+
+    >>> rounds("void f(const float* x) { int e = std::ceil(log2f(x[0])); }", "f")
+    True
+    >>> rounds("void f(const float* x) { int e = x[0]; } void g(float v) { floorf(v); }", "f")
+    False
+    """
+    plain = plain_name(symbol)
+    return _rounds(source, plain) if plain and len(source) <= LONGEST else False
+
+
+@lru_cache(maxsize=64)
+def _rounds(source: str, symbol: str) -> bool:
+    text = _Text(source)
+    return any(
+        text.tokens[at + 1] == "(" and _ROUNDS.fullmatch(text.tokens[at])
+        for part in text.reached(symbol)
+        for at in range(part.begin, part.end)
+    )
+
+
+def odd_numbers(source: str) -> tuple[int, ...]:
+    """Return odd numbers of which a text names multiples by powers of two, those of floats first.
+
+    >>> odd_numbers("y = max(-448, x / 127.f) * 0.5f + 64;")
+    (127, 7)
+    """
+    tokens = Text(source, macros=True).tokens if len(source) <= LONGEST else []
+    found = [one for one in map(_WHOLE.fullmatch, tokens) if one is not None]
+    found.sort(key=lambda one: (one["float"] is None, -int(one["number"])))
+    every = (int(one["number"]) for one in found)
+    odd = (number // (number & -number) for number in every)
+    return tuple(dict.fromkeys(number for number in odd if number > 1))[:MOST_ODD]
 
 
 class _Part:

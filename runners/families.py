@@ -38,11 +38,15 @@ MASKS = frozenset({MASKED, MASKED_ROWS})
 NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
+# Powers of two and the floats beside them, and multiples of them by numbers of the original's text,
+# as the largest of their neighbours (`runners.binades`): for originals whose text asks for
+# exponents, bits or whole numbers.
+BINADES = "binades"
 # Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
 # asks for infinities, which such a sum is and no element of it.
 TOPS = "tops"
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, *NOT_FINITE, *MASKS})
+STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, *NOT_FINITE, *MASKS})
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")

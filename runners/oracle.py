@@ -61,7 +61,7 @@ from runners.spec import (
 
 TWIN_SECONDS = 150.0  # what a compiler may take, and some
 # Elements of a case that is asked about with rows of a kind; what is asked with other seeds, too.
-ROWS, AGAIN, TOPS = 1 << 17, (1, 2), 4
+ROWS, AGAIN, TOPS, BINADES = 1 << 17, (1, 2), 4, 2
 # Combinations whose answers are being worked out while the device goes on: so many, fewer of the
 # pool's threads than there are, and what was gathered of them holds so many bytes.
 AHEAD, AHEAD_BYTES = 6, 3 << 29
@@ -311,6 +311,10 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         yield from (Combination(middle, families.INFINITE, seed + turn) for turn in AGAIN)
         if asked.INFINITY in work.asks:
             yield from (Combination(middle, families.TOPS, seed + turn) for turn in range(TOPS))
+        if asked.ROUNDING in work.asks:
+            # Each number of the text has a turn beside the powers of two.
+            turns = range(BINADES)
+            yield from (Combination(middle, families.BINADES, seed + turn) for turn in turns)
 
 
 def _repeating(

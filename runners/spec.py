@@ -169,6 +169,8 @@ class Work:
     leaves_out: bool = False
     # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
     steps: tuple[int, ...] = ()
+    # Odd numbers of which its text names multiples by powers of two (`runners.binades`).
+    odd: tuple[int, ...] = ()
     # Letters and numbers of the original's text that elements may be compared with.
     marks: tuple[int, ...] = ()
     # Arrays of bytes that the original's text makes nothing but sums of (`runners.summed`).
@@ -333,6 +335,7 @@ def parse(data: Json) -> JobSpec:
                 infinite=infinite,
                 leaves_out=leaves_out,
                 steps=_steps(original),
+                odd=asked.odd_numbers(original.source),
                 marks=named.marks(original.source),
                 summed=_summed(original, work),
             ),
@@ -355,11 +358,14 @@ def parse(data: Json) -> JobSpec:
 
 
 def _asks(original: Source, work: Work) -> tuple[str, ...]:
-    """Return what an original's text asks of floats: of elements, and if a scalar is zero."""
+    """Return what an original's text asks of floats: of elements, of scalars, to round."""
     found = asked.asked(original.source, work.symbol)
     scalars = ((a.name, a.type.scalar) for a in work.arguments if not a.type.pointer)
     floats = [name for name, scalar in scalars if scalar is not None and scalar.kind == "f"]
-    return (*found, asked.ZERO) if asked.zeroed(original.source, floats) else found
+    if asked.zeroed(original.source, floats):
+        found = (*found, asked.ZERO)
+    rounds = asked.rounds(original.source, work.symbol)
+    return (*found, asked.ROUNDING) if rounds else found
 
 
 def _steps(original: Source) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import (
+    binades,
     bitmaps,
     brinks,
     captured,
@@ -30,6 +31,7 @@ from runners import (
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    BINADES,
     BITMAPS,
     BRINK,
     CLUSTERED,
@@ -79,6 +81,7 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
+    BINADES: binades.applied,
     UNITS: units.applied,
 }
 
