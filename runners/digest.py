@@ -89,6 +89,7 @@ class Digest:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
             family = combination.family
             odd = family in families.UNPROMISED | families.ASKED | families.REFILLED
+            odd |= family == families.NAN_BEHIND
             odd |= wider.wider(combination.family) is not None
             if not odd and not crosses:
                 raise

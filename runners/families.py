@@ -30,12 +30,15 @@ VAST = "vast"
 # (`runners.asked`): nothing but NaN, so that any row and any column is; and infinities alone.
 INFINITE, ALL_NAN, INFINITIES = "special", "all-nan", "infinities"
 ASKED = frozenset({ALL_NAN, INFINITIES})
+# Many infinities of either sign, and few NaN, most of them behind one: for originals whose text asks
+# for NaN. Who has the largest there is goes on no further.
+NAN_BEHIND = "nan-behind"
 # Infinities of one sign in what an original compares, chooses and exponentiates
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
-NOT_FINITE = frozenset({INFINITE, "nan", *ASKED})
+NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED})
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Powers of two and the floats beside them, and multiples of them by numbers of the original's text,

@@ -22,6 +22,7 @@ from runners.families import (
     FAR,
     HALF_STEPS,
     INFINITIES,
+    NAN_BEHIND,
     NEARLY,
     SIGNED_ZEROS,
     THOUSANDTH,
@@ -35,6 +36,8 @@ TIMES_VAST, TIMES_VAST_HALF = 4e30, 4500.0
 LONGEST_SORT = 1 << 19
 # An eighth of the largest number of a type, as a power of two; so many of one sign side by side.
 FLOAT_POWERS, TOP_POWERS, STRETCH = 125, {"half": 13, "double": 1021}, 64
+# What is infinite, and of how many one is NaN behind that.
+ONE_INFINITE, ONE_NAN_IN = 0.25, 1500
 PARTS = 1024  # a power of two: what is computed scales without an error
 
 Values = npt.NDArray[Any]
@@ -222,6 +225,18 @@ def _infinities(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Valu
     return out
 
 
+def _nan_behind(data: Values, _scalar: Scalar, rng: np.random.Generator) -> Values:
+    """A quarter infinite, of either sign, and one NaN of so many; none in the first third."""
+    out = data.copy()
+    infinite = rng.random(len(out)) < ONE_INFINITE
+    out[infinite] = np.where(rng.random(int(infinite.sum())) < 0.5, np.inf, -np.inf)
+    # Of a long array the first third is rows of their own.
+    first = len(out) // 3 if len(out) <= ONE_NAN_IN else 0
+    if len(out) > 3:
+        out[rng.integers(first, len(out), max(1, len(out) // ONE_NAN_IN))] = np.nan
+    return out
+
+
 def _mixed(data: Values, scalar: Scalar, rng: np.random.Generator) -> Values:
     """Stretches of unlike structure inside one input."""
     out = data.copy()
@@ -273,6 +288,7 @@ TRANSFORMS: dict[str, Transform] = {
     ALTERNATING: _alternating,
     ALL_NAN: _all_nan,
     INFINITIES: _infinities,
+    NAN_BEHIND: _nan_behind,
     SIGNED_ZEROS: _signed_zeros,
     TOPS: _tops,
 }

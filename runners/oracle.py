@@ -223,6 +223,8 @@ def _seldom(
         for case in _two(work, cases, LARGE):
             for family in sorted(families.ASKED):
                 yield Combination(case, family, seed)
+    if asked.NAN in work.asks and families.chosen(work):
+        yield Combination(middle, families.NAN_BEHIND, seed)
 
 
 def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

@@ -152,9 +152,10 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, undefined, same)
 
     def _undefined(self, combination: Combination) -> Run | None:
-        if combination.family not in {families.INFINITE, families.INFINITIES}:
+        means = {families.INFINITIES, families.NAN_BEHIND}
+        if combination.family not in {families.INFINITE, *means}:
             return None
-        if combination.family == families.INFINITIES and asked.INFINITY in self.work.asks:
+        if combination.family in means and asked.INFINITY in self.work.asks:
             # What it makes of them it means: nothing is odd.
             return None
         try:

@@ -47,6 +47,7 @@ from runners.families import (
     LONGEST,
     MASKS,
     MIRRORED,
+    NAN_BEHIND,
     NEARLY,
     NEARLY_ENDS,
     NOT_FINITE,
@@ -72,6 +73,8 @@ from runners.whole_families import LEAST_WIDE, half_below_zero, whole
 
 # Elements of a table that whole numbers choose from.
 LEAST_CHOSEN = 1024
+# Families in which shares and scales are of the same sizes, and none is below zero.
+_NOT_BELOW = frozenset({"integers", FAR, VAST, HALF_STEPS, INFINITIES, NAN_BEHIND})
 Values = npt.NDArray[Any]
 Rows = Callable[[str, Work, Arrays, int, Mapping[str, float]], Arrays]
 # Families that know where rows begin.
@@ -172,7 +175,7 @@ def _field(
         wide = data if scalar.name in {"float", "double"} else to_float(data, scalar)
         if word == "uniform" and family in {SIGNED_ZEROS, TOPS}:
             return data  # a share, a scale: no such numbers are among them
-        if word == "uniform" and family in {"integers", FAR, VAST, HALF_STEPS, INFINITIES}:
+        if word == "uniform" and family in _NOT_BELOW:
             return from_float(np.abs(TRANSFORMS[family](wide, scalar, rng)), scalar)
         return from_float(_transform(family)(wide, scalar, rng), scalar)
     if word == "sorted" and family in {"integers", EQUAL, ALIKE, "mixed"}:

@@ -12,7 +12,7 @@ from runners import binades, families, oracle, spec, variation
 from runners.asked import ROUNDING, odd_numbers, rounds
 from runners.contents import Combination, Contents
 from runners.judge import Judge
-from runners.spec import CaseSpec, Work
+from runners.spec import CaseSpec, Json, Work
 from runners.text import LONGEST
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
@@ -34,7 +34,7 @@ BITS = (
 )
 LOGARITHM = "int e = (int)ceilf(log2f(most / 127.f));"
 PARTS = "int e; float m = frexpf(most / 127.f, &e); e -= m == 0.5f;"
-WORK = {
+WORK: Json = {
     "arguments": [
         {"name": "x", "type": "const float*", "shape": "n"},
         {"name": "y", "type": "int*", "shape": "n", "role": "output"},
@@ -142,9 +142,9 @@ def test_nothing_is_promised_where_the_original_overflows_on_them() -> None:
     assert families.BINADES in families.STRESS
     assert variation._IN_ROWS[families.BINADES] is binades.applied
     kernel = {"name": "scale", "source": SCALES.replace("EXPONENT", BITS), "path": ""}
-    job = {"kernel": kernel, "baseline": kernel, "workload": WORK | {"name": "scale"}}
-    work = spec.parse(job | {"workload": {**job["workload"], "kind": "kernel", "symbol": "scale"}})
-    assert (work.work.asks, work.work.odd[0]) == ((ROUNDING,), 127)
+    workload = WORK | {"name": "scale", "kind": "kernel", "symbol": "scale"}
+    work = spec.parse({"kernel": kernel, "baseline": kernel, "workload": workload}).work
+    assert (work.asks, work.odd[0]) == ((ROUNDING,), 127)
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
