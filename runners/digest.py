@@ -173,7 +173,7 @@ class Digest:
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         # What is only said may be told from results as small as these.
         powers = small_floats.powers(combination.family)
-        small = powers is not None and powers not in small_floats.OF_DOUBLES
+        small = powers is not None and powers not in small_floats.SAID_ALONE
         budgets: list[Json | None] = []
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:

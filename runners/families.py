@@ -30,8 +30,8 @@ VAST = "vast"
 # (`runners.asked`): nothing but NaN, so that any row and any column is; and infinities alone.
 INFINITE, ALL_NAN, INFINITIES = "special", "all-nan", "infinities"
 ASKED = frozenset({ALL_NAN, INFINITIES})
-# Many infinities of either sign, and few NaN, most of them behind one: for originals whose text asks
-# for NaN. Who has the largest there is goes on no further.
+# Many infinities of either sign, and few NaN behind them: for originals whose text asks for NaN.
+# Who has the largest number there is goes on no further.
 NAN_BEHIND = "nan-behind"
 # Infinities of one sign in what an original compares, chooses and exponentiates
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.

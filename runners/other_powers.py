@@ -5,6 +5,10 @@ squares are no floats. Who sums them up in floats, compensated or not, is right 
 use it. So a finalist of such an original is run on the small case of `runners.other_values` with
 its floats so much smaller, and larger (`runners.small_floats`), as far as its original is quick
 there and does the same each time.
+
+One that works in floats is right for quotients by sums as small as floats are. Who multiplies by
+the reciprocal instead is right as long as that is a float. So its finalists are run with floats
+below the normal ones, whose sums are such, too.
 """
 
 from __future__ import annotations
@@ -17,9 +21,10 @@ from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
 from runners.families import chosen
+from runners.inputs import FREE
 from runners.other_values import MOST_SECONDS, RIGHT, base, compared, stable
 from runners.session import Session
-from runners.spec import JobSpec
+from runners.spec import JobSpec, Work
 
 LAYER = "other powers"
 
@@ -47,12 +52,26 @@ class Power:
 
 
 def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
-    """Return what is tried: nothing of originals that work everything out in floats."""
-    if not job.work.precise or not chosen(job.work):
+    """Return what is tried: of originals that work everything out in floats one size more.
+
+    Not of them where fast maths is allowed, which takes such floats for zero, nor of other types: a
+    half has none as small, and a double's reciprocal is a double.
+    """
+    work = job.work
+    if not chosen(work) or (not work.precise and (work.loose or not _of_floats(work))):
         return []
-    every = small_floats.OF_DOUBLES
+    every = small_floats.OF_DOUBLES if work.precise else small_floats.OF_FLOATS
     made = [replace(plain, family=small_floats.named(one)) for one in every]
     return [[Power("floats", n, one)] for n, one in zip(every, made, strict=True)]
+
+
+def _of_floats(work: Work) -> bool:
+    """Tell whether floats of 32 bits without a range go in."""
+    return any(
+        argument.init in FREE and any(one.scalar.name == "float" for one in argument.type.fields)
+        for argument in work.arguments
+        if argument.type.pointer and argument.role != "output"
+    )
 
 
 def check(

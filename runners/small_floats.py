@@ -19,6 +19,9 @@ USUAL = 30
 # By how much floats are smaller whose squares are zero, and larger (below zero) whose squares are
 # infinite, and those of halves are not.
 OF_DOUBLES = (80, -66)
+# And floats that are no normal ones, nor are sums of thousands: their reciprocals are infinite.
+OF_FLOATS = (140,)
+SAID_ALONE = frozenset({*OF_DOUBLES, *OF_FLOATS})
 # A half has no smaller numbers with all of their bits, and few larger ones.
 LEAST_OF_HALVES, OF_HALVES = -8, 10
 _WORD = "times 2^"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from runners import limit, other_powers, small_floats, spec
@@ -40,9 +44,26 @@ def _texts(mine: str, theirs: str) -> tuple[str, str]:
     return NORM.replace("TYPE", mine) + "// another\n", NORM.replace("TYPE", theirs)
 
 
-@pytest.mark.parametrize(("theirs", "lines"), [("double", 2), ("float", 0)])
-def test_only_originals_with_doubles_are_asked(theirs: str, lines: int) -> None:
+SHARES = """
+extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* in = x + (size_t)r * cols;
+    float sum = 0;
+    for (int c = 0; c < cols; ++c) sum += fabsf(in[c]);
+    for (int c = 0; c < cols; ++c) y[(size_t)r * cols + c] = sum > 0 ? QUOTIENT : 0.f;
+}
+"""
+
+
+@pytest.mark.parametrize(("theirs", "powers"), [("double", [80, -66]), ("float", [140])])
+def test_originals_with_doubles_are_asked_about_squares_and_others_about_sums(
+    theirs: str, powers: list[int]
+) -> None:
+    lines = len(powers)
     job = spec.parse(_job(*_texts("float", theirs), workload=WORK, effort="confirm"))
+    every = [one for line in other_powers.others(job, PLAIN) for one in line]
+    assert [one.powers for one in every] == powers
     found = other_powers.others(job, PLAIN)
     assert len(found) == lines
     assert len({one.combination.family for line in found for one in line}) == lines
@@ -55,6 +76,41 @@ def test_squares_are_no_floats_there_and_numbers_are() -> None:
         with np.errstate(all="ignore"):
             assert (made.view("f4") ** 2 == square).mean() > 0.75
         assert np.isfinite(made.view("f4")).all()
+
+
+def test_neither_such_numbers_nor_their_sums_are_normal() -> None:
+    data = _small(_pointer())
+    assert (data != 0).mean() > 0.95
+    assert np.abs(data).sum() < np.finfo("f4").smallest_normal
+
+
+def _small(pointer: dict[str, Any]) -> npt.NDArray[np.float32]:
+    (powers,) = small_floats.OF_FLOATS
+    made = Contents(_work(pointer, n=64)).of(
+        Combination({"n": 64.0}, small_floats.named(powers), 1)
+    )
+    return made["x"].view("f4")
+
+
+def test_halves_doubles_and_fast_maths_are_not_asked_about_them() -> None:
+    job = spec.parse(_job(*_texts("float", "float"), workload=WORK, effort="confirm"))
+    assert other_powers.others(job, PLAIN)
+    assert not other_powers.others(replace(job, work=replace(job.work, loose=True)), PLAIN)
+    for kind in ("const half*", "const double*", "const int*"):
+        work = _work(_pointer(kind), n=64)
+        assert not other_powers.others(replace(job, work=work), PLAIN)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(("mine", "said"), [("in[c] * (1.f / sum)", 1), ("in[c] / (1 * sum)", 0)])
+def test_who_multiplies_by_a_reciprocal_says_so(judge: Judge, mine: str, said: int) -> None:
+    texts = [SHARES.replace("QUOTIENT", one) for one in (mine, "in[c] / sum")]
+    verdict = _verdict(judge, *texts, workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if "size of floats" in one]
+    assert len(found) == said
+    assert all("with numbers 1e+42 times as small it is not: y[" in one for one in found)
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
