@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, families, inputs, perturbation, regardless, small_floats, spec, wider
+from runners import (
+    captured,
+    families,
+    inputs,
+    perturbation,
+    regardless,
+    small_floats,
+    spec,
+    wider,
+    zeros_beside,
+)
 from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, Storage, from_float, to_float, values
@@ -168,6 +178,8 @@ class Digest:
         )
         lenient |= wider.wider(combination.family) is not None
         lenient |= small_floats.powers(combination.family) is not None
+        # Of a NaN no number is right, of an infinity anything.
+        lenient |= bool(zeros_beside.infinite(combination.family))
         keeps = combination.family == families.INFINITIES and not unordered
         longer = self._times_longer(combination)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
@@ -315,6 +327,8 @@ class Digest:
         nothing but NaN the original makes one because it means to.
         """
         one = argument.type.fields[0]
+        if zeros_beside.infinite(combination.family):
+            return one.scalar.kind == "f" and not unordered
         if one.scalar.kind != "f" or combination.family not in {"nan", *families.ASKED}:
             return False
         if combination.family in families.ASKED:

@@ -34,6 +34,7 @@ from runners import (
     thresholds,
     unchecked,
     verify,
+    zero_products,
 )
 from runners.alignment import Alignment
 from runners.answers import Answers, Build, Opened, Oracle
@@ -358,7 +359,8 @@ class Judge:
         if self._delays.large(session, request, job, known, report):
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
-        for check in (other_values.check, other_ranges.check, other_powers.check):
+        every = (other_values.check, other_ranges.check, other_powers.check, zero_products.check)
+        for check in every:
             notes, lost = check(load, answers, job, wanted, deadline, report)
             measured["notes"] += notes
             if lost:

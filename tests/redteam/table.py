@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runners import alignment, launch_limits, other_values, spec
+from runners import alignment, launch_limits, other_values, spec, zero_products
 
 Json = dict[str, Any]
 
@@ -24,8 +24,14 @@ NO_VERDICT = "no verdict"
 ALIGNMENT = "alignment"
 # Another one: right for the value alone that a whole number is declared with, or for the range.
 DECLARED_VALUE = "declared value"
+# And one more: products with zero that are left out, where the other factor is infinite.
+ZERO_PRODUCTS = "zero products"
 # What a run says of them.
-SAID = {ALIGNMENT: alignment.MUST, DECLARED_VALUE: other_values.RIGHT}
+SAID = {
+    ALIGNMENT: alignment.MUST,
+    DECLARED_VALUE: other_values.RIGHT,
+    ZERO_PRODUCTS: zero_products.LEAVES,
+}
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
 )
@@ -62,7 +68,7 @@ class Candidate:
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
     within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
     it needs its buffers aligned where its original does not, or is right for the declared value or
-    range of whole numbers alone, and has to say so. `open`: it is wrong, and nothing that is asked
+    range of whole numbers alone, or leaves products with zero out, and has to say so. `open`: it is wrong, and nothing that is asked
     shows it, as far as is known: counted as accepted where it is, and no reason for a run to fail.
     """
 

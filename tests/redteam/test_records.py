@@ -17,8 +17,9 @@ from runners.contents import Combination
 from runners.exhibit import passes
 from runners.launch_ends import Ends
 from runners.other_values import Other
+from runners.zero_products import Infinite
 from tests.redteam.run import Outcome, count
-from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, Candidate, load
+from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, ZERO_PRODUCTS, Candidate, load
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -90,7 +91,12 @@ def test_a_limit_is_said_and_far_beyond_what_is_declared(candidate: Candidate) -
 def test_what_only_a_run_can_tell_is_said(candidate: Candidate) -> None:
     """What has to be aligned, or is right for one value: without a note it is judged wrongly."""
     other = Other("m", 7, 6, Combination({}, "declared", 1)).said("it fails")
-    notes = {ALIGNMENT: alignment.Need(("x", "y"), 16, 4).words, DECLARED_VALUE: other}
+    zeros = Infinite("k", Combination({}, "declared", 1)).said("it is not")
+    notes = {
+        ALIGNMENT: alignment.Need(("x", "y"), 16, 4).words,
+        DECLARED_VALUE: other,
+        ZERO_PRODUCTS: zeros,
+    }
     note = notes[candidate.what]
     assert candidate.right(accepted=True, speedup=2.0, notes=["not checked", note])
     assert candidate.right(accepted=False, speedup=None)

@@ -1,0 +1,76 @@
+"""Does a candidate leave products with zero out? A limit, said, not refused.
+
+Where an input is zero its product adds nothing, unless the other factor is infinite: then it is
+NaN. Who leaves such products out is right for numbers, and so is who pads with zeros. A NaN among
+the inputs may be lost so (`runners.regardless`), and an infinity may: but whoever counts on a NaN
+to tell of it has to know. So a finalist is run on the small case of `runners.other_values` with a
+few infinities in one array of floats at a time, and zeros in a third of all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from runners import limit, zeros_beside
+from runners.answers import Answers
+from runners.checks import Report
+from runners.contents import Combination
+from runners.other_values import MOST_SECONDS, base, compared, stable
+from runners.session import Session
+from runners.spec import JobSpec
+
+# How every note begins, for those that look for it, and the layer of what was right.
+LEAVES, LAYER = "leaves products with zero out", "zero products"
+MOST_ARRAYS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Infinite:
+    """An array that has infinities, beside others that have zeros."""
+
+    name: str
+    combination: Combination
+
+    @property
+    def shown(self) -> str:
+        """Say which."""
+        return f"infinities in {self.name} beside zeros"
+
+    def said(self, words: str) -> str:
+        """Return the note that it is a limit."""
+        return limit.said(f"{LEAVES}, or makes some of its own: with {self.shown} {words}")
+
+
+def others(job: JobSpec, plain: Combination) -> list[list[Infinite]]:
+    """Return what is tried: nothing where there are no two arrays to be multiplied."""
+    names = [one.name for one in zeros_beside.usable(job.work) if one.elements(plain.case)]
+    if len(names) < 2:
+        return []
+    made = [(name, replace(plain, family=zeros_beside.named(name))) for name in names]
+    return [[Infinite(name, one)] for name, one in made[:MOST_ARRAYS]]
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    wanted: Sequence[Combination],
+    deadline: float,
+    report: Report,
+) -> tuple[list[str], bool]:
+    """Run a right candidate on such floats; return what to say, and if the device is lost.
+
+    `load` returns the loaded pair and is called only where there is something to run.
+    """
+    plain = base(job, answers, wanted)
+    every = [] if plain is None else others(job, plain)
+    if plain is None or not every:
+        return [], False
+
+    def does(line: Sequence[Infinite]) -> list[Infinite]:
+        quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
+        return [one for one in quick if stable(answers, plain, one.combination)]
+
+    turns = [one for line in every for one in line]
+    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)

@@ -1,0 +1,98 @@
+"""Who leaves products with zero out is right for numbers; that infinities are lost is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runners import limit, spec, zero_products, zeros_beside
+from runners.contents import Combination, Contents
+from runners.judge import Judge
+from runners.spec import Json
+from tests.runners.host_gpu import COMPILER
+from tests.runners.test_inputs import _pointer, _work
+from tests.runners.test_judge import _job, _verdict
+
+SUMS = """
+extern "C" __global__ void scale(const float* x, const float* w, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0.f;
+    for (int c = 0; c < cols; ++c) {
+        float u = x[(size_t)r * cols + c], v = w[c];
+        if (LEFT) continue;
+        sum += u * v;
+    }
+    y[r] = sum;
+}
+"""
+WORK: Json = {
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "rows*cols"},
+        {"name": "w", "type": "const float*", "shape": "cols"},
+        {"name": "y", "type": "float*", "shape": "rows", "role": "output"},
+        {"name": "rows", "type": "int", "value": "rows"},
+        {"name": "cols", "type": "int", "value": "cols"},
+    ],
+    "launch": {"grid": ["(rows+63)/64"], "block": ["64"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"rows": 60, "cols": 35}}, {"values": {"rows": 40, "cols": 66}}],
+    "tolerance": {"rtol": 1e-4, "atol": 1e-4},
+}
+PLAIN = Combination({"rows": 60.0, "cols": 35.0}, "declared", 1)
+
+
+def _text(left: str) -> str:
+    return SUMS.replace("LEFT", left)
+
+
+def test_one_array_has_few_infinities_and_all_others_a_third_of_zeros() -> None:
+    pointers = [_pointer() | {"name": name} for name in "xy"]
+    scales = _pointer("const half*", "uniform") | {"name": "s"}
+    counts = _pointer("const int*", "randint:0:9") | {"name": "k"}
+    work = _work(*pointers, scales, counts, n=6400)
+    plain = Contents(work).of(Combination({"n": 6400.0}, "declared", 1))
+    made = Contents(work).of(Combination({"n": 6400.0}, zeros_beside.named("x"), 1))
+    assert 60 < np.isposinf(made["x"].view("f4")).sum() < 140
+    assert not (made["x"].view("f4") == 0).any()
+    for name, dtype in (("y", "f4"), ("s", "f2")):
+        data = made[name].view(dtype)
+        assert 0.3 < (data == 0).mean() < 0.37
+        assert np.array_equal(data[data != 0], plain[name].view(dtype)[data != 0])
+    assert np.array_equal(made["k"], plain["k"])
+
+
+def test_each_array_has_its_turn_and_one_alone_has_none() -> None:
+    job = spec.parse(_job(_text("cols < 0"), _text("false"), workload=WORK, effort="confirm"))
+    every = [one.name for line in zero_products.others(job, PLAIN) for one in line]
+    assert every == ["x", "w"]
+    only = replace(job, work=replace(job.work, arguments=job.work.arguments[1:]))
+    assert not zero_products.others(only, PLAIN)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [("u == 0.f", ["w"]), ("u == 0.f || v == 0.f", ["x", "w"]), ("cols < 0", [])],
+)
+def test_who_leaves_zeros_out_says_so(judge: Judge, left: str, said: list[str]) -> None:
+    """One note for each array whose infinities are lost, and no refusal."""
+    verdict = _verdict(judge, _text(left), _text("false"), workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if one.startswith(zero_products.LEAVES)]
+    assert len(found) == len(said)
+    for one, name in zip(found, said, strict=True):
+        assert f"with infinities in {name} beside zeros it is not: y[" in one
+        assert "want nan" in one
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+def test_who_makes_nan_of_what_is_left_out_says_so(judge: Judge) -> None:
+    verdict = _verdict(judge, _text("cols < 0"), _text("u == 0.f"), workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if one.startswith(zero_products.LEAVES)]
+    assert len(found) == 1
+    assert "got nan" in found[0]
