@@ -92,7 +92,8 @@ def test_little_is_promised_there() -> None:
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 @pytest.mark.parametrize(
-    ("ends", "right"), [("if (fabsf(u[at]) > 3.4e38f) break;", False), ("if (cols < 0) break;", True)]
+    ("ends", "right"),
+    [("if (fabsf(u[at]) > 3.4e38f) break;", False), ("if (cols < 0) break;", True)],
 )
 def test_who_stops_at_an_infinity_misses_a_nan(judge: Judge, ends: str, *, right: bool) -> None:
     mine, theirs = SOURCE.replace("ENDS", ends), SOURCE.replace("ENDS", "")
