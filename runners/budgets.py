@@ -27,8 +27,9 @@ MOST_MOVED = 256.0
 # As much again within the tolerance, for results of the roundoff of a float or less: on inputs that
 # nobody declared, and on any where halves go in. Their products are exact, and tensor cores add
 # them up in floats, but cut off where others round: errors go one way, and of a thousand products
-# they are ten times those of a sum in order. What adds up in halves errs a hundred times as much.
-STRETCH, FINE = 4.0, 2.0**-24
+# they are ten times those of a sum in order and more. What adds up in halves errs a thousand times
+# as much.
+STRETCH, STRETCH_OF_HALVES, FINE = 4.0, 16.0, 2.0**-24
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,7 @@ def earned(
         floor=not told or work.loose,
         exact=stable and not unordered and (strict or (terms.integers and integral and same())),
         # Zeros add up without error in one order of steps and not in another, which is as good.
-        stretch=1.0
-        if (declared and not of_halves(work)) or one.scalar.roundoff > FINE
-        else STRETCH,
+        stretch=_stretch(work, one, declared=declared),
         # What is one less another number errs by the rounding of these.
         # It is that of usual results also where these are smaller, as is the tolerance.
         ground=near_zero(
@@ -153,6 +152,14 @@ def earned(
         budget = replace(budget, noise=noise, capped=False)
     part = data[0] if unordered or want is None else from_float(want, one.scalar)
     return part, as_json(budget)
+
+
+def _stretch(work: Work, one: Field, *, declared: bool) -> float:
+    if one.scalar.roundoff > FINE:
+        return 1.0
+    if of_halves(work):
+        return STRETCH_OF_HALVES
+    return 1.0 if declared else STRETCH
 
 
 def of_halves(work: Work) -> bool:

@@ -57,6 +57,7 @@ _KINDS = {
     LONGEST: LONGEST,
 }
 ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST})
+LONGER = "a longer one is asked"
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
 Case = Mapping[str, float]
@@ -220,13 +221,13 @@ class Watch:
         if combination.family not in ASKED:
             return ""
         seconds = self._expected(combination)
-        if seconds <= MOST_SECONDS:
+        if seconds <= MOST_SECONDS and combination.family != LONGEST:
             return ""
         if combination.family == PLAIN and seconds <= min(LONG_SECONDS, self._left):
             self._left -= seconds
             return ""
         if combination.family == LONGEST and seconds <= LONG_SECONDS:
-            return ""
+            return LONGER if self._longer_is_known(combination.case) else ""
         if seconds == math.inf:
             return "nothing tells what the original would take"
         return f"the original would take {seconds:.1f} s"
@@ -253,17 +254,18 @@ class Watch:
         bounds = (took * _times(case, shorter) ** MOST_POWER for shorter, took in before)
         return float(min(seconds * _times(case, last) ** power, *bounds, math.inf))
 
+    def _longer_is_known(self, case: Case) -> bool:
+        return any(kind == LONGEST and longer(other, case) for kind, other, _ in self._took)
+
     def _untold(self, combination: Combination) -> float:
         """Return what a run may take of which no shorter one of its kind tells.
 
         Of those as far out as is asked, by declared inputs with one variable shorter and the others
-        as long, or longer; where all elements are alike there nothing tells it.
+        as long, or longer.
         """
         case = combination.case
         if combination.family != LONGEST:
-            asked = [other for kind, other, _ in self._took if kind == LONGEST]
-            asked += [other.case for other in self._failed if other.family == LONGEST]
-            return math.inf if any(dict(other) == dict(case) for other in asked) else 0.0
+            return 0.0
         return min(
             (
                 seconds

@@ -1,9 +1,9 @@
 """Flat sizes as long as a candidate has to be right: sixteen times the declared.
 
 Where a size is a row's, or one of several, as much is asked of small cases. What is a million long
-by itself is not among those: a table of 256 sums, a counter of 16 bits in each of 264 blocks, which
-end at two million or at seventeen. So one such case is asked of each flat size, as far as memory
-goes, behind a shorter one that tells what it takes.
+by itself is not among those: a table of 256 sums, which ends at two million. So one such case is
+asked of each flat size, as far as memory goes; where the original would take too long there, a
+shorter one.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from itertools import pairwise
 
 from runners import capacities, sizes
 from runners.contents import Combination
-from runners.families import ALIKE, LONGEST, captured_work, tallied
+from runners.families import LONGEST, captured_work
 from runners.sizes import TIMES_LONGER
 from runners.spec import Work
 
 # Elements of all buffers, and bytes; how many times as long the shorter one is; flat sizes.
-MOST_ELEMENTS, MOST_BYTES = 3 << 24, 1 << 30
-TIMES_BEFORE, LEAST_TIMES, MOST_NAMES = 4, 2, 2
+MOST_ELEMENTS, MOST_BYTES = 1 << 24, 1 << 30
+TIMES_SHORTER, LEAST_TIMES, MOST_NAMES = 4, 2, 2
 
 
 def cases(work: Work) -> Iterator[list[dict[str, float]]]:
-    """Yield, for each flat size, cases in which it is longer, the shorter first."""
+    """Yield, for each flat size, cases in which it is longer, the longest first."""
     if captured_work(work):
         return
     names = sorted(sizes.sizing(work), key=lambda name: -sizes.largest(work, name))
@@ -47,11 +47,11 @@ def _line(work: Work, others: dict[str, float], name: str, most: int) -> list[di
     if not fits(top):
         top = sizes.least_above(1, top, lambda size: not fits(size)) - 1
     # No whole blocks, nor parts of them that are powers of two.
-    longest = [size for size in (TIMES_BEFORE * most + 1, (top - 1) | 1) if fits(size)]
+    longest = [size for size in ((top - 1) | 1, TIMES_SHORTER * most + 1) if fits(size)]
     longest = [one for one, other in pairwise((*longest, 0)) if one != other]
     if not longest or max(longest) < LEAST_TIMES * most:
         return []
-    return [{**others, name: float(size)} for size in sorted(longest)]
+    return [{**others, name: float(size)} for size in sorted(longest, reverse=True)]
 
 
 def _bytes(work: Work, case: dict[str, float]) -> int:
@@ -60,8 +60,6 @@ def _bytes(work: Work, case: dict[str, float]) -> int:
 
 
 def combinations(work: Work, seed: int) -> Iterator[Combination]:
-    """Yield what is asked: declared contents, and for counts all alike in the longest."""
+    """Yield what is asked, with declared contents."""
     for line in cases(work):
         yield from (Combination(case, LONGEST, seed) for case in line)
-        if tallied(work):
-            yield Combination(line[-1], ALIKE, seed)

@@ -18,6 +18,7 @@ from typing import Any
 from runners import launch_limits, one_element, timed_launches, timing, weighing, wider
 from runners.answers import Answers
 from runners.bench import LATE_US
+from runners.capacities import LONGER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
@@ -72,7 +73,9 @@ class Measurements:
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
-        dropped = [(k, why) for k, why in answers.dropped.items() if not _silent(k)]
+        dropped = [
+            (k, why) for k, why in answers.dropped.items() if not _silent(k) and why != LONGER
+        ]
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
         if len(dropped) > MOST_DROPPED:
             many, why = len(dropped) - MOST_DROPPED, dropped[-1][1]

@@ -86,10 +86,11 @@ class Beyond:
     lent: Lent
 
     def gate(self, done: list[dict[str, Any]]) -> list[str]:
-        """Note what the candidate's device code can do beyond its original's; refuse a clock.
+        """Note what the candidate can do beyond its original; refuse a clock, and files.
 
-        Return the note on what was not looked for, where one side's is not known.
+        Return the note on what was not looked for, where the device code of one side is not known.
         """
+        self._files(done)
         if not self.codes:
             return []
         codes = [code.result() for code in self.codes]
@@ -102,6 +103,17 @@ class Beyond:
             if what in static_gate.REFUSED:
                 raise Failed("rejected", f"its device code {what}; the original's does not")
         return []
+
+    def _files(self, done: list[dict[str, Any]]) -> None:
+        """Refuse host code that opens files where its original's does not.
+
+        Each run has a folder of its own: what a run finds there of the run before shows in none.
+        """
+        paths = [Path(str(self.trial.request[one]["path"])) for one in ("candidate", "baseline")]
+        mine, theirs = (static_gate.host(p.read_bytes()) if p.is_file() else set() for p in paths)
+        if static_gate.FILES in mine and static_gate.FILES not in theirs:
+            done.append(check("static gate", static_gate.FILES, passed=False))
+            raise Failed("rejected", f"its {static_gate.FILES}; the original's does not")
 
     def watch_runs(
         self, originals: Sequence[Profile], bounds: Bounds, done: list[dict[str, Any]]

@@ -11,7 +11,8 @@ runs, moved ahead (`runners.shaking`) or not. A variable that counts can be set 
 (`runners.retained`), a register cannot; nor can variables too large to be read each time. And host
 code that sets limits of the device: a share of the cache that it takes for itself is missing to all
 that its caller runs from then on, which no timing of this one function shows. And host code that
-puts functions of its own in the place of CUDA's or the C library's: a clock, say.
+puts functions of its own in the place of CUDA's or the C library's: a clock, say. And host code
+that opens files, connections or processes: answers that are kept outside are nobody's to check.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -28,7 +29,8 @@ CLOCK, HOST_CLOCK = "reads a clock", "host code reads a clock"
 LAUNCHES = "tells launches apart"
 LIMITS = "host code sets limits of the device"
 REPLACES = "host code defines functions of CUDA or of the C library"
-REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES})
+FILES = "host code opens files, connections or processes"
+REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES, FILES})
 UNSEEN = "host code finds functions by name or number"
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
@@ -72,6 +74,15 @@ _HOST = (
             r"(?:cuda(?:Device|Thread)|cuCtx)Set(?:Limit|CacheConfig|SharedMemConfig|Flags)"
             r"|cudaSetDeviceFlags|cudaDeviceReset|cudaThreadExit"
             r"|cuDevicePrimaryCtx(?:Reset|SetFlags)\w*"
+        ),
+    ),
+    (
+        FILES,
+        (
+            r"(?:f|fre|fd|p|shm_)?open(?:at|at2)?(?:64)?|creat(?:64)?|tmpfile(?:64)?|mk(?:o?stemp|fifo|nod)\w*"
+            r"|rename(?:at2?)?|remove|unlink(?:at)?|(?:sym)?link(?:at)?|system|v?fork|exec[lv]p?e?|execveat"
+            r"|posix_spawnp?|socket(?:pair)?|connect|bind|accept4?|_ZNSt13basic_filebuf\w*"
+            r"|_ZNSt1[34]basic_[io]?fstream\w*|_ZNSt10filesystem\w*"
         ),
     ),
     ("host code replays graphs", r"cudaGraphLaunch|cudaStreamBeginCapture"),

@@ -23,6 +23,7 @@ from runners import (
     program_energy,
     program_learning,
     sanitizer,
+    static_gate,
     unchecked,
 )
 from runners.fault import Fault
@@ -115,6 +116,23 @@ def test_a_clock_that_the_original_does_not_read_is_refused(
     verdict = program.evaluate(request, context)
     assert verdict["status"] == status
     assert [c["passed"] for c in verdict["checks"] if c["layer"] == "static gate"] == seen
+
+
+@pytest.mark.parametrize(
+    ("theirs", "status"), [(set(), "rejected"), ({static_gate.FILES}, "correct")]
+)
+def test_a_program_whose_original_opens_no_files_opens_none(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, theirs: set[str], status: str
+) -> None:
+    """An answer that is kept for the next run is found by nobody who gives each a folder."""
+    request = fakes.request("ok", "fast", effort="confirm")
+    mine = Path(request["candidate"]["path"]).read_bytes()
+    found = {mine: {static_gate.FILES}}
+    monkeypatch.setattr(static_gate, "host", lambda data: found.get(data, theirs))
+    verdict = program.evaluate(request, fakes.context())
+    assert verdict["status"] == status
+    refused = [c["what"] for c in verdict["checks"] if not c["passed"]]
+    assert refused == ([static_gate.FILES] if status == "rejected" else [])
 
 
 @pytest.mark.parametrize("lacks", ["mine", "theirs"])

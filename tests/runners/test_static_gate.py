@@ -124,6 +124,13 @@ def test_more_variables_than_can_be_watched_are_refused(
         (CALLS.format(name="cudaDeviceSetLimit"), {static_gate.LIMITS}),
         (CALLS.format(name="cuDevicePrimaryCtxSetFlags_v2"), {static_gate.LIMITS}),
         (CALLS.format(name="cudaFuncSetAttribute"), set()),
+        ('#include <cstdio>\nvoid f() { fclose(fopen("a", "w")); }', {static_gate.FILES}),
+        ('#include <fstream>\nvoid f() { std::ofstream("a") << 1; }', {static_gate.FILES}),
+        ('#include <cstdlib>\nvoid f() { (void)!system("x"); }', {static_gate.FILES}),
+        ("#include <unistd.h>\nint f() { return fork(); }", {static_gate.FILES}),
+        ('#include <fcntl.h>\nint f() { return open("a", O_RDONLY); }', {static_gate.FILES}),
+        ('#include <cstdio>\nvoid f() { printf("%d", 1); fflush(stdout); }', set()),
+        ("#include <sstream>\nvoid f() { std::stringstream() << 1; }", set()),
         (
             'extern "C" int cudaEventElapsedTime(float *ms, int, int) { return *ms = 1e-3f, 0; }',
             {static_gate.REPLACES},
@@ -143,7 +150,7 @@ def test_abilities_of_host_code_are_read_from_its_symbols(
 
 def test_what_stays_set_on_the_device_or_stands_in_its_place_is_refused() -> None:
     """A share of the cache that a function keeps is missing to all that its caller runs."""
-    assert {static_gate.LIMITS, static_gate.REPLACES} <= static_gate.REFUSED
+    assert {static_gate.LIMITS, static_gate.REPLACES, static_gate.FILES} <= static_gate.REFUSED
 
 
 def test_pauses_are_for_what_knows_of_time() -> None:
