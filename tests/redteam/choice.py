@@ -35,6 +35,8 @@ CHEAP = 2.0
 USUAL = 12
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
+# What took more times what a good one of its kind does waited for others on a busy host.
+BUSY = 2.0
 # Seconds of a lane until the answers of an original are known: to screen, and to confirm as well.
 START = {"kernel": (4.0, 5.5), "entry": (6.0, 7.0), "program": (11.0, 11.0)}
 
@@ -88,12 +90,16 @@ def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dic
             alike[one.base.kind, one.expect == "accept"].append(known[one.label])
     found = {}
     for one in every:
-        good = one.expect == "accept"
-        same = alike[one.base.kind, good]
-        other = UNKNOWN[one.base.kind][0 if good else 1]
-        usual = max(other, statistics.median(same)) if same else other
-        found[one.label] = known.get(one.label, usual)
+        kind = one.base.kind
+        usual = _usual(kind, alike, good=one.expect == "accept")
+        most = BUSY * _usual(kind, alike, good=True)
+        found[one.label] = min(known.get(one.label, usual), most)
     return found
+
+
+def _usual(kind: str, alike: Mapping[tuple[str, bool], list[float]], *, good: bool) -> float:
+    same, other = alike.get((kind, good)), UNKNOWN[kind][0 if good else 1]
+    return max(other, statistics.median(same)) if same else other
 
 
 def choose(
