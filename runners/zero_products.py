@@ -39,7 +39,8 @@ class Infinite:
 
     def said(self, words: str) -> str:
         """Return the note that it is a limit."""
-        return limit.said(f"{LEAVES}, or makes some of its own: with {self.shown} {words}")
+        right = f"{LEAVES}, or makes some of its own: right for numbers"
+        return limit.said(f"{right}; with {self.shown} {words}")
 
 
 def others(job: JobSpec, plain: Combination) -> list[list[Infinite]]:
