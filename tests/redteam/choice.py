@@ -62,23 +62,28 @@ def recorded(path: Path = SECONDS) -> dict[str, float]:
 
 
 def start(candidate: Candidate, begun: set[tuple[str, bool]]) -> float:
-    """Return a lane's seconds for answers that are not there yet, and note that they are now.
+    """Return a lane's seconds for answers that are not there yet.
 
     `begun` holds a base's name and whether its answers are those for a confirmation.
     """
+    return sum(cost for which, cost in _wanted(candidate) if which not in begun)
+
+
+def _wanted(candidate: Candidate) -> list[tuple[tuple[str, bool], float]]:
+    """Return what a candidate needs answers for, and what each of them takes."""
     name, (screening, confirming) = candidate.base.name, START[candidate.base.kind]
-    wanted = {(name, False): screening}
-    if candidate.expect == "accept":
-        wanted[name, True] = confirming
-    seconds = sum(cost for which, cost in wanted.items() if which not in begun)
-    begun |= set(wanted)
-    return seconds
+    both = [((name, False), screening), ((name, True), confirming)]
+    return both if candidate.expect == "accept" else both[:1]
 
 
 def total(candidates: Iterable[Candidate], costs: Mapping[str, float]) -> float:
     """Return the seconds of a lane that some take together, one after the other."""
     begun: set[tuple[str, bool]] = set()
-    return sum(start(one, begun) + costs[one.label] for one in candidates)
+    seconds = 0.0
+    for one in candidates:
+        seconds += start(one, begun) + costs[one.label]
+        begun.update(which for which, _ in _wanted(one))
+    return seconds
 
 
 def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dict[str, float]:
@@ -88,17 +93,21 @@ def expected(candidates: Iterable[Candidate], known: Mapping[str, float]) -> dic
     for one in every:
         if one.label in known:
             alike[one.base.kind, one.expect == "accept"].append(known[one.label])
+    usual = {
+        (kind, good): _usual(kind, alike[kind, good], good=good)
+        for kind in UNKNOWN
+        for good in (True, False)
+    }
     found = {}
     for one in every:
-        kind = one.base.kind
-        usual = _usual(kind, alike, good=one.expect == "accept")
-        most = BUSY * _usual(kind, alike, good=True)
-        found[one.label] = min(known.get(one.label, usual), most)
+        kind, good = one.base.kind, one.expect == "accept"
+        most = BUSY * usual[kind, True]
+        found[one.label] = min(known.get(one.label, usual[kind, good]), most)
     return found
 
 
-def _usual(kind: str, alike: Mapping[tuple[str, bool], list[float]], *, good: bool) -> float:
-    same, other = alike.get((kind, good)), UNKNOWN[kind][0 if good else 1]
+def _usual(kind: str, same: Sequence[float], *, good: bool) -> float:
+    other = UNKNOWN[kind][0 if good else 1]
     return max(other, statistics.median(same)) if same else other
 
 
@@ -114,10 +123,10 @@ def choose(
     for (group, share), forced in zip(groups, [True, *[False] * len(groups)], strict=False):
         kept = max(0.0, left - share * seconds * LANES)  # for the groups behind it
         for one in group:
-            after = set(begun)
-            cost = costs[one.label] + start(one, after)
+            cost = costs[one.label] + start(one, begun)
             if one.label not in taken and (forced or cost <= left - kept):
-                taken[one.label], begun = one, after
+                taken[one.label] = one
+                begun.update(which for which, _ in _wanted(one))
                 left -= cost
     mine = tuple(one for one in candidates if one.label in taken)
     return Choice(mine, len(candidates), total(mine, costs) / LANES)
@@ -152,7 +161,8 @@ def _groups(
         )
         begun.add(first.base.name)
         (usual if len(by_class[what]) >= USUAL else rare).append(first)
-    rare.sort(key=mixed.index)
+    place = {one.label: at for at, one in enumerate(mixed)}
+    rare.sort(key=lambda one: place[one.label])
     return [
         (usual or rare, 1.0),
         (_in_turns(good), GOOD_SHARE),
