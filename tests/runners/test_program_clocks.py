@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from runners.program_run import Probe, Runner
 from tests.runners.program_fakes import Fakes, made
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+
+TUESDAY = 1795536341.0  # 2026-11-24
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,12 @@ def test_what_is_right_on_any_is_accepted(fakes: Fakes, baseline: str, candidate
     assert not any("clock" in note for note in verdict["measurement"]["notes"])
 
 
-def test_who_prints_another_date_than_its_original_is_refused(fakes: Fakes) -> None:
+def test_who_prints_another_date_than_its_original_is_refused(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the weekday that all other runs begin on: on another one its original differs, too."""
+    now = SimpleNamespace(time=lambda: TUESDAY, monotonic=time.monotonic)
+    monkeypatch.setattr(program_clocks, "time", now)
     verdict = _judged(fakes, "calendar", "calendar-tomorrow")
     assert verdict["status"] == "wrong result"
     assert "with its clock" in verdict["log"]

@@ -157,7 +157,8 @@ def test_only_originals_that_ask_are_asked() -> None:
     asks = dataclasses.replace(work, asks=(asked.NAN,))
     plain, more = ({c.key for c in _more(w)} for w in (work, asks))
     assert plain < more
-    assert Counter(key.split("|")[1] for key in more - plain) == dict.fromkeys(families.ASKED, 1)
+    wanted = dict.fromkeys({*families.ASKED, families.NAN_BEHIND}, 1)
+    assert Counter(key.split("|")[1] for key in more - plain) == wanted
     large = dataclasses.replace(asks, cases=(*asks.cases, CaseSpec({"rows": 3e3, "cols": 900.0})))
     assert len([c for c in _more(large) if c.family in families.ASKED]) == 4
     huge = dataclasses.replace(asks, cases=(*asks.cases, CaseSpec({"rows": 3e4, "cols": 900.0})))
