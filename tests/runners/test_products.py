@@ -243,6 +243,4 @@ def test_many_numbers_take_no_time() -> None:
     known, _ = _asked(_of(MARGIN))
     begun = time.process_time()
     assert len(products.beyond(job, known)) <= products.MOST_CASES
-    assert (
-        time.process_time() - begun < 8
-    )  # seconds; 4 on the machine it was written on, 6 on a slower one
+    assert time.process_time() - begun < 8  # it took 5.1 to 6.8 s on 2026-11-27
