@@ -113,6 +113,9 @@ class _Search:
         self._measures, self._values = self._distinct()
         self._balanced = [self._like_declared(case) for case in self._known]
         self.wanted = sorted(self._each_wanted(), key=lambda one: one.rank)
+        self._same: dict[tuple[float, float], list[_Wanted]] = {}  # what is wanted of one range
+        for one in self.wanted:
+            self._same.setdefault((one.low, one.high), []).append(one)
 
     def _distinct(self) -> tuple[list[_Measure], list[list[int]]]:
         """Return measures that are not the same in all cases, and their values there."""
@@ -245,10 +248,9 @@ class _Search:
         turns = sizes.least_above(0, turns, reached)
         # What is about the same, as pixels are threads, is to be reached, too.
         further = turns + PER_DOUBLING // 2
-        for other in self.wanted:
-            same = (other.low, other.high) == (one.low, one.high)
+        for other in self._same[one.low, one.high]:
             near = self._measures[other.measure].of(base) <= value * LITTLE
-            if same and near and not reached(turns, other) and reached(further, other):
+            if near and not reached(turns, other) and reached(further, other):
                 turns = sizes.least_above(turns, further, partial(reached, other=other))
         return case(turns)
 
