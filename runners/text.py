@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Nothing is asked of a longer text.
 LONGEST = 1 << 18
@@ -52,6 +53,52 @@ class Definition:
     end: int
 
 
+@lru_cache(maxsize=16)
+def _split(
+    source: str, *, macros: bool
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, int, int], ...]]:
+    """Return the tokens, directives and macros of a text, which many ask of one after the other."""
+    directives: list[str] = []
+    named: list[tuple[str, int, int]] = []
+    plain: list[str] = []
+    bodies: list[list[str]] = []
+    into, at = plain, 0
+    while at < len(source):
+        one = _TOKEN.match(source, at)
+        if one is None:  # pragma: no cover - whatever is no space is a word
+            break
+        begin, at, word = at, one.end(), one["word"]
+        if one["comment"]:
+            at = _behind(source, "*/", at)
+        elif one["mark"] is not None:
+            at, word = _behind(source, f'){one["mark"]}"', at), '""'
+        elif one["splice"] and macros:
+            continue  # A macro's line goes on.
+        elif one["directive"] and into is not plain:
+            made = _JOINED.match(source, begin)
+            if made is not None and made[0] != "##":
+                word = '""'
+            at = made.end() if made is not None else at
+        elif one["directive"]:
+            define = _DEFINE.match(source, begin) if macros else None
+            line = define or _DIRECTIVE.match(source, begin)
+            into = [] if define else plain
+            bodies += [into] if define else []
+            if line is not None:
+                at = line.end()
+                directives.append(line[0])
+            continue
+        if word:
+            into.append(word)
+        elif "\n" in source[begin:at]:
+            into = plain
+    for body in bodies:
+        if body and NAME.fullmatch(body[0]):
+            named.append((body[0], len(plain) + 1, len(plain) + len(body)))
+        plain += body
+    return tuple(plain), tuple(directives), tuple(named)
+
+
 class Text:
     """The tokens of a source without its comments and directives, and which brackets are pairs.
 
@@ -66,54 +113,16 @@ class Text:
     """
 
     def __init__(self, source: str, *, macros: bool = False) -> None:
-        self.directives: list[str] = []
+        tokens, directives, bodies = _split(source, macros=macros)
+        self.directives = list(directives)
         # Names of macros, and where their bodies begin and end.
-        self.macros: list[tuple[str, int, int]] = []
-        self.tokens = self._split(source, macros=macros)
+        self.macros = list(bodies)
+        self.tokens = list(tokens)
         self.count = len(self.tokens)
         self.tokens += [""] * PADDING
         self.closed: dict[int, int] = {}
         self.opened: dict[int, int] = {}
         self._pair()
-
-    def _split(self, source: str, *, macros: bool) -> list[str]:
-        plain: list[str] = []
-        bodies: list[list[str]] = []
-        into, at = plain, 0
-        while at < len(source):
-            one = _TOKEN.match(source, at)
-            if one is None:  # pragma: no cover - whatever is no space is a word
-                break
-            begin, at, word = at, one.end(), one["word"]
-            if one["comment"]:
-                at = _behind(source, "*/", at)
-            elif one["mark"] is not None:
-                at, word = _behind(source, f'){one["mark"]}"', at), '""'
-            elif one["splice"] and macros:
-                continue  # A macro's line goes on.
-            elif one["directive"] and into is not plain:
-                made = _JOINED.match(source, begin)
-                if made is not None and made[0] != "##":
-                    word = '""'
-                at = made.end() if made is not None else at
-            elif one["directive"]:
-                define = _DEFINE.match(source, begin) if macros else None
-                line = define or _DIRECTIVE.match(source, begin)
-                into = [] if define else plain
-                bodies += [into] if define else []
-                if line is not None:
-                    at = line.end()
-                    self.directives.append(line[0])
-                continue
-            if word:
-                into.append(word)
-            elif "\n" in source[begin:at]:
-                into = plain
-        for body in bodies:
-            if body and NAME.fullmatch(body[0]):
-                self.macros.append((body[0], len(plain) + 1, len(plain) + len(body)))
-            plain += body
-        return plain
 
     def _pair(self) -> None:
         stack: list[int] = []
