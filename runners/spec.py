@@ -230,7 +230,8 @@ def _launch(data: Json | None) -> Launch | None:
     return Launch(grid, block, str(data.get("shared", "0")), bool(data.get("tunable", False)))
 
 
-def _source(data: Json) -> Source:
+def source(data: Json) -> Source:
+    """Read one kernel of a job; raise `KeyError` for what it lacks."""
     return Source(
         str(data["name"]),
         str(data["source"]),
@@ -318,11 +319,11 @@ def parse(data: Json) -> JobSpec:
     try:
         effort = str(data.get("effort", "screen"))
         energy = effort if effort in {"weigh", "energy"} else ""
-        original, work = _source(data["baseline"]), _work(data["workload"])
+        original, work = source(data["baseline"]), _work(data["workload"])
         beyond, within = _crossing(original, work)
         infinite, leaves_out = _infinite(original, work)
         job = JobSpec(
-            _source(data["kernel"]),
+            source(data["kernel"]),
             original,
             replace(
                 work,

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,7 @@ def _tables() -> Iterator[tuple[str, Json]]:
         yield from tomllib.loads((HERE / file).read_text()).items()
 
 
+@cache
 def load() -> tuple[Candidate, ...]:
     """Return every candidate, the originals among them: they must be accepted, too."""
     found: list[Candidate] = []

@@ -41,7 +41,7 @@ def _address(function: Any) -> int:
 
 
 @functools.cache
-def host_library(text: str) -> str:
+def host_library(text: str, effort: str = "-O1") -> str:
     """Compile CUDA text for the host; return the path of the shared object."""
     names = re.findall(r"__global__\s+void\s+(\w+)", text)
     body = text.replace("extern __shared__ u32 shared_words[];", "static u32 shared_words[65536];")
@@ -51,7 +51,7 @@ def host_library(text: str) -> str:
         for n in names
     )
     shim = SHIM.read_text()
-    command = [str(COMPILER), "-std=c++17", "-O1", "-ffp-contract=off", "-w", "-fPIC"]
+    command = [str(COMPILER), "-std=c++17", effort, "-ffp-contract=off", "-w", "-fPIC"]
 
     def compiled(*words: str | Path) -> None:
         subprocess.run([*command, *map(str, words)], check=True, capture_output=True)
@@ -107,7 +107,7 @@ class HostGpu:
         self._capturing: list[Callable[[], None]] | None = None
         self._ran_us = 0.0
         self._allowed: dict[int, int] = {}
-        self._helpers = ctypes.CDLL(host_library(HELPERS.read_text()))
+        self._helpers = ctypes.CDLL(host_library(HELPERS.read_text(), "-O3"))
 
     def allocate(self, size: int) -> int:
         block = np.full(size + 512, 0xA5, np.uint8)

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import families, oracle, sizes, spec, variation
+from runners import families, sizes, variation
 from runners.contents import Combination, Contents
 from runners.families import ALTERNATING
 from runners.spec import JobSpec, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
@@ -17,11 +18,11 @@ CANDIDATES = {one.label: one for one in load()}
 
 
 def _job(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _alternating(work: Work, checks: str = "confirm") -> list[Combination]:
-    _, extra = oracle.combinations(work, checks, 1)
+    _, extra = once_read.combinations(work, checks, 1)
     return [one for one in extra if one.family == ALTERNATING]
 
 
@@ -56,11 +57,11 @@ def test_it_is_asked_of_finalists_alone() -> None:
 
 
 def test_small_and_falling_ones_are_asked_about_as_they_are() -> None:
-    _, extra = oracle.combinations(_job("softmax/base").work, "confirm", 1)
+    _, extra = once_read.combinations(_job("softmax/base").work, "confirm", 1)
     for family in (families.FALLING, families.THOUSANDTH):
         found = [dict(one.case) for one in extra if one.family == family]
         assert {"rows": 5.0, "cols": 33.0} in found
-    _, extra = oracle.combinations(_job("kthrow/base").work, "confirm", 1)
+    _, extra = once_read.combinations(_job("kthrow/base").work, "confirm", 1)
     assert families.THOUSANDTH not in {one.family for one in extra}
     assert families.FALLING in {one.family for one in extra}
 

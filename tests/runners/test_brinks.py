@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import brinks, families, oracle, spec
+from runners import brinks, families
 from runners.contents import Combination, Contents
 from runners.spec import CaseSpec, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
@@ -31,7 +32,7 @@ def _counted(*more: dict[str, Any]) -> Work:
 
 
 def _asked(work: Work, checks: str = "confirm", seed: int = 1) -> list[Combination]:
-    extra = oracle.combinations(work, checks, seed)[1]
+    extra = once_read.combinations(work, checks, seed)[1]
     return [one for one in extra if one.family == families.BRINK]
 
 
@@ -48,8 +49,8 @@ def _carried(work: Work, one: Combination, per: int) -> bool:
 @pytest.mark.parametrize("seed", [1, 2, 77])
 def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) -> None:
     """Of two words the low one is at its low end in all others, but where every word is at its high one."""
-    job = spec.parse(CANDIDATES["presentctr/low_word_counts"].job("confirm"))
-    extra = oracle.combinations(job.work, "confirm", seed)[1]
+    job = once_read.parsed(CANDIDATES["presentctr/low_word_counts"])
+    extra = once_read.combinations(job.work, "confirm", seed)[1]
     few = dataclasses.replace(
         job.work, arguments=tuple(a for a in job.work.arguments if a.name != "data")
     )

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import oracle, spec
+from runners import spec
 from runners.compare import Answer, Budget, compare, nothing_asked
 from runners.contents import Combination
 from runners.crossing import crossing
 from runners.cuda_types import parse
 from runners.judge import Judge
 from runners.spec import ACROSS, MOVED, TURNED, Json
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
@@ -59,7 +60,7 @@ def test_what_is_larger_for_a_slope_within_one_is_not_beyond_it(judge: Judge, va
 
 def _asked(text: str, work: Json, checks: str = "confirm") -> list[Combination]:
     job = spec.parse(_job(text, text, workload=work))
-    found = oracle.combinations(job.work, checks, 1)[1]
+    found = once_read.combinations(job.work, checks, 1)[1]
     return [c for c in found if ACROSS <= c.case.get(MOVED, 0) < TURNED]
 
 
@@ -165,8 +166,8 @@ def test_what_of_the_red_team_is_on_the_other_side_of_one() -> None:
     """Decays, momentum, epsilon, learning rates and thresholds are not."""
     found: dict[str, list[float]] = {}
     for base in {c.base.name: c for c in load() if c.base.kind != "program"}.values():
-        work = spec.parse(base.job("confirm")).work
-        for c in oracle.combinations(work, "confirm", 1)[1]:
+        work = once_read.parsed(base).work
+        for c in once_read.combinations(work, "confirm", 1)[1]:
             if ACROSS <= c.case.get(MOVED, 0) < TURNED:
                 plain = {k: v for k, v in c.case.items() if k != MOVED}
                 for a in work.arguments:
@@ -265,7 +266,9 @@ GRID = {"grid": ["min(2,many)"], "block": ["1"], "shared": "0", "tunable": True}
 def _of_nothing(judge: Judge, original: str, early: str, launch: Json | None, **more: Any) -> Json:
     base, text = (original.replace("EARLY", one) for one in ("", early))
     work = {**MEAN_WORK, **more}
-    asked_ = oracle.combinations(spec.parse(_job(base, base, workload=work)).work, "screen", 1)[1]
+    asked_ = once_read.combinations(spec.parse(_job(base, base, workload=work)).work, "screen", 1)[
+        1
+    ]
     assert any(c.case["many"] == 0 for c in asked_)
     kernel = {"name": "scale", "path": "", "source": text, "launch": launch}
     return _verdict(judge, text, base, workload=work, kernel=kernel)

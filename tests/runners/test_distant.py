@@ -27,6 +27,7 @@ from runners.run import Damage, Run
 from runners.scenes import poison_of
 from runners.session import Session
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
 
@@ -68,7 +69,7 @@ def test_no_text_is_too_odd(text: str, end: str) -> None:
 
 
 def _parsed(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def test_a_count_of_24_bits_is_exceeded_by_what_half_of_the_elements_are() -> None:
@@ -86,7 +87,7 @@ def test_hardly_a_right_candidate_is_run_far_beyond() -> None:
     good = [
         one for one in CANDIDATES.values() if one.base.kind == "entry" and one.expect == "accept"
     ]
-    found = [one.label for one in good if distant.cases(spec.parse(one.job("confirm")))]
+    found = [one.label for one in good if distant.cases(once_read.parsed(one))]
     assert len(good) > 90
     assert len(found) <= len(good) // 20, found
 

@@ -16,11 +16,11 @@ from runners.checks import Report
 from runners.contents import Combination
 from runners.full_grids import FAMILIES, SHAKEN_ELEMENTS
 from runners.judge import Judge
-from runners.oracle import combinations
 from runners.products import MOST_TOGETHER, most_elements
 from runners.run import Damage, Run
 from runners.session import Session
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 from tests.runners.test_judge import SCALE, _job
@@ -51,7 +51,7 @@ EVERYTHING = cast("Answers", _Everything())
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _grid(*grid: str, lengths: tuple[float, ...] = (7.0, 3000.0), text: str = "") -> JobSpec:
@@ -66,7 +66,7 @@ def _grid(*grid: str, lengths: tuple[float, ...] = (7.0, 3000.0), text: str = ""
 
 def _asked(job: JobSpec) -> tuple[list[Combination], list[Combination]]:
     """Return what is asked about anyway, and what is asked by a candidate's own text."""
-    known = [*itertools.chain(*combinations(job.work, "confirm", 1))]
+    known = [*itertools.chain(*once_read.combinations(job.work, "confirm", 1))]
     return known, thresholds.compared(job, known)
 
 

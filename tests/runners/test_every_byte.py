@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import every_byte, families, oracle, spec, summed
+from runners import every_byte, families, summed
 from runners.contents import Combination, Contents
 from runners.spec import CaseSpec, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _work
 
@@ -120,7 +121,7 @@ def test_of_the_red_teams_originals_few_are_asked_about_more() -> None:
     """Places in tables, letters, widths of fields, labels of cells: none of these."""
     found = set()
     for base in {one.base.name: one for one in CANDIDATES.values()}.values():
-        work = spec.parse(base.job("confirm")).work
+        work = once_read.parsed(base).work
         found |= {(base.base.name, one.name) for one, _, _ in every_byte.widened(work)}
     assert found == {("sgm", "cost")}
 
@@ -172,7 +173,7 @@ def test_bytes_are_within_their_type_and_others_stay(seed: int, n: int, low: int
 
 
 def _asked(work: Work, checks: str = "confirm") -> list[Combination]:
-    extra = oracle.combinations(work, checks, 1)[1]
+    extra = once_read.combinations(work, checks, 1)[1]
     return [one for one in extra if one.family == families.EVERY_BYTE]
 
 
@@ -180,7 +181,7 @@ def test_they_are_asked_of_finalists_and_last() -> None:
     work = dataclasses.replace(_work(LEVELS, n=90_000), summed=("a",))
     work = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"n": 900.0})))
     assert [one.case["n"] for one in _asked(work)] == [900.0, 90_000.0]
-    assert oracle.combinations(work, "confirm", 1)[1][-2:] == _asked(work)
+    assert once_read.combinations(work, "confirm", 1)[1][-2:] == _asked(work)
     for checks in ("screen", "race"):
         assert not _asked(work, checks)
     assert not _asked(dataclasses.replace(work, summed=()))
@@ -205,7 +206,7 @@ def _path(cost: Ints, most: int) -> Ints:
 
 
 def test_sums_of_costs_that_stop_at_a_byte_are_shown() -> None:
-    work = spec.parse(CANDIDATES["sgm/four_costs_a_word"].job("confirm")).work
+    work = once_read.parsed(CANDIDATES["sgm/four_costs_a_word"]).work
     assert len(_asked(work)) == 1
     wrong = {}
     for family in (families.DECLARED, families.ENDS, families.EVERY_BYTE):

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import capacities, families, following, oracle, sizes, spec, thresholds
+from runners import capacities, families, following, sizes, thresholds
 from runners.contents import Combination, Contents
 from runners.digest import Digest
 from runners.spec import BaselineFailure, CaseSpec, SpecError, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
@@ -25,7 +26,7 @@ SIZES = ("n", "bins", "h", "w")
 
 
 def _ctc() -> Work:
-    return spec.parse(CANDIDATES["ctc/letters_in_a_word"].job("confirm")).work
+    return once_read.parsed(CANDIDATES["ctc/letters_in_a_word"]).work
 
 
 def _array(name: str, init: str, shape: str = "n", kind: str = "const int*") -> dict[str, Any]:
@@ -53,7 +54,7 @@ def _with(work: Work, **values: float) -> Work:
 
 
 def _asked(work: Work, checks: str = "confirm") -> list[Combination]:
-    extra = oracle.combinations(work, checks, 1)[1]
+    extra = once_read.combinations(work, checks, 1)[1]
     return [one for one in extra if one.family == families.FOLLOWING]
 
 
@@ -82,7 +83,7 @@ def test_letters_are_beyond_eight_bits_where_there_are_as_many_symbols(checks: s
     assert (label > 255).mean() > 0.8
     assert (label.min() >= 1) & (label.max() == 4164)
     assert length.max() == steps.case["most"] == 9
-    every = oracle.combinations(work, checks, 1)[1]
+    every = once_read.combinations(work, checks, 1)[1]
     others = [one for one in every if one.case["symbols"] > 256 and one not in asked]
     assert others
     assert all(_ints(work, one, "label").max() < 64 for one in others)
@@ -104,8 +105,8 @@ def test_more_letters_than_a_byte_tells_apart_have_room_and_steps() -> None:
 def test_sizes_are_floats_as_those_of_all_cases() -> None:
     """What reads a candidate's own conditions takes them for such."""
     for label in ("crosstab/shared_asked_for_once", "ctc/letters_in_a_word"):
-        job = spec.parse(CANDIDATES[label].job("confirm"))
-        declared, extra = oracle.combinations(job.work, job.checks, job.seed)
+        job = once_read.parsed(CANDIDATES[label])
+        declared, extra = once_read.combinations(job.work, job.checks, job.seed)
         asked = [*declared, *extra, *thresholds.compared(job, [*declared, *extra])]
         assert any(one.family == families.FOLLOWING for one in asked)
         assert {type(size) for one in asked for size in one.case.values()} <= {float, int}
@@ -116,7 +117,7 @@ def test_sizes_are_floats_as_those_of_all_cases() -> None:
 def test_they_are_asked_behind_everything_else() -> None:
     """An original that reads past a table's end with them loses nothing that it defines."""
     for checks in ("screen", "confirm"):
-        extra = oracle.combinations(_ctc(), checks, 1)[1]
+        extra = once_read.combinations(_ctc(), checks, 1)[1]
         many = len(_asked(_ctc(), checks))
         assert all(one.family == families.FOLLOWING for one in extra[-many:])
 
@@ -124,7 +125,7 @@ def test_they_are_asked_behind_everything_else() -> None:
 def test_few_workloads_are_asked_more() -> None:
     """Of the red team's, one in forty, and at most three cases each."""
     works = {
-        one.base.name: spec.parse(one.job("confirm")).work
+        one.base.name: once_read.parsed(one).work
         for one in CANDIDATES.values()
         if one.name == "base"
     }

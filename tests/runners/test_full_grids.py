@@ -13,10 +13,10 @@ from runners.checks import Report
 from runners.contents import Combination
 from runners.expressions import endless
 from runners.families import PLAIN
-from runners.oracle import combinations
 from runners.run import Damage, Run
 from runners.session import Shaken
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
 
@@ -26,7 +26,7 @@ TILES = "multigrid/tile_upon_tile"
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _grid(*grid: str, block: str = "64") -> JobSpec:
@@ -38,7 +38,7 @@ def _grid(*grid: str, block: str = "64") -> JobSpec:
 
 
 def _asked(job: JobSpec) -> list[Combination]:
-    declared, extra = combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     every = [*declared, *extra]
     return [*every, *thresholds.compared(job, every)]
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import distant, launch_limits, oracle, sizes, spec, thresholds
+from runners import distant, launch_limits, sizes, spec, thresholds
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.gpu import Gpu, LaunchError
@@ -20,6 +20,7 @@ from runners.judge import Judge
 from runners.launch_ends import Ends
 from runners.session import Session
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_distant import Asked, Pair
 from tests.runners.test_judge import SCALE, _job
@@ -76,7 +77,7 @@ def _checked(
 def test_strips_of_256_pixels_are_asked_where_there_are_too_many() -> None:
     """8.4 times what is declared, with a hundred million elements; what is asked anyway has 37."""
     job = _of("reinhard/strips_of_256")
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     every = [*declared, *extra, *thresholds.compared(job, [*declared, *extra])]
     ends = Ends(job, [one.case for one in every])
     (far,) = distant.launched(job, ends)
@@ -266,7 +267,7 @@ def test_hardly_a_right_candidate_is_asked_about_its_launches() -> None:
         for one in CANDIDATES.values()
         if one.expect == "accept" and one.name != "base" and one.base.kind in {"entry", "kernel"}
     ]
-    jobs = {one.label: spec.parse(one.job("confirm")) for one in good}
+    jobs = {one.label: once_read.parsed(one) for one in good}
     asked = {
         label: sum(sizes.elements(job.work, far.case) for far in found)
         for label, job in jobs.items()
@@ -279,7 +280,7 @@ def test_hardly_a_right_candidate_is_asked_about_its_launches() -> None:
 
 def test_limits_of_right_candidates_are_few_and_far() -> None:
     good = [c for c in CANDIDATES.values() if c.base.kind == "entry" and c.expect == "accept"]
-    found = {c.label: Ends(spec.parse(c.job("confirm"))).limits() for c in good}
+    found = {c.label: Ends(once_read.parsed(c)).limits() for c in good}
     said = {label: notes for label, notes in found.items() if notes}
     assert len(said) <= len(good) // 20, said
     # Its host code never asks for more than 48 KiB, of which 32 bytes are the kernel's own: so on an

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 
-from runners import longest, sizes, spec, thresholds
+from runners import longest, sizes, thresholds
 from runners.capacities import LONGER, Watch
 from runners.contents import Combination
 from runners.families import DECLARED, LONGEST
-from runners.oracle import combinations
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 
 CANDIDATES = {one.label: one for one in load()}
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _at(n: float, family: str) -> Combination:
@@ -28,7 +28,7 @@ def test_a_table_that_ends_within_sixteen_times_has_ended_in_the_longest_case() 
     work = _of("keygroup/scan_two_level").work
     (line,) = longest.cases(work)
     assert 256 * 8192 < line[0]["n"] <= sizes.TIMES_LONGER * sizes.largest(work, "n")
-    declared, extra = combinations(work, "confirm", 1)
+    declared, extra = once_read.combinations(work, "confirm", 1)
     asked = [one for one in (*declared, *extra) if one.family == LONGEST]
     assert [dict(one.case) for one in asked] == line
 
@@ -37,7 +37,7 @@ def test_it_is_no_more_than_a_candidate_has_to_be_right_on_and_memory_holds() ->
     every = {one.base.name: one for one in CANDIDATES.values() if one.base.kind != "program"}
     asked = 0
     for one in every.values():
-        work = spec.parse(one.job("confirm")).work
+        work = once_read.parsed(one).work
         for line in longest.cases(work):
             asked += 1
             for case in line:
@@ -50,7 +50,7 @@ def test_it_is_no_more_than_a_candidate_has_to_be_right_on_and_memory_holds() ->
 def test_no_such_case_is_asked_of_rows_or_while_candidates_are_screened() -> None:
     assert list(longest.cases(_of("affinity/base").work)) == []
     work = _of("keygroup/base").work
-    _, extra = combinations(work, "screen", 1)
+    _, extra = once_read.combinations(work, "screen", 1)
     assert LONGEST not in {one.family for one in extra}
 
 
@@ -74,7 +74,7 @@ def test_short_rows_are_asked_in_a_table_of_many() -> None:
     """Of two bytes there are few sums, and a thousand entries meet in many of them."""
     work = _of("bucketdup/base").work
     assert {"n": 400000.0, "d": 1000.0, "w": 2.0} in sizes.thin(work)
-    _, extra = combinations(work, "confirm", 1)
+    _, extra = once_read.combinations(work, "confirm", 1)
     assert {"n": 400000.0, "d": 1000.0, "w": 2.0} in [dict(one.case) for one in extra]
     # A single size that is tiny leaves nothing that is large.
     assert sizes.thin(_of("saxpy/base").work) == []
@@ -83,7 +83,7 @@ def test_short_rows_are_asked_in_a_table_of_many() -> None:
 def test_a_radius_is_not_as_large_as_a_block_has_threads() -> None:
     """385 times the declared, where sums of squares need no 32 bits up to 85 times."""
     job = _of("kuwahara/sums_slide_down")
-    declared, extra = combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     asked = thresholds.compared(job, [*declared, *extra])
     most = sizes.TIMES_LONGER * sizes.largest(job.work, "r")
     assert max(one.case["r"] for one in asked) <= most

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import families, one_element, oracle, spec, verify
+from runners import families, one_element, spec, verify
 from runners.bench import Bench
 from runners.checks import Report, Wrong
 from runners.contents import Combination, Contents
@@ -20,6 +20,7 @@ from runners.launchable import Bound
 from runners.rows import LEAST_SAMPLED, ROW_ELEMENTS, asked_in_rows, rows
 from runners.session import LocalSession, Session
 from runners.spec import JobSpec, Json, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
 from tests.runners.test_inputs import _pointer, _work
@@ -49,7 +50,7 @@ def _near(job: JobSpec, wanted: list[Combination]) -> list[Combination]:
 
 
 def _asked(job: JobSpec) -> list[Combination]:
-    return [one for part in oracle.combinations(job.work, job.checks, job.seed) for one in part]
+    return [one for part in once_read.combinations(job.work, job.checks, job.seed) for one in part]
 
 
 class Unit:
@@ -262,7 +263,7 @@ def test_originals_with_inputs_are_asked_and_nothing_else_is_changed() -> None:
     every = {one.base.name: one for one in CANDIDATES if one.base.kind == "entry"}
     none = set()
     for name, one in every.items():
-        job = spec.parse(one.job("confirm"))
+        job = once_read.parsed(one)
         wanted = _asked(job)
         assert all(c.family != families.NEARLY for c in wanted)
         found = _near(job, wanted)

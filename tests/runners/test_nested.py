@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import nested, oracle, spec
+from runners import nested
 from runners.contents import Combination, Contents
 from runners.families import NESTED
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_shaped_numbers import _made, _work
 
@@ -34,8 +35,8 @@ def _unlike(text: Any, depth: int) -> bool:
 
 def test_brackets_are_64_deep_and_the_outermost_is_wrong() -> None:
     """The case that what keeps their kinds in the bits of a word does not do."""
-    work = spec.parse(CANDIDATES["yoked/kinds_in_a_word"].job("confirm")).work
-    _, extra = oracle.combinations(work, "confirm", 1)
+    work = once_read.parsed(CANDIDATES["yoked/kinds_in_a_word"]).work
+    _, extra = once_read.combinations(work, "confirm", 1)
     wrong: dict[int, int] = {}
     for one in (one for one in extra if one.family == NESTED):
         cols = int(one.case["cols"])
@@ -100,7 +101,7 @@ def test_of_places_few_meet_and_short_rows_do_not_nest() -> None:
 def test_the_longer_rows_are_asked_last() -> None:
     """Where the original takes too long for the first it is not asked for them."""
     work = _work("unsigned char", "rows*cols", "randint:0:5", rows=40, cols=130)
-    _, extra = oracle.combinations(work, "confirm", 1)
+    _, extra = once_read.combinations(work, "confirm", 1)
     asked = [one.case for one in extra if one.family == NESTED]
     assert asked[0] == {"rows": 40.0, "cols": 130.0}
     assert {"rows": 40.0, "cols": 521.0} in asked[1:]

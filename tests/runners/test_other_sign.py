@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from runners import oracle, spec
+from runners import spec
 from runners.contents import Combination
 from runners.judge import Judge
 from runners.other_sign import turned
 from runners.spec import MOVED, TURNED, Json
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
@@ -218,7 +219,7 @@ def test_two_sizes_are_tried_and_the_lower_of_two_stays_the_lower() -> None:
 def _asked(body: str, value: str = "0.25", **more: Any) -> list[Combination]:
     text = KERNEL.replace("BODY", body)
     job = spec.parse(_job(text, text, workload=_with(value, **more)))
-    found = oracle.combinations(job.work, "confirm", 1)[1]
+    found = once_read.combinations(job.work, "confirm", 1)[1]
     return [c for c in found if c.case.get(MOVED, 0) >= TURNED]
 
 
@@ -262,8 +263,8 @@ def test_what_of_the_red_team_has_the_other_sign() -> None:
     """Slopes, factors, decays, scales and the ends of histograms have not."""
     found: dict[str, list[float]] = {}
     for base in {c.base.name: c for c in load() if c.base.kind != "program"}.values():
-        work = spec.parse(base.job("confirm")).work
-        for c in oracle.combinations(work, "confirm", 1)[1]:
+        work = once_read.parsed(base).work
+        for c in once_read.combinations(work, "confirm", 1)[1]:
             for a in work.arguments:
                 if c.case.get(MOVED, 0) in ({*spec.turned(a)} if not a.type.pointer else ()):
                     value = float(spec.scalar_values(a, c.case)[0])

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import launch_limits, oracle, outgrown, sizes, spec, thresholds
+from runners import launch_limits, outgrown, sizes, thresholds
 from runners.spec import JobSpec
 from runners.text import LONGEST
+from tests.redteam import once_read
 from tests.redteam.table import load
 
 CANDIDATES = {one.label: one for one in load()}
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _with(job: JobSpec, **changed: Any) -> JobSpec:
@@ -33,7 +34,7 @@ def _launched(job: JobSpec, **changed: Any) -> JobSpec:
 
 def _asked(job: JobSpec) -> list[dict[str, float]]:
     """Return all that a finalist is asked, and what is within what it has to do of it."""
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     every = [*declared, *extra]
     return [dict(one.case) for one in (*every, *thresholds.compared(job, every))]
 
@@ -125,11 +126,11 @@ def test_products_of_24_bits_meet_more_than_they_hold() -> None:
 def test_candidates_that_give_no_reason_have_no_such_case() -> None:
     """A large case takes the original its time: few right candidates are to have one."""
     right = [one for one in CANDIDATES.values() if one.expect == "accept" and one.name != "base"]
-    jobs = [spec.parse(one.job("confirm")) for one in right if one.base.kind == "kernel"]
+    jobs = [once_read.parsed(one) for one in right if one.base.kind == "kernel"]
     told = [job for job in jobs if any(outgrown.cases(job, [c.values for c in job.work.cases]))]
     more = []
     for job in told:
-        declared, extra = oracle.combinations(job.work, "confirm", 1)
+        declared, extra = once_read.combinations(job.work, "confirm", 1)
         more += list(outgrown.cases(job, [one.case for one in (*declared, *extra)]))
     assert len(told) < len(jobs) / 30
     assert len(more) < 3

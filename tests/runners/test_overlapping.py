@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from runners import overlapping, spec, verify
+from runners import overlapping, verify
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
 from runners.families import DECLARED
-from runners.oracle import combinations
 from runners.run import Damage, Run
 from runners.session import Shaken
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_full_grids import _All
 
@@ -22,11 +22,11 @@ LAPS_OVER = "premult/last_four_overlap"
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _asked(job: JobSpec) -> list[Combination]:
-    declared, extra = combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     return [*declared, *extra]
 
 
@@ -46,7 +46,7 @@ def test_none_is_asked_beyond_what_a_candidate_has_to_be_right_on() -> None:
     for one in {one.base.name: one for one in CANDIDATES.values()}.values():
         if one.base.kind == "program":
             continue
-        work = spec.parse(one.job("confirm")).work
+        work = once_read.parsed(one).work
         for case in overlapping.cases(work):
             assert work.elements(case) <= overlapping.MOST_ELEMENTS
             longest = {name: max(c.values[name] for c in work.cases) for name in case}

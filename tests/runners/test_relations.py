@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import oracle, products, relations, sizes, spec, thresholds
+from runners import products, relations, sizes, spec, thresholds
 from runners.families import PLAIN
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import Candidate, load
 from tests.runners.test_judge import SCALE, _job
 from tests.runners.test_odd_texts import HOSTILE
@@ -23,7 +24,7 @@ Case = dict[str, float]
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _gated(gate: str, label: str = "sqsum/base", before: str = "") -> JobSpec:
@@ -36,7 +37,7 @@ def _gated(gate: str, label: str = "sqsum/base", before: str = "") -> JobSpec:
 
 def _asked(job: JobSpec) -> tuple[list[Case], list[Case]]:
     """Return the cases that are asked about anyway, and those of a candidate's own text."""
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     known = [*declared, *extra]
     found = thresholds.compared(job, known)
     return [dict(one.case) for one in known], [dict(one.case) for one in found]
@@ -167,9 +168,9 @@ def test_right_candidates_are_asked_hardly_more() -> None:
     """Over all of the red team, and within limits; each in a moment."""
     more, every, longest, known_of = 0, 0, 0.0, {"": [Case()]}
     for one in _right()[::3]:
-        job = spec.parse(one.job("confirm"))
+        job = once_read.parsed(one)
         if one.base.name not in known_of:
-            declared, extra = oracle.combinations(job.work, "confirm", 1)
+            declared, extra = once_read.combinations(job.work, "confirm", 1)
             known_of = {one.base.name: [dict(each.case) for each in [*declared, *extra]]}
         known = known_of[one.base.name]
         begun = time.process_time()
@@ -186,7 +187,7 @@ def test_right_candidates_are_asked_hardly_more() -> None:
 
 def test_a_few_more_combinations_a_candidate() -> None:
     job = _of("turned/twice_as_wide")
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     found = thresholds.compared(job, [*declared, *extra])
     own = relations.unmet(job, [one.case for one in [*declared, *extra]])
     plain = [dict(one.case) for one in found if one.family == PLAIN]

@@ -13,6 +13,7 @@ from runners.contents import Combination, Contents
 from runners.cuda_types import parse
 from runners.families import BITMAPS, MIRRORED, SIGNED_ZEROS, TOPS, UNITS
 from runners.judge import Judge
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
@@ -24,7 +25,7 @@ WORDS = "randint:-2147483648:2147483647"
 
 def _asked(label: str, checks: str = "confirm") -> Counter[str]:
     work = spec.parse(CANDIDATES[label].job(checks)).work
-    _, extra = oracle.combinations(work, checks, 1)
+    _, extra = once_read.combinations(work, checks, 1)
     return Counter(one.family for one in extra)
 
 
@@ -57,7 +58,7 @@ def test_bitmaps_have_long_stretches_without_bits_and_with_all_of_them() -> None
 
 def test_a_small_factor_is_beside_the_largest_numbers() -> None:
     """A tag of one block whose last reduction is left out, by a key of two: `poly1305`."""
-    work = spec.parse(CANDIDATES["poly1305/carried_twice"].job("confirm")).work
+    work = once_read.parsed(CANDIDATES["poly1305/carried_twice"]).work
     assert units.turns(work) == 2
     every = list(units.cases(work, {"n": 301.0, "len": 77.0}))
     assert {"n": 301.0, "len": 16.0} in every

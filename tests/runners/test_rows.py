@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, oracle, spec, verify
+from runners import families, spec, verify
 from runners.answers import Answers
 from runners.bench import ROW_HELD_NS, Bench
 from runners.checks import Report, Wrong
@@ -33,6 +33,7 @@ from runners.rows import (
 )
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 from tests.runners.test_judge import _job
@@ -541,8 +542,8 @@ def test_rows_that_are_followed_closely_have_unlike_contents_of_one_size() -> No
 def test_a_forest_of_the_red_team_is_followed_along_its_chain() -> None:
     """Whose rounds end behind a flag of the call before."""
     (one,) = [c for c in load() if c.label == "treedepth/flag_behind_round"]
-    job = spec.parse(one.job("confirm"))
-    wanted = [c for part in oracle.combinations(job.work, job.checks, job.seed) for c in part]
+    job = once_read.parsed(one)
+    wanted = [c for part in once_read.combinations(job.work, job.checks, job.seed) for c in part]
     found = _close(job, wanted)
     assert len(found) == MOST_CLOSE * len(CLOSE_HELD_NS)
     assert {c.family for c in found[0].combinations} == {"declared", families.BEFORE}

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runners import families, oracle, small_constants, small_floats, spec
+from runners import families, small_constants, small_floats
 from runners.budgets import Terms, earned
 from runners.contents import Combination, Contents
 from runners.spec import JobSpec
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
@@ -20,12 +21,12 @@ ORIGINAL = "add.f32 %f1, %f2, 0f3F800000;"  # 1
 
 
 def _job(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _asked(label: str, mine: str, theirs: str = ORIGINAL) -> list[Combination]:
     job = _job(label)
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     return small_constants.beside(job, [*declared, *extra], (mine, theirs))
 
 
@@ -54,7 +55,7 @@ def test_every_finalist_with_floats_is_asked_and_no_other() -> None:
         ("softmax/base", "screen"),
         ("kthrow/base", "confirm"),
     ):
-        _, extra = oracle.combinations(_job(label).work, checks, 1)
+        _, extra = once_read.combinations(_job(label).work, checks, 1)
         found[label, checks] = [c for c in extra if small_floats.powers(c.family) is not None]
     assert [len(one) for one in found.values()] == [1, 0, 0]
 

@@ -17,8 +17,6 @@ from runners import (
     capacities,
     families,
     inputs,
-    oracle,
-    spec,
     thresholds,
     variation,
     whole_families,
@@ -26,6 +24,7 @@ from runners import (
 )
 from runners.contents import Combination, Contents
 from runners.spec import CaseSpec, JobSpec, Work
+from tests.redteam import once_read
 from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
@@ -34,11 +33,11 @@ Ints = npt.NDArray[Any]
 
 
 def _job(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 def _counted(work: Work, checks: str = "confirm") -> list[Combination]:
-    extra = oracle.combinations(work, checks, 1)[1]
+    extra = once_read.combinations(work, checks, 1)[1]
     return [one for one in extra if one.family in families.TALLIED]
 
 
@@ -86,7 +85,7 @@ def test_a_count_that_runs_over_is_tried_where_another_one_is_then_larger() -> N
     """At most lengths what is left of all is still the largest."""
     work = _job("modes/two_counts_a_word").work
     assert any(_wrong(work, one, _two_a_word) for one in _counted(work))
-    extra = oracle.combinations(work, "confirm", 1)[1]
+    extra = once_read.combinations(work, "confirm", 1)[1]
     alike = [one for one in extra if one.family == families.ALIKE]
     assert not any(_wrong(work, one, _two_a_word) for one in alike if one.case["cols"] > 1 << 16)
 
@@ -94,7 +93,7 @@ def test_a_count_that_runs_over_is_tried_where_another_one_is_then_larger() -> N
 def test_euclids_algorithm_meets_its_worst_case() -> None:
     """Forty steps are enough for pairs that are drawn, and not for neighbours of Fibonacci's."""
     work = _job("gcds/twenty_rounds_of_two").work
-    extra = oracle.combinations(work, "screen", 1)[1]
+    extra = once_read.combinations(work, "screen", 1)[1]
     for family, enough in ((families.CLUSTERED, False), ("mixed", True)):
         one = next(c for c in extra if c.family == family and c.case == {"n": 1000.0})
         made = Contents(work).of(one)
@@ -270,7 +269,7 @@ def test_few_are_asked_and_in_a_confirmation_alone() -> None:
 def test_numbers_of_a_candidate_are_passed_by_counts() -> None:
     """A gate of its own at 20,000; at 65,536 the rows that are asked of all are as long."""
     job = _job("modes/two_counts_a_word")
-    wanted = oracle.combinations(job.work, "confirm", 1)[1]
+    wanted = once_read.combinations(job.work, "confirm", 1)[1]
 
     def asked(job: JobSpec, wanted: list[Combination]) -> list[float]:
         found = thresholds.compared(job, wanted)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from runners import oracle, sizes, spec, thresholds, whole_parts
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.spec import JobSpec, Launch
+from tests.redteam import once_read
 from tests.redteam.table import Candidate, load
 from tests.runners.test_judge import SCALE, _job
 from tests.runners.test_odd_texts import HOSTILE
@@ -22,7 +23,7 @@ Case = dict[str, float]
 
 
 def _of(label: str) -> JobSpec:
-    return spec.parse(CANDIDATES[label].job("confirm"))
+    return once_read.parsed(CANDIDATES[label])
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,7 @@ def _gated(gate: str, label: str = "sqsum/base", before: str = "") -> JobSpec:
 
 def _asked(job: JobSpec) -> tuple[list[Case], list[Case]]:
     """Return the cases that are asked about anyway, and those of a candidate's own text."""
-    declared, extra = oracle.combinations(job.work, "confirm", 1)
+    declared, extra = once_read.combinations(job.work, "confirm", 1)
     known = [*declared, *extra]
     found = thresholds.compared(job, known)
     return [dict(one.case) for one in known], [dict(one.case) for one in found]
@@ -171,9 +172,9 @@ def test_right_candidates_are_asked_hardly_more() -> None:
     """Over all of the red team, and within limits; each in a moment."""
     more, every, longest, known_of = 0, 0, 0.0, {"": [Case()]}
     for one in _right()[::6]:
-        job = spec.parse(one.job("confirm"))
+        job = once_read.parsed(one)
         if one.base.name not in known_of:
-            declared, extra = oracle.combinations(job.work, "confirm", 1)
+            declared, extra = once_read.combinations(job.work, "confirm", 1)
             known_of = {one.base.name: [dict(each.case) for each in [*declared, *extra]]}
         known = known_of[one.base.name]
         begun = time.process_time()
