@@ -5,8 +5,11 @@ It lets the whole worker run where there is no GPU, its own device code included
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
+import hashlib
+import json
 import math
 import re
 import shutil
@@ -34,6 +37,8 @@ T = TypeVar("T")
 COMPILER = shutil.which("g++")
 # Bytes of shared memory that a launch has without being allowed them.
 UNASKED = 48 << 10
+# Bytes of answers that are remembered of one question.
+MOST_REMEMBERED = 16 << 20
 
 
 def _address(function: Any) -> int:
@@ -251,22 +256,50 @@ class HostOracle(Oracle):
     """Answers in this process instead of one of its own, and in one thread.
 
     Others gain nothing where no device works meanwhile, and take the interpreter from each other.
+    What it was asked before about the same original it answers as it did then, if it `remembers`:
+    only where a test changes nothing of how an original is run and its results are described.
     """
+
+    remembers = False
 
     def _device(self, _number: int) -> HostGpu:
         return HostGpu()
 
     def _process(self, asked: Path, seconds: float) -> str:
-        import json
-
         from runners import contents
 
+        request = json.loads(asked.read_text())
+        known = _remembered() / _question(request) if self.remembers else None
+        folder = Path(request["folder"])
+        if known is not None and known.is_dir():
+            shutil.copytree(known, folder, dirs_exist_ok=True)
+            return ""
+        before = {*folder.iterdir()}
         held, contents._POOL[:] = [*contents._POOL], [_AtOnce()]
         try:
-            answer_all(json.loads(asked.read_text()), self._device)
+            answer_all(request, self._device)
         finally:
             contents._POOL[:] = held
+        made = [one for one in {*folder.iterdir()} - before if one.name != "promoted.json"]
+        if known is not None and sum(file.stat().st_size for file in made) <= MOST_REMEMBERED:
+            known.mkdir(parents=True)
+            for file in made:
+                shutil.copy(file, known)
         return ""
+
+
+def _question(request: Json) -> str:
+    """Name all that an original's answers depend on."""
+    job = {k: v for k, v in request["job"].items() if k != "kernel"}
+    asked = [job, request["baseline"], request["combinations"]]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+@functools.cache
+def _remembered() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="optiml-remembered-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 class _AtOnce(ThreadPoolExecutor):

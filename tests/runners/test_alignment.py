@@ -80,7 +80,9 @@ def _notes(
         lambda _text, _job: None,
         device_code=lambda source, _job: PLAIN_PTX if source == base else ptx,
     )
-    judge._oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
+    oracle = HostOracle(tmp_path, 0, lambda source, _job: artifact(source))
+    oracle.remembers = True
+    judge._oracle = oracle
     job = _job(text, base, effort="confirm")
     request = {"job": job, "candidate": artifact(text), "baseline": artifact(base)}
     verdict, _, lost = judge.verdict(request, spec.parse(job), 60.0)
