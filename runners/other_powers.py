@@ -13,17 +13,13 @@ below the normal ones, whose sums are such, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from runners import limit, small_floats
-from runners.answers import Answers
-from runners.checks import Report
 from runners.contents import Combination
 from runners.families import chosen
 from runners.inputs import FREE
-from runners.other_values import MOST_SECONDS, RIGHT, base, compared, stable
-from runners.session import Session
+from runners.other_values import RIGHT, checking
 from runners.spec import JobSpec, Work
 
 LAYER = "other powers"
@@ -74,26 +70,4 @@ def _of_floats(work: Work) -> bool:
     )
 
 
-def check(
-    load: Callable[[], Session],
-    answers: Answers,
-    job: JobSpec,
-    wanted: Sequence[Combination],
-    deadline: float,
-    report: Report,
-) -> tuple[list[str], bool]:
-    """Run a right candidate on such floats; return what to say, and if the device is lost.
-
-    `load` returns the loaded pair and is called only where there is something to run.
-    """
-    plain = base(job, answers, wanted)
-    every = [] if plain is None else others(job, plain)
-    if plain is None or not every:
-        return [], False
-
-    def does(line: Sequence[Power]) -> list[Power]:
-        quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
-        return [one for one in quick if stable(answers, plain, one.combination)]
-
-    turns = [one for line in every for one in line]
-    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
+check = checking(others, LAYER)

@@ -188,6 +188,43 @@ def check(
     return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
 
 
+Check = Callable[
+    [Callable[[], Session], Answers, JobSpec, Sequence[Combination], float, Report],
+    tuple[list[str], bool],
+]
+
+
+def checking(
+    others: Callable[[JobSpec, Combination], Sequence[Sequence[Tried]]], layer: str
+) -> Check:
+    """Return the check that runs a right candidate with what its original does, quickly, of others.
+
+    It takes what `check` does, and returns what to say, and if the device is lost.
+    """
+
+    def check(
+        load: Callable[[], Session],
+        answers: Answers,
+        job: JobSpec,
+        wanted: Sequence[Combination],
+        deadline: float,
+        report: Report,
+    ) -> tuple[list[str], bool]:
+        plain = base(job, answers, wanted)
+        every = [] if plain is None else others(job, plain)
+        if plain is None or not every:
+            return [], False
+
+        def does(line: Sequence[Tried]) -> list[Tried]:
+            quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
+            return [one for one in quick if stable(answers, plain, one.combination)]
+
+        turns = [one for line in every for one in line]
+        return compared(load, answers, job, (every, turns, does), deadline, report, layer)
+
+    return check
+
+
 def stable(answers: Answers, plain: Combination, other: Combination) -> bool:
     """Tell whether the original has an answer in an order that is that of the declared one."""
     pair = [answers.described.get(one.key) for one in (plain, other)]

@@ -9,15 +9,11 @@ few infinities in one array of floats at a time, and zeros in a third of all oth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from runners import limit, zeros_beside
-from runners.answers import Answers
-from runners.checks import Report
 from runners.contents import Combination
-from runners.other_values import MOST_SECONDS, base, compared, stable
-from runners.session import Session
+from runners.other_values import checking
 from runners.spec import JobSpec
 
 # How every note begins, for those that look for it, and the layer of what was right.
@@ -52,26 +48,4 @@ def others(job: JobSpec, plain: Combination) -> list[list[Infinite]]:
     return [[Infinite(name, one)] for name, one in made[:MOST_ARRAYS]]
 
 
-def check(
-    load: Callable[[], Session],
-    answers: Answers,
-    job: JobSpec,
-    wanted: Sequence[Combination],
-    deadline: float,
-    report: Report,
-) -> tuple[list[str], bool]:
-    """Run a right candidate on such floats; return what to say, and if the device is lost.
-
-    `load` returns the loaded pair and is called only where there is something to run.
-    """
-    plain = base(job, answers, wanted)
-    every = [] if plain is None else others(job, plain)
-    if plain is None or not every:
-        return [], False
-
-    def does(line: Sequence[Infinite]) -> list[Infinite]:
-        quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
-        return [one for one in quick if stable(answers, plain, one.combination)]
-
-    turns = [one for line in every for one in line]
-    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
+check = checking(others, LAYER)
