@@ -4,7 +4,8 @@ An original that sums squares up in doubles is right for gradients of 1e-24 and 
 squares are no floats. Who sums them up in floats, compensated or not, is right for nearly all who
 use it. So a finalist of such an original is run on the small case of `runners.other_values` with
 its floats so much smaller, and larger (`runners.small_floats`), as far as its original is quick
-there and does the same each time.
+there and does the same each time. And with one array at a time so much larger: where all are, a
+factor that was lost as an infinite sum is lost in the rounding of all else.
 
 One that works in floats is right for quotients by sums as small as floats are. Who multiplies by
 the reciprocal instead is right as long as that is a float. So its finalists are run with floats
@@ -23,6 +24,8 @@ from runners.other_values import RIGHT, checking
 from runners.spec import JobSpec, Work
 
 LAYER = "other powers"
+# By how many powers of two one array is larger, as a number below zero, and how many are so made.
+LARGER, MOST_ARRAYS = small_floats.OF_DOUBLES[1], 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +60,25 @@ def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
     if not chosen(work) or (not work.precise and (work.loose or not _of_floats(work))):
         return []
     every = small_floats.OF_DOUBLES if work.precise else small_floats.OF_FLOATS
-    made = [replace(plain, family=small_floats.named(one)) for one in every]
-    return [[Power("floats", n, one)] for n, one in zip(every, made, strict=True)]
+    names = _of_floats(work)
+    alone = names[:MOST_ARRAYS] if work.precise and len(names) > 1 else []
+    made = [Power("floats", n, replace(plain, family=small_floats.named(n))) for n in every]
+    made += [
+        Power(name, LARGER, replace(plain, family=small_floats.named(LARGER, name)))
+        for name in alone
+    ]
+    return [[one] for one in made]
 
 
-def _of_floats(work: Work) -> bool:
-    """Tell whether floats of 32 bits without a range go in."""
-    return any(
-        argument.init in FREE and any(one.scalar.name == "float" for one in argument.type.fields)
+def _of_floats(work: Work) -> list[str]:
+    """Return the arrays of floats of 32 bits without a range that go in, those only read first."""
+    found = [
+        argument
         for argument in work.arguments
-        if argument.type.pointer and argument.role != "output"
-    )
+        if argument.type.pointer and argument.role != "output" and argument.init in FREE
+        if any(one.scalar.name == "float" for one in argument.type.fields)
+    ]
+    return [one.name for one in sorted(found, key=lambda one: one.role != "input")]
 
 
 check = checking(others, LAYER)

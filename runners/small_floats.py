@@ -25,16 +25,28 @@ SAID_ALONE = frozenset({*OF_DOUBLES, *OF_FLOATS})
 # A half has no smaller numbers with all of their bits, and few larger ones.
 LEAST_OF_HALVES, OF_HALVES = -8, 10
 _WORD = "times 2^"
-_FAMILY = re.compile(re.escape(_WORD) + r"(-?\d{1,3})")
+_FAMILY = re.compile(re.escape(_WORD) + r"(-?\d{1,3})(?: in (\w+))?")
 
 
-def named(powers: int) -> str:
-    """Return the family of inputs that are smaller by so many powers of two.
+def named(powers: int, only: str = "") -> str:
+    """Return the family of inputs that are smaller by so many powers of two, or of `only` one.
 
     >>> named(30), powers(named(30)), powers(named(-66)), powers("declared")
     ('times 2^-30', 30, -66, None)
+    >>> named(-66, "grad"), powers(named(-66, "grad"))
+    ('times 2^66 in grad', -66)
     """
-    return f"{_WORD}{-powers}"
+    return f"{_WORD}{-powers}" + (f" in {only}" if only else "")
+
+
+def alone(family: str) -> str:
+    """Return the one array that a family makes smaller or larger; nothing where it is every one.
+
+    >>> alone(named(-66, "grad")), alone(named(-66)), alone("declared")
+    ('grad', '', '')
+    """
+    found = _FAMILY.fullmatch(family)
+    return (found[2] or "") if found else ""
 
 
 def powers(family: str) -> int | None:

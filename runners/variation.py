@@ -115,8 +115,11 @@ def apply(
     if family in {ENDS, NEARLY_ENDS}:
         return whole_families.at_ends(work, arrays, seed, nearly=family == NEARLY_ENDS)
     out = dict(arrays)
+    only = small_floats.alone(family)
     least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:
+        if only not in {"", argument.name}:
+            continue
         if argument.name in arrays and len(arrays[argument.name]) // argument.type.size >= least:
             out[argument.name] = _argument(family, argument, arrays[argument.name], seed)
             # Not at the start of a row either.

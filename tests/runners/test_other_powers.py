@@ -69,6 +69,63 @@ def test_originals_with_doubles_are_asked_about_squares_and_others_about_sums(
     assert len({one.combination.family for line in found for one in line}) == lines
 
 
+CLIPPED = """
+extern "C" __global__ void scale(const float* g, float* w, float* norm, int n) {
+    TYPE sum = 0;
+    for (int i = 0; i < n; ++i) sum += (TYPE)g[i] * g[i];
+    float f = sum > 1 ? FACTOR : 1.f;
+    for (int i = 0; i < n; ++i) w[i] -= f * g[i];
+    norm[0] = (float)sqrt((double)sum);
+}
+"""
+CLIPPING = {
+    "arguments": [
+        {"name": "g", "type": "const float*", "shape": "n"},
+        {"name": "w", "type": "float*", "shape": "n", "role": "inout"},
+        {"name": "norm", "type": "float*", "shape": "1", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+    ],
+    "launch": {"grid": ["1"], "block": ["1"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"n": 700}}, {"values": {"n": 50}}],
+}
+
+
+def test_of_several_arrays_each_is_larger_alone_and_nothing_else_is_changed() -> None:
+    theirs = CLIPPED.replace("TYPE", "double").replace("FACTOR", "(float)(1 / sqrt(sum))")
+    job = spec.parse(_job(theirs + "//", theirs, workload=CLIPPING, effort="confirm"))
+    plain = Combination({"n": 700.0}, "declared", 1)
+    every = [one for line in other_powers.others(job, plain) for one in line]
+    assert [one.name for one in every] == ["floats", "floats", "g", "w"]
+    declared, larger = (Contents(job.work).of(one) for one in (plain, every[2].combination))
+    assert np.array_equal(larger["w"], declared["w"])
+    assert np.array_equal(larger["g"].view("f4"), np.ldexp(declared["g"].view("f4"), 66))
+    # Of one that works in floats nobody asks it: what overflows there may do so elsewhere.
+    floats = CLIPPED.replace("TYPE", "float").replace("FACTOR", "1 / sqrtf(sum)")
+    floats = floats.replace("sqrt((double)sum)", "sqrtf(sum)")
+    job = spec.parse(_job(floats + "//", floats, workload=CLIPPING, effort="confirm"))
+    assert not [o for line in other_powers.others(job, plain) for o in line if o.name != "floats"]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [("(float)(1 / sqrt((double)(float)sum))", 1), ("(float)(1.0 / sqrt((double)sum))", 0)],
+)
+def test_who_loses_a_factor_beside_ordinary_numbers_says_so(
+    judge: Judge, mine: str, said: int
+) -> None:
+    texts = [
+        CLIPPED.replace("TYPE", "double").replace("FACTOR", one)
+        for one in (mine, "(float)(1 / sqrt(sum))")
+    ]
+    verdict = _verdict(judge, *texts, workload=CLIPPING, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if "size of g" in one]
+    assert len(found) == said
+    assert all("with numbers 7e+19 times as large it is not: " in one for one in found)
+
+
 def test_squares_are_no_floats_there_and_numbers_are() -> None:
     work = _work(_pointer(), n=64)
     for powers, square in zip(small_floats.OF_DOUBLES, (0.0, np.inf), strict=True):
