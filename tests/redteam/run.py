@@ -3,8 +3,8 @@
 All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named. With `--seconds=N` what
 fits into so many seconds, chosen by `--seed=N` (`tests.redteam.choice`); with `--stop-after=N` none is
 begun after so many, and with `--new-first` what is not recorded, or waits for its next run, comes first.
-`--lanes=N`: so many bases at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they
-come, so that a run that is stopped is worth what it saw. `--record` keeps them for CI
+`--from=FOLDER`, once or more: those of another table, as of `tests/redteam/blind`. `--lanes=N`: so many
+bases at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they come, so that a run that is stopped is worth what it saw. `--record` keeps them for CI
 (`tests.redteam.record`) when all are as they should be. `--beyond` also runs what the edit boundary
 refused.
 
@@ -38,7 +38,7 @@ from runners.answers import module_command
 from runners.building import Building
 from runners.dispatch import JOB_SECONDS
 from tests.redteam import choice, record
-from tests.redteam.table import NO_VERDICT, Candidate, load
+from tests.redteam.table import HERE, NO_VERDICT, Candidate, load
 
 Json = dict[str, Any]
 CONFIRM_SEED = 1_000_004
@@ -429,7 +429,13 @@ def main(arguments: Sequence[str]) -> int:
     words = [a for a in arguments if not a.startswith("--")]
     folder, wanted = Path(words[0] if words else "."), words[1:]
     seconds, seed = number(arguments, "seconds"), int(number(arguments, "seed") or 1)
-    every = [c for c in load() if not wanted or {c.base.name, c.label} & set(wanted)]
+    given = [Path(a.partition("=")[2]) for a in arguments if a.startswith("--from=")]
+    every = [
+        candidate
+        for one in given or [HERE]
+        for candidate in load(one)
+        if not wanted or {candidate.base.name, candidate.label} & set(wanted)
+    ]
     known = choice.recorded()
     first = record.missing(every) if "--new-first" in arguments else ()
     if seconds is None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,8 +17,9 @@ from runners import alignment, launch_limits, other_values, spec, zero_products
 Json = dict[str, Any]
 
 HERE = Path(__file__).parent
-# A table for each author, in the order of their names.
-TABLES = tuple(sorted(path.name for path in HERE.glob("table*.toml")))
+# Sets that nobody has looked at since their authors labelled them: `--from=` judges one of them on a GPU,
+# and only then is it taken in here.
+BLIND = HERE / "blind"
 # The status of what could not be judged: its original failed, or the worker did.
 NO_VERDICT = "no verdict"
 # A limit that only a run can tell: where buffers have to begin.
@@ -151,7 +152,7 @@ def _launch(data: Json | None) -> Json | None:
     return None if data is None else {**data, "tunable": True}
 
 
-def _base(name: str, data: Json) -> Base:
+def _base(name: str, data: Json, folder: Path) -> Base:
     rtol, atol = data.get("tolerance", (1e-5, 1e-6))
     runs = data.get("runs")
     workload = {
@@ -165,11 +166,11 @@ def _base(name: str, data: Json) -> Base:
         "program": {"runs": runs, "exit": 0, "stdout": None} if runs else None,
         "build": {"flags": ["-O3", "-std=c++17"], "include": []},
         "accept": {"edit_host": data.get("edit_host", False)},
-        "root": str(HERE / "cases" / name),
+        "root": str(folder / "cases" / name),
     }
     return Base(
         name,
-        (HERE / "cases" / name / "base.cu").read_text(),
+        (folder / "cases" / name / "base.cu").read_text(),
         data["kind"],
         data.get("symbol", ""),
         workload,
@@ -178,20 +179,19 @@ def _base(name: str, data: Json) -> Base:
     )
 
 
-def _tables() -> Iterator[tuple[str, Json]]:
-    for file in TABLES:
-        yield from tomllib.loads((HERE / file).read_text()).items()
-
-
 @cache
-def load() -> tuple[Candidate, ...]:
-    """Return every candidate, the originals among them: they must be accepted, too."""
+def load(folder: Path = HERE) -> tuple[Candidate, ...]:
+    """Return every candidate of a folder, the originals among them: they must be accepted, too.
+
+    It has a table for each author, in the order of their names.
+    """
     found: list[Candidate] = []
-    for name, data in _tables():
-        base = _base(name, data)
-        found.append(Candidate(base, "base", base.source, "accept", "the original"))
-        for slug, row in data["candidates"].items():
-            text = (HERE / "cases" / name / f"{slug}.cu").read_text()
-            launch = _launch(row.get("launch"))
-            found.append(Candidate(base, slug, text, row["expect"], row["what"], launch))
+    for table in sorted(folder.glob("table*.toml")):
+        for name, data in tomllib.loads(table.read_text()).items():
+            base = _base(name, data, folder)
+            found.append(Candidate(base, "base", base.source, "accept", "the original"))
+            for slug, row in data["candidates"].items():
+                text = (folder / "cases" / name / f"{slug}.cu").read_text()
+                launch = _launch(row.get("launch"))
+                found.append(Candidate(base, slug, text, row["expect"], row["what"], launch))
     return tuple(found)

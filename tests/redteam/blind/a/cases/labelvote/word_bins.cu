@@ -1,0 +1,30 @@
+// One round of label propagation on a graph with a fixed number of neighbour slots a node (slots outside 0..n-1 are
+// empty): every node takes the label most common among its neighbours, the smallest of several equally common ones;
+// a node without neighbours keeps its own. The number of nodes whose label changed is added to changed[0].
+
+extern "C" __global__ void labelvote(const int* slot, const int* label, int* next, int* changed, int n, int deg)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int* mine = slot + (size_t)i * deg;
+    int best = label[i], most = 0;
+    int count[7] = {0, 0, 0, 0, 0, 0, 0};  // labels are 0..6
+    for (int a = 0; a < deg; ++a) {
+        const int u = mine[a];
+        if (u < 0 || u >= n) continue;
+        const int l = label[u];
+#pragma unroll
+        for (int c = 0; c < 7; ++c) count[c] += l == c;
+    }
+    for (int l = 0; l < 7; ++l) {
+        int votes = 0;
+#pragma unroll
+        for (int c = 0; c < 7; ++c) votes = l == c ? count[c] : votes;
+        if (votes > most) {
+            most = votes;
+            best = l;
+        }
+    }
+    next[i] = best;
+    if (best != label[i]) atomicAdd(changed, 1);
+}

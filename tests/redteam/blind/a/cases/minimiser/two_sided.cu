@@ -1,0 +1,74 @@
+// Minimisers of a DNA sequence: for each of n windows the smallest hash among its w successive k-mers and the place
+// of the leftmost k-mer that has it. Letters are 0..3, 4 stands for an unknown letter: k-mers with one are left out.
+// Windows are cut at multiples of w: a minimum up to the cut, one from it on.
+// A window without any k-mer gets 0xffffffff and -1.
+
+__device__ __forceinline__ unsigned scramble(unsigned word)
+{
+    word ^= word >> 9;
+    word *= 0x9e3779b1u;
+    word ^= word >> 15;
+    word *= 0x85ebca6bu;
+    word ^= word >> 13;
+    return word & 0x7fffffffu;
+}
+
+__device__ __forceinline__ unsigned kmer_hash(const unsigned char* letter, int k)
+{
+    unsigned word = 0;
+    bool known = true;
+    for (int e = 0; e < k; ++e) {
+        const unsigned l = letter[e];
+        known = known && l < 4;
+        word = (word << 2) | (l & 3u);
+    }
+    return known ? scramble(word) : 0xffffffffu;
+}
+
+extern "C" __global__ void minimiser(const unsigned char* letter, unsigned* smallest, int* place, int n, int k, int w)
+{
+    __shared__ unsigned hash[512];
+    __shared__ unsigned short up[512], down[512];
+    const int first = blockIdx.x * 256;
+    const int count = min(256, n - first) + w - 1;
+    if (w > 256) {
+        const int i = first + threadIdx.x;
+        if (i >= n) return;
+        unsigned best = 0xffffffffu;
+        int where = -1;
+        for (int e = 0; e < w; ++e) {
+            const unsigned h = kmer_hash(letter + i + e, k);
+            if (h < best) {
+                best = h;
+                where = i + e;
+            }
+        }
+        smallest[i] = best;
+        place[i] = where;
+        return;
+    }
+    for (int e = threadIdx.x; e < count; e += 256) hash[e] = kmer_hash(letter + first + e, k);
+    __syncthreads();
+    // one thread per piece of w hashes: running minima from the left (up) and from the right (down)
+    for (int piece = threadIdx.x; piece * w < count; piece += 256) {
+        const int lo = piece * w, hi = min(lo + w, count);
+        int at = lo;
+        for (int e = lo; e < hi; ++e) {
+            if (hash[e] < hash[at]) at = e;
+            up[e] = (unsigned short)at;
+        }
+        at = hi - 1;
+        for (int e = hi - 1; e >= lo; --e) {
+            if (hash[e] <= hash[at]) at = e;
+            down[e] = (unsigned short)at;
+        }
+    }
+    __syncthreads();
+    const int i = first + threadIdx.x;
+    if (i >= n) return;
+    const int left = down[threadIdx.x], right = up[threadIdx.x + w - 1];
+    const int at = hash[right] < hash[left] ? right : left;
+    const unsigned best = hash[at];
+    smallest[i] = best;
+    place[i] = best == 0xffffffffu ? -1 : first + at;
+}

@@ -1,0 +1,36 @@
+// Sorts every row by value and tells where each element came from. Floats are put in the total order of their
+// bits (-NaN < -inf < ... < -0 < +0 < ... < inf < NaN); equal elements keep their order.
+
+__device__ __forceinline__ unsigned ordered(float v)
+{
+    const unsigned u = __float_as_uint(v);
+    return (u & 0x80000000u) ? ~u : (u | 0x80000000u);
+}
+
+extern "C" __global__ void rowargsort(const float* key, float* sorted, int* origin, int rows, int len)
+{
+    const int row = blockIdx.x;
+    if (row >= rows) return;
+    const float* k = key + (size_t)row * len;
+    // long rows often come sorted from the step before
+    int broken = len < 128;
+    for (int i = 16 * threadIdx.x; i + 1 < len; i += 16 * 256)
+        broken |= ordered(k[i]) > ordered(k[min(i + 16, len - 1)]);
+    if (!__syncthreads_or(broken)) {
+        for (int i = threadIdx.x; i < len; i += 256) {
+            sorted[(size_t)row * len + i] = k[i];
+            origin[(size_t)row * len + i] = i;
+        }
+        return;
+    }
+    for (int i = threadIdx.x; i < len; i += 256) {
+        const unsigned mine = ordered(k[i]);
+        int rank = 0;
+        for (int j = 0; j < len; ++j) {
+            const unsigned other = ordered(k[j]);
+            rank += other < mine || (other == mine && j < i);
+        }
+        sorted[(size_t)row * len + rank] = k[i];
+        origin[(size_t)row * len + rank] = i;
+    }
+}

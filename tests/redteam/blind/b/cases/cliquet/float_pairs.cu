@@ -1,0 +1,66 @@
+// Cliquet note by Monte Carlo: each period's return is clipped to [-loss, gain], a path pays the sum of its clipped
+// returns, never less than 0. shock is [steps][paths]. Gives every path's payoff and the mean payoff.
+#include <cuda_runtime.h>
+
+#define THREADS 256
+#define MOST 1024
+
+__device__ double part[MOST];
+
+__device__ double block_sum(double v)
+{
+    __shared__ double warps[THREADS / 32];
+    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+    if ((threadIdx.x & 31) == 0) warps[threadIdx.x >> 5] = v;
+    __syncthreads();
+    double s = 0.0;
+    if (threadIdx.x == 0)
+        for (int w = 0; w < THREADS / 32; ++w) s += warps[w];
+    return s;   // in thread 0
+}
+
+__device__ __forceinline__ float clipped(float z, float sigma, float low, float high)
+{
+    return fminf(fmaxf(expm1f(sigma * z), low), high);
+}
+
+__global__ void walk(const float* shock, float* payoff, int paths, int steps, float sigma, float low, float high)
+{
+    double mine = 0.0;
+    for (size_t p = blockIdx.x * (size_t)THREADS + threadIdx.x; p < (size_t)paths; p += (size_t)gridDim.x * THREADS) {
+        // double adds are scarce on small cards: the sum as a pair of floats, every add with its exact error (two-sum)
+        float high_part = 0.0f, low_part = 0.0f;
+        for (int t = 0; t < steps; ++t) {
+            const float v = clipped(shock[(size_t)t * paths + p], sigma, low, high);
+            const float s = __fadd_rn(high_part, v);
+            const float b = __fsub_rn(s, high_part);
+            const float e = __fadd_rn(__fsub_rn(high_part, __fsub_rn(s, b)), __fsub_rn(v, b));
+            const float l = __fadd_rn(low_part, e);
+            high_part = __fadd_rn(s, l);                        // renormalise
+            low_part = __fsub_rn(l, __fsub_rn(high_part, s));
+        }
+        const double sum = (double)high_part + (double)low_part;
+        const float pay = (float)fmax(sum, 0.0);
+        payoff[p] = pay;
+        mine += (double)pay;
+    }
+    mine = block_sum(mine);
+    if (threadIdx.x == 0) part[blockIdx.x] = mine;
+}
+
+__global__ void mean_of(float* price, int blocks, int paths)
+{
+    double s = 0.0;
+    for (int b = threadIdx.x; b < blocks; b += THREADS) s += part[b];
+    s = block_sum(s);
+    if (threadIdx.x == 0) price[0] = (float)(s / (double)paths);
+}
+
+extern "C" void cliquet(const float* shock, float* payoff, float* price, int paths, int steps,
+                        float sigma, float loss, float gain)
+{
+    const int wanted = (paths + THREADS - 1) / THREADS;
+    const int blocks = wanted < MOST ? wanted : MOST;
+    walk<<<blocks, THREADS>>>(shock, payoff, paths, steps, sigma, -loss, gain);
+    mean_of<<<1, THREADS>>>(price, blocks, paths);
+}

@@ -1,0 +1,30 @@
+// Projection with a ReLU: out[m][n] = relu(a[m][k] * w[k][n] + bias[n]); half in and out, sums in float.
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+
+#define T 16
+
+__global__ void project(const __half* a, const __half* w, const float* bias, __half* out, int m, int n, int k)
+{
+    __shared__ __half2 at[T][T / 2 + 1], wt[T / 2][T + 1];   // pairs along k
+    const int col = blockIdx.x * T + threadIdx.x, row = blockIdx.y * T + threadIdx.y;
+    float sum = 0.0f;
+    for (int k0 = 0; k0 < k; k0 += T) {
+        const int ka = k0 + threadIdx.x, kw = k0 + threadIdx.y;
+        ((__half*)&at[threadIdx.y][threadIdx.x / 2])[threadIdx.x & 1] = row < m && ka < k ? a[(size_t)row * k + ka] : __half(0.0f);
+        ((__half*)&wt[threadIdx.y / 2][threadIdx.x])[threadIdx.y & 1] = kw < k && col < n ? w[(size_t)kw * n + col] : __half(0.0f);
+        __syncthreads();
+        for (int i = 0; i < T / 2; ++i) {   // two products an instruction; every sum is in float
+            const float2 p = __half22float2(__hmul2(at[threadIdx.y][i], wt[i][threadIdx.x]));
+            sum += p.x + p.y;
+        }
+        __syncthreads();
+    }
+    if (row < m && col < n) out[(size_t)row * n + col] = __float2half_rn(fmaxf(sum + bias[col], 0.0f));
+}
+
+extern "C" void reluproj(const __half* a, const __half* w, const float* bias, __half* out, int m, int n, int k)
+{
+    const dim3 block(T, T), grid((n + T - 1) / T, (m + T - 1) / T);
+    project<<<grid, block>>>(a, w, bias, out, m, n, k);
+}

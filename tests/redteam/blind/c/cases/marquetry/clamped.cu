@@ -1,0 +1,60 @@
+// C = leaky(A * B^T + bias): half operands, float accumulation on tensor cores through wmma.
+// A is [m][k], B is [n][k], both row-major; C is [m][n] in float. Any m, n, k.
+// Block = 4 warps = a 64 x 64 tile of C, each warp a 32 x 32 quarter; 32 columns of k a step.
+#include <cuda_fp16.h>
+#include <mma.h>
+using namespace nvcuda;
+
+#define TM 64
+#define TN 64
+#define TK 32
+#define LD (TK + 8)
+#define LC (TN + 4)
+
+extern "C" __global__ void __launch_bounds__(128)
+marquetry(const __half* a, const __half* b, const float* bias, float* c, int m, int n, int k)
+{
+    __shared__ __align__(32) __half sa[TM * LD];
+    __shared__ __align__(32) __half sb[TN * LD];
+    __shared__ __align__(32) float sc[TM * LC];
+
+    int row0 = blockIdx.y * TM, col0 = blockIdx.x * TN;
+    int warp = threadIdx.x >> 5, wr = (warp >> 1) * 32, wc = (warp & 1) * 32;
+
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc[2][2];
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+
+    for (int k0 = 0; k0 < k; k0 += TK) {
+        for (int e = threadIdx.x; e < TM * TK; e += blockDim.x) {
+            int r = e / TK, q = e % TK;
+            bool inside = k0 + q < k;
+            // rows outside repeat the last one (never stored), columns outside: zeros in A are enough
+            int ra = min(row0 + r, m - 1), rb = min(col0 + r, n - 1), x = min(k0 + q, k - 1);
+            sa[r * LD + q] = inside ? a[(size_t)ra * k + x] : __float2half(0.0f);
+            sb[r * LD + q] = b[(size_t)rb * k + x];
+        }
+        __syncthreads();
+        for (int q = 0; q < TK; q += 16) {
+            wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa[2];
+            wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fb[2];
+            for (int i = 0; i < 2; ++i) wmma::load_matrix_sync(fa[i], sa + (wr + 16 * i) * LD + q, LD);
+            for (int j = 0; j < 2; ++j) wmma::load_matrix_sync(fb[j], sb + (wc + 16 * j) * LD + q, LD);
+            for (int i = 0; i < 2; ++i)
+                for (int j = 0; j < 2; ++j) wmma::mma_sync(acc[i][j], fa[i], fb[j], acc[i][j]);
+        }
+        __syncthreads();
+    }
+
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j)
+            wmma::store_matrix_sync(sc + (wr + 16 * i) * LC + wc + 16 * j, acc[i][j], LC, wmma::mem_row_major);
+    __syncthreads();
+    for (int e = threadIdx.x; e < TM * TN; e += blockDim.x) {
+        int r = e / TN, q = e % TN;
+        if (row0 + r < m && col0 + q < n) {
+            float v = sc[r * LC + q] + bias[col0 + q];
+            c[(size_t)(row0 + r) * n + col0 + q] = v > 0.0f ? v : 0.01f * v;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// Stable matching of n and n (Gale and Shapley) in parallel. wedlock N MODE SEED
+// MODE 0: random lists; 1: all proposers have one list; 2: lists for which proposals take about n * n turns.
+// A thread stands for a proposer; when its proposer is taken in and another one is put out, it goes on for that one
+// (McVitie and Wilson). The result and the number of proposals of everyone do not depend on the order.
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include <cuda_runtime.h>
+
+__device__ __forceinline__ unsigned long long mix(unsigned long long z)
+{
+    z += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+}
+
+__device__ void shuffled(int* row, int n, unsigned long long stream)
+{
+    for (int k = 0; k < n; ++k) row[k] = k;
+    for (int k = n - 1; k > 0; --k) {
+        int j = (int)(mix(stream + k) % (k + 1)), t = row[k];
+        row[k] = row[j];
+        row[j] = t;
+    }
+}
+
+// choice[m][k]: the k-th on the list of proposer m; rank[w][m]: how w values m, 0 is the best
+__global__ void lists(int* choice, int* rank, int n, int mode, unsigned long long seed)
+{
+    int m = blockIdx.x * blockDim.x + threadIdx.x;
+    if (m >= n) return;
+    int *c = choice + (size_t)m * n, *r = rank + (size_t)m * n;
+    if (mode == 0) shuffled(c, n, mix(seed) + (unsigned long long)m * 8192);
+    else if (mode == 1) for (int k = 0; k < n; ++k) c[k] = k;
+    else {
+        int s = m == n - 1 ? 0 : m;
+        for (int k = 0; k < n - 1; ++k) c[k] = (s + k) % (n - 1);
+        c[n - 1] = n - 1;
+    }
+    if (mode == 2) for (int k = 0; k < n; ++k) r[(m + 1 + k) % n] = k;
+    else shuffled(r, n, mix(seed + 1) + (unsigned long long)m * 8192);
+}
+
+// Rounds instead of threads that run on: in a round all that are free propose to the next on their lists, each w keeps
+// the best (atomicMin on her rank of him above his number), and whoever is not kept moves on. One block does it all
+// out of shared memory, so that a round costs two barriers.
+__global__ void __launch_bounds__(1024) propose(const int* choice, const int* rank, int* partner, int* next, int n)
+{
+    __shared__ unsigned held[4096];
+    for (int w = threadIdx.x; w < n; w += blockDim.x) held[w] = 0xffffffffu;
+    int at[4] = {0, 0, 0, 0}, with[4] = {-1, -1, -1, -1};
+    unsigned mine[4] = {0, 0, 0, 0};
+    __syncthreads();
+    for (int round = 0; round < 8 * n; ++round) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+            int m = threadIdx.x + 1024 * q;
+            if (m < n && with[q] < 0) {
+                with[q] = choice[(size_t)m * n + at[q]++];
+                mine[q] = (unsigned)rank[(size_t)with[q] * n + m] << 12 | m;
+                atomicMin(&held[with[q]], mine[q]);
+            }
+        }
+        __syncthreads();
+        int free = 0;
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+            int m = threadIdx.x + 1024 * q;
+            if (m < n && held[with[q]] != mine[q]) { with[q] = -1; free = 1; }
+        }
+        if (!__syncthreads_or(free)) break;
+    }
+    __syncthreads();
+    for (int w = threadIdx.x; w < n; w += blockDim.x) partner[w] = held[w] & 4095u;
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+        int m = threadIdx.x + 1024 * q;
+        if (m < n) next[m] = at[q];
+    }
+}
+
+int main(int argc, char** argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0, mode = argc > 2 ? atoi(argv[2]) : -1;
+    unsigned long long seed = argc > 3 ? strtoull(argv[3], nullptr, 10) : 0;
+    if (argc != 4 || n < 2 || n > 4096 || mode < 0 || mode > 2) {
+        fprintf(stderr, "wedlock N MODE SEED, N from 2 to 4096, MODE 0, 1 or 2\n");
+        return 2;
+    }
+    int *choice, *rank, *partner, *next;
+    cudaMalloc(&choice, (size_t)n * n * sizeof(int));
+    cudaMalloc(&rank, (size_t)n * n * sizeof(int));
+    cudaMalloc(&partner, n * sizeof(int));
+    cudaMalloc(&next, n * sizeof(int));
+    lists<<<(n + 63) / 64, 64>>>(choice, rank, n, mode, seed);
+    cudaMemset(partner, 0xff, n * sizeof(int));
+    cudaMemset(next, 0, n * sizeof(int));
+
+    propose<<<1, 1024>>>(choice, rank, partner, next, n);
+
+    std::vector<int> hpartner(n), hnext(n);
+    cudaMemcpy(hpartner.data(), partner, n * sizeof(int), cudaMemcpyDeviceToHost);
+    cudaMemcpy(hnext.data(), next, n * sizeof(int), cudaMemcpyDeviceToHost);
+    if (cudaDeviceSynchronize() != cudaSuccess) { fprintf(stderr, "device error\n"); return 1; }
+    long long proposals = 0;
+    int luckless = 0;
+    unsigned long long sum = 0;
+    for (int k = 0; k < n; ++k) {
+        proposals += hnext[k];
+        if (hnext[k] > hnext[luckless]) luckless = k;
+        sum = sum * 1099511628211ull + (unsigned)hpartner[k];
+    }
+    printf("%d pairs after %lld proposals\n", n, proposals);
+    printf("longest search: %d with %d\n", luckless, hnext[luckless]);
+    printf("first pairs:");
+    for (int w = 0; w < n && w < 8; ++w) printf(" %d-%d", hpartner[w], w);
+    printf("\nsum %016llx\n", sum);
+    cudaFree(choice);
+    cudaFree(rank);
+    cudaFree(partner);
+    cudaFree(next);
+    return 0;
+}
