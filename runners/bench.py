@@ -16,7 +16,7 @@ import numpy as np
 
 from runners import arena
 from runners.allocations import Holdings
-from runners.arena import INPUT, Layout
+from runners.arena import INPUT, OUTPUT, Layout
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
 from runners.gpu import Gpu
@@ -250,6 +250,7 @@ class Bench:
         seconds: float = 10.0,
         apart: bool = True,
         held_ns: int = ROW_HELD_NS,
+        keeps: bool = False,
     ) -> list[Run]:
         """Run once on each of several combinations, one behind the other.
 
@@ -257,8 +258,10 @@ class Bench:
         first: what host code keeps for a call, as a table, it must not touch in the next one before
         that call is done. With a shorter `held_ns` the device begins so much later and follows:
         what comes back from one call it must not take for the next one's. Otherwise all are of one
-        size, share their buffers, and each is done before the next is called. The first is run once
-        before, so that nothing is done for the first time. Raises the errors of `runners.gpu`.
+        size, share their buffers, and each is done before the next is called; with `keeps` every
+        other one finds the results of the one before, as a caller leaves them, instead of poison.
+        The first is run once before, so that nothing is done for the first time. Raises the errors
+        of `runners.gpu`.
         """
         scenes = [self.scenes.of(combination, VERIFY_GUARD) for combination in combinations]
         poisons = [NAN_POISON if nan else int(self._rng.integers(0, 2**62)) for _ in scenes]
@@ -278,9 +281,13 @@ class Bench:
         calls[0]()
         self.gpu.synchronize(seconds)
         if not apart:
-            found = []
-            for call, place in zip(calls, places, strict=True):
+            found: list[Run] = []
+            for number, (call, place) in enumerate(zip(calls, places, strict=True)):
+                kept = found[-1].outputs if keeps and number % 2 else {}
                 self.restore(*place[:2], 1, zeros, place[2])
+                for buffer in place[0].layout.buffers:
+                    if buffer.kind == OUTPUT and len(kept.get(buffer.name, ())) == buffer.size:
+                        self.gpu.upload(place[1] + buffer.offset, kept[buffer.name])
                 self.gpu.synchronize(seconds)
                 call()
                 found += self._brought([place], zeros, seconds, hosted=launchable.hosted)

@@ -359,9 +359,10 @@ class RemoteSession:
         apart: bool,
         seconds: float,
         held_ns: int = ROW_HELD_NS,
+        keeps: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other; outputs come through files."""
-        asked = {"nan": nan, "apart": apart, "seconds": seconds, "held_ns": held_ns}
+        asked = {"nan": nan, "apart": apart, "seconds": seconds, "held_ns": held_ns, "keeps": keeps}
         row = [_item(combination) for combination in combinations]
         said = self._ask("row", combinations[0], {**asked, "row": row}, 2 * seconds)
         with _understood(self._process):

@@ -133,8 +133,11 @@ class _Server:
             runs = session.moved(combination, names, nan=nan, seconds=seconds)
         else:
             row = [Combination(o["case"], o["family"], int(o["seed"])) for o in request["row"]]
-            apart, held_ns = bool(request["apart"]), int(request["held_ns"])
-            runs = session.row(row, nan=nan, apart=apart, seconds=seconds, held_ns=held_ns)
+            apart, keeps = bool(request["apart"]), bool(request["keeps"])
+            held_ns = int(request["held_ns"])
+            runs = session.row(
+                row, nan=nan, apart=apart, seconds=seconds, held_ns=held_ns, keeps=keeps
+            )
         return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
 
     def _load(self, request: Json) -> Json:

@@ -12,7 +12,7 @@ world of its own, shows none of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -64,12 +64,14 @@ UNLIKE = (
 class Row:
     """Calls one behind the other: each with buffers of its own and not waited for, or neither.
 
-    Where they are not waited for, the device begins with the first `held_ns` later.
+    Where they are not waited for, the device begins with the first `held_ns` later. With `keeps`
+    every other call finds the results of the one before where its own will be.
     """
 
     combinations: tuple[Combination, ...]
     apart: bool
     held_ns: int = ROW_HELD_NS
+    keeps: bool = False
 
 
 # What returns rows: of a job, of what is wanted, by what tells answers, by chance, some mixed ones.
@@ -200,12 +202,27 @@ def rows(
         found.append(Row(tuple(fit[int(at)] for at in chosen), apart=True))
     for one, near in _nearly_same(job, wanted):
         if fits(one) and fits(near):
-            found += [Row((one, near) * 2, apart=False), Row((near, one) * 2, apart=False)]
+            found += [Row((one, near) * 2, apart=False)]
+            found += [_kept(Row((near, one) * 2, apart=False), known)]
     single = [one for one in _single(job, wanted) if fits(one)] if fits(base) else []
     for at in range(0, len(single), SINGLE):
         turns = chain.from_iterable((base, one) for one in single[at : at + SINGLE])
-        found.append(Row((*turns, base), apart=False))
+        found.append(_kept(Row((*turns, base), apart=False), known))
     return [*found, *_grown(job, wanted, known)]
+
+
+def _kept(row: Row, known: Callable[[Combination], Mapping[str, object] | None]) -> Row:
+    """Return a row in which the changed calls find the last results, if none is left alone there.
+
+    Who keeps an answer may look whether it is still where it was put, beside some of the inputs:
+    where results are spoilt between all calls it never takes its answer for another one's.
+    """
+    whole = all(
+        getattr(answer, "untouched", None) is None
+        for one in row.combinations
+        for answer in (known(one) or {}).values()
+    )
+    return replace(row, keeps=whole)
 
 
 def close_rows(

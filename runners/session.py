@@ -66,6 +66,7 @@ class Session(Protocol):
         apart: bool,
         seconds: float,
         held_ns: int = ROW_HELD_NS,
+        keeps: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
         ...
@@ -245,10 +246,18 @@ class LocalSession:
         apart: bool,
         seconds: float,
         held_ns: int = ROW_HELD_NS,
+        keeps: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other."""
-        row, mine = self._bench.row, self._pair[0]
-        return row(mine, combinations, nan=nan, seconds=seconds, apart=apart, held_ns=held_ns)
+        return self._bench.row(
+            self._pair[0],
+            combinations,
+            nan=nan,
+            seconds=seconds,
+            apart=apart,
+            held_ns=held_ns,
+            keeps=keeps,
+        )
 
     def moved(
         self, combination: Combination, names: Sequence[str], *, nan: bool, seconds: float

@@ -423,8 +423,9 @@ def in_a_row(
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))
         nan, apart = number % 2 == 1, row.apart
+        held_ns, keeps = row.held_ns, row.keeps
         runs = session.row(
-            row.combinations, nan=nan, apart=apart, seconds=limit, held_ns=row.held_ns
+            row.combinations, nan=nan, apart=apart, seconds=limit, held_ns=held_ns, keeps=keeps
         )
         for combination, run in zip(row.combinations, runs, strict=True):
             one_run.judge(report, job, answers, combination, run, "calls in a row")

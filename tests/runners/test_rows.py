@@ -7,12 +7,15 @@ import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from runners import families, spec, verify
+from runners import rows as module
 from runners.answers import Answers
 from runners.bench import ROW_HELD_NS, Bench
 from runners.checks import Report, Wrong
@@ -39,6 +42,8 @@ from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 from tests.runners.test_judge import _job
 from tests.runners.test_streams import Device
 
+Floats = npt.NDArray[np.float32]
+
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
 
 LINE = """
@@ -64,7 +69,9 @@ class Line:
     """y = gain x + shift on the null stream, with what a way of doing it keeps.
 
     `points` work their table out in one room, which is read when the device comes to it; `kept`
-    does so again only where the gain is another; `waits` for each call.
+    does so again only where the gain is another; `waits` for each call; `sampled`, it does nothing
+    where both ends of x and of its own last results are as they were, and `compared`, where all of
+    x and they are.
     """
 
     hosted = True
@@ -74,7 +81,13 @@ class Line:
     def __init__(self, gpu: Device, job: spec.JobSpec, way: str = "") -> None:
         self.gpu, self.work, self.way = gpu, job.work, way
         self.room = np.zeros(2, np.float32)
-        self.calls = 0
+        self.calls = self.skipped = 0
+        self.seen: object = None
+
+    def mark(self, x: Floats, y: Floats, own: Floats) -> object:
+        ends = [0, -1]
+        given = x if self.way == "compared" else x[ends]
+        return len(x), given.tobytes(), y[ends].tobytes(), own.tobytes()
 
     def begins(self) -> None:
         pass
@@ -98,7 +111,13 @@ class Line:
 
             def work() -> None:
                 x = self.gpu.download(addresses["x"], size).view("f4")
-                self.gpu.upload(addresses["y"], table[0] * x + table[1])
+                y = self.gpu.download(addresses["y"], size).view("f4")
+                if self.way in {"sampled", "compared"} and self.seen == self.mark(x, y, own):
+                    self.skipped += 1
+                    return
+                y = table[0] * x + table[1]
+                self.gpu.upload(addresses["y"], y)
+                self.seen = self.mark(x, y, own)
 
             self.gpu.on_null_stream(work)
             if self.way == "waits":
@@ -107,10 +126,11 @@ class Line:
         return run
 
 
-def _judged(way: str, tmp_path: Path) -> tuple[Report, Line]:
+def _judged(way: str, tmp_path: Path, effort: str = "screen") -> tuple[Report, Line]:
     """Run a way of doing it on all rows there are."""
-    described = _described()
+    described = _described() | {"effort": effort}
     job = spec.parse(described)
+    tmp_path.mkdir(exist_ok=True)
     asked = HostOracle(tmp_path, 0, lambda text, _job: artifact(text))
     built = artifact(LINE)
     wanted = [c for part in asked.wanted(job) for c in part]
@@ -139,6 +159,63 @@ def test_what_is_kept_from_one_call_for_another_is_refused(way: str, tmp_path: P
     """A room that is filled again before it is read; a table for a gain, with another shift."""
     with pytest.raises(Wrong, match="calls in a row"):
         _judged(way, tmp_path)
+
+
+def test_what_looks_for_its_last_results_beside_some_inputs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A caller leaves them where they are: with all of the inputs as they were it may stop there."""
+    with pytest.raises(Wrong) as caught:
+        _judged("sampled", tmp_path / "kept", "confirm")
+    assert caught.value.status == "wrong result"
+    monkeypatch.setattr(module, "_kept", lambda row, _: row)
+    report, _ = _judged("sampled", tmp_path / "spoilt", "confirm")
+    assert all(one["passed"] for one in report.as_json())
+
+
+def test_what_looks_at_all_inputs_and_at_its_last_results_is_right(tmp_path: Path) -> None:
+    report, _ = _judged("compared", tmp_path, "confirm")
+    assert all(one["passed"] for one in report.as_json())
+
+
+def test_every_other_call_finds_the_results_of_the_one_before(tmp_path: Path) -> None:
+    """And what it may change in place is as declared; through a child, too."""
+    found: list[bytes] = []
+
+    class Looks(Line):
+        def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
+            run, size = super().bind(case, addresses), int(case["n"]) * 4
+
+            def looked() -> None:
+                found.append(self.gpu.download(addresses["y"], size).tobytes())
+                run()
+
+            return looked
+
+    gpu, job = Device(), spec.parse(_described())
+    line = cast("Any", Looks(gpu, job, "waits"))
+    local = LocalSession(Bench(cast("Any", gpu), job.work), (line, line), job)
+    row = [Combination({"n": 7.0}, family, 1) for family in ("declared", "mixed") * 2]
+    for session in (local, RemoteSession(cast("Any", Wire(local, tmp_path)), job)):
+        found.clear()
+        runs = session.row(row, nan=True, apart=False, seconds=5.0, keeps=True)
+        poison = b"\xff" * 28
+        mine = [run.outputs["y"].tobytes() for run in runs]
+        assert found[1:] == [poison, mine[0], poison, mine[2]]
+        assert mine[0] == mine[2] != mine[1]
+        assert not any(run.damage for run in runs)
+    assert _kept_rows({"y": object()}) == [False, True, True]
+    assert _kept_rows({"y": SimpleNamespace(untouched=np.ones(7, bool))}) == [False] * 3
+
+
+def _kept_rows(answers: Mapping[str, object]) -> list[bool]:
+    """Tell of which rows of changed contents every other call is to find the last results."""
+    job = spec.parse(_job(LINE, LINE, effort="confirm", workload={"arguments": ARGUMENTS}))
+    wanted = [Combination(case.values, "declared", job.seed) for case in job.work.cases]
+    found = rows(job, wanted, lambda _: answers, stream(1, "rows"), 0)
+    alike = [row for row in found if MOVED not in {k for c in row.combinations for k in c.case}]
+    assert not any(row.keeps for row in found if row.apart)
+    return [row.keeps for row in alike][:3]
 
 
 def test_a_room_filled_too_early_shows_where_calls_are_not_waited_for() -> None:
