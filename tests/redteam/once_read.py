@@ -49,7 +49,10 @@ def _asked(
 
 
 def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination], list[Combination]]:
-    """Return what `oracle.combinations` does; of a workload read here, what it did once."""
+    """Return what `oracle.combinations` does; of a workload read here, what it did once.
+
+    Not for tests that change how much `oracle` asks: what they get, all others would get, too.
+    """
     for effort in EFFORTS:
         if work.name in _names() and work is _original(work.name, effort).work:
             declared, extra = _asked(work.name, effort, checks, seed)

@@ -142,9 +142,9 @@ def test_what_another_way_may_make_nan_of_is_not_found(body: str) -> None:
 )
 def test_hostile_text_takes_no_time(text: str) -> None:
     """It is a stranger's."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     infinite(text, "f", range(9))
-    assert time.perf_counter() - begun < 8
+    assert time.process_time() - begun < 8
 
 
 # What they hold.

@@ -396,7 +396,7 @@ def test_what_a_tool_does_not_say_of_a_program_is_said(
 ) -> None:
     """As it is of kernels: memcheck decides where the original ends under it."""
     if "sleep" in does:  # long enough for the tools that do end, on a busy machine too
-        monkeypatch.setattr(program_beyond, "WATCH_SECONDS", 3.0)
+        monkeypatch.setattr(program_beyond, "WATCH_SECONDS", 1.5)
     request = fakes.request("ok", "fast", effort="confirm")
     tool = tmp_path / "compute-sanitizer"
     tool.write_text(TOOL.format(mine=request["candidate"]["path"], does=does))

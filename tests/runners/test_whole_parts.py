@@ -42,7 +42,7 @@ def _gated(gate: str, label: str = "sqsum/base", before: str = "") -> JobSpec:
 
 def _asked(job: JobSpec) -> tuple[list[Case], list[Case]]:
     """Return the cases that are asked about anyway, and those of a candidate's own text."""
-    declared, extra = once_read.combinations(job.work, "confirm", 1)
+    declared, extra = oracle.combinations(job.work, "confirm", 1)
     known = [*declared, *extra]
     found = thresholds.compared(job, known)
     return [dict(one.case) for one in known], [dict(one.case) for one in found]
@@ -174,7 +174,7 @@ def test_right_candidates_are_asked_hardly_more() -> None:
     for one in _right()[::6]:
         job = once_read.parsed(one)
         if one.base.name not in known_of:
-            declared, extra = once_read.combinations(job.work, "confirm", 1)
+            declared, extra = oracle.combinations(job.work, "confirm", 1)
             known_of = {one.base.name: [dict(each.case) for each in [*declared, *extra]]}
         known = known_of[one.base.name]
         begun = time.process_time()
