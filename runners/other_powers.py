@@ -56,11 +56,10 @@ def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
     Not of them where fast maths is allowed, which takes such floats for zero, nor of other types: a
     half has none as small, and a double's reciprocal is a double.
     """
-    work = job.work
-    if not chosen(work) or (not work.precise and (work.loose or not _of_floats(work))):
+    work, names = job.work, _of_floats(job.work)
+    if not chosen(work) or (not work.precise and (work.loose or not names)):
         return []
     every = small_floats.OF_DOUBLES if work.precise else small_floats.OF_FLOATS
-    names = _of_floats(work)
     alone = names[:MOST_ARRAYS] if work.precise and len(names) > 1 else []
     made = [Power("floats", n, replace(plain, family=small_floats.named(n))) for n in every]
     made += [

@@ -10,6 +10,7 @@ buffers. The original is asked behind all else, in a process of its own that may
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -163,31 +164,6 @@ def base(job: JobSpec, answers: Answers, wanted: Sequence[Combination]) -> Combi
     return min(fit, key=small, default=None)
 
 
-def check(
-    load: Callable[[], Session],
-    answers: Answers,
-    job: JobSpec,
-    wanted: Sequence[Combination],
-    deadline: float,
-    report: Report,
-) -> tuple[list[str], bool]:
-    """Run a right candidate with other values; return what to say, and if the device is lost.
-
-    `load` returns the loaded pair and is called only where there is something to run.
-    """
-    plain = base(job, answers, wanted)
-    every = [] if plain is None else others(job, plain)
-    if plain is None or not every:
-        return [], False
-
-    def does(line: Sequence[Other]) -> list[Other]:
-        return [one for one in line if stable(answers, plain, one.combination)]
-
-    # Each scalar's safest value first: what the original fails at is not asked further.
-    turns = [one for each in every for one in each]
-    return compared(load, answers, job, (every, turns, does), deadline, report, LAYER)
-
-
 Check = Callable[
     [Callable[[], Session], Answers, JobSpec, Sequence[Combination], float, Report],
     tuple[list[str], bool],
@@ -195,11 +171,14 @@ Check = Callable[
 
 
 def checking(
-    others: Callable[[JobSpec, Combination], Sequence[Sequence[Tried]]], layer: str
+    others: Callable[[JobSpec, Combination], Sequence[Sequence[Tried]]],
+    layer: str,
+    most_seconds: float = MOST_SECONDS,
 ) -> Check:
-    """Return the check that runs a right candidate with what its original does, quickly, of others.
+    """Return the check that runs a right candidate with what its original does of others.
 
-    It takes what `check` does, and returns what to say, and if the device is lost.
+    In no more than so many seconds. It returns what to say, and if the device is lost; what loads
+    the pair is called only where there is something to run.
     """
 
     def check(
@@ -216,13 +195,17 @@ def checking(
             return [], False
 
         def does(line: Sequence[Tried]) -> list[Tried]:
-            quick = [one for one in line if answers.seconds(one.combination) <= MOST_SECONDS]
+            quick = [one for one in line if answers.seconds(one.combination) <= most_seconds]
             return [one for one in quick if stable(answers, plain, one.combination)]
 
         turns = [one for line in every for one in line]
         return compared(load, answers, job, (every, turns, does), deadline, report, layer)
 
     return check
+
+
+# Each scalar's safest value first: what the original fails at is not asked further.
+check = checking(others, LAYER, math.inf)
 
 
 def stable(answers: Answers, plain: Combination, other: Combination) -> bool:
