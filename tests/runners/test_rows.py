@@ -37,7 +37,6 @@ from runners.rows import (
 from runners.session import LocalSession, Session
 from runners.spec import ALONE, MOVED, Json
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
 from tests.runners.test_judge import _job
 from tests.runners.test_streams import Device
@@ -174,8 +173,16 @@ def test_what_looks_for_its_last_results_beside_some_inputs_is_refused(
 
 
 def test_what_looks_at_all_inputs_and_at_its_last_results_is_right(tmp_path: Path) -> None:
+    """It stops where both are as they were, and has the answer then."""
     report, _ = _judged("compared", tmp_path, "confirm")
     assert all(one["passed"] for one in report.as_json())
+    gpu, job = Device(), spec.parse(_described())
+    line = Line(gpu, job, "compared")
+    session = LocalSession(Bench(cast("Any", gpu), job.work), (cast("Any", line),) * 2, job)
+    again = [Combination({"n": 7.0}, "declared", 1)] * 2
+    first, second = session.row(again, nan=True, apart=False, seconds=5.0, keeps=True)
+    assert line.skipped == 1
+    assert np.array_equal(first.outputs["y"], second.outputs["y"])
 
 
 def test_every_other_call_finds_the_results_of_the_one_before(tmp_path: Path) -> None:
@@ -618,8 +625,7 @@ def test_rows_that_are_followed_closely_have_unlike_contents_of_one_size() -> No
 
 def test_a_forest_of_the_red_team_is_followed_along_its_chain() -> None:
     """Whose rounds end behind a flag of the call before."""
-    (one,) = [c for c in load() if c.label == "treedepth/flag_behind_round"]
-    job = once_read.parsed(one)
+    job = once_read.parsed("treedepth/flag_behind_round")
     wanted = [c for part in once_read.combinations(job.work, job.checks, job.seed) for c in part]
     found = _close(job, wanted)
     assert len(found) == MOST_CLOSE * len(CLOSE_HELD_NS)
