@@ -4,9 +4,9 @@ All of it, or the bases (`saxpy`) and candidates (`saxpy/tail`) that are named. 
 fits into so many seconds, chosen by `--seed=N` (`tests.redteam.choice`); with `--stop-after=N` none is
 begun after so many, and with `--new-first` what is not recorded, or waits for its next run, comes first.
 `--from=FOLDER`, once or more: those of another table, as of `tests/redteam/blind`. `--lanes=N`: so many
-bases at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they come, so that a run that is stopped is worth what it saw. `--record` keeps them for CI
-(`tests.redteam.record`) when all are as they should be. `--beyond` also runs what the edit boundary
-refused.
+bases at a time on each GPU. Outcomes are written to FOLDER/redteam.json as they come, so that a run that
+is stopped is worth what it saw. `--record` keeps them for CI (`tests.redteam.record`) when all are as
+they should be. `--beyond` also runs what the edit boundary refused.
 
 Each candidate goes the way it goes in a search: edit boundary, compiler, a screening in a warm
 worker and, if that finds nothing, a confirmation with other seeds in a fresh one.

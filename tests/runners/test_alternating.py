@@ -11,14 +11,11 @@ from runners.contents import Combination, Contents
 from runners.families import ALTERNATING
 from runners.spec import JobSpec, Work
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
-
-CANDIDATES = {one.label: one for one in load()}
 
 
 def _job(label: str) -> JobSpec:
-    return once_read.parsed(CANDIDATES[label])
+    return once_read.parsed(label)
 
 
 def _alternating(work: Work, checks: str = "confirm") -> list[Combination]:

@@ -15,10 +15,8 @@ from runners import brinks, families
 from runners.contents import Combination, Contents
 from runners.spec import CaseSpec, Work
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
-CANDIDATES = {one.label: one for one in load()}
 WORDS = "randint:0:4294967296"
 
 
@@ -49,7 +47,7 @@ def _carried(work: Work, one: Combination, per: int) -> bool:
 @pytest.mark.parametrize("seed", [1, 2, 77])
 def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) -> None:
     """Of two words the low one is at its low end in all others, but where every word is at its high one."""
-    job = once_read.parsed(CANDIDATES["presentctr/low_word_counts"])
+    job = once_read.parsed("presentctr/low_word_counts")
     extra = once_read.combinations(job.work, "confirm", seed)[1]
     few = dataclasses.replace(
         job.work, arguments=tuple(a for a in job.work.arguments if a.name != "data")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import spec
+from runners import oracle, spec
 from runners.compare import Answer, Budget, compare, nothing_asked
 from runners.contents import Combination
 from runners.crossing import crossing
@@ -60,7 +60,7 @@ def test_what_is_larger_for_a_slope_within_one_is_not_beyond_it(judge: Judge, va
 
 def _asked(text: str, work: Json, checks: str = "confirm") -> list[Combination]:
     job = spec.parse(_job(text, text, workload=work))
-    found = once_read.combinations(job.work, checks, 1)[1]
+    found = oracle.combinations(job.work, checks, 1)[1]
     return [c for c in found if ACROSS <= c.case.get(MOVED, 0) < TURNED]
 
 
@@ -266,9 +266,7 @@ GRID = {"grid": ["min(2,many)"], "block": ["1"], "shared": "0", "tunable": True}
 def _of_nothing(judge: Judge, original: str, early: str, launch: Json | None, **more: Any) -> Json:
     base, text = (original.replace("EARLY", one) for one in ("", early))
     work = {**MEAN_WORK, **more}
-    asked_ = once_read.combinations(spec.parse(_job(base, base, workload=work)).work, "screen", 1)[
-        1
-    ]
+    asked_ = oracle.combinations(spec.parse(_job(base, base, workload=work)).work, "screen", 1)[1]
     assert any(c.case["many"] == 0 for c in asked_)
     kernel = {"name": "scale", "path": "", "source": text, "launch": launch}
     return _verdict(judge, text, base, workload=work, kernel=kernel)

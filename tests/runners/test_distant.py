@@ -69,7 +69,7 @@ def test_no_text_is_too_odd(text: str, end: str) -> None:
 
 
 def _parsed(label: str) -> JobSpec:
-    return once_read.parsed(CANDIDATES[label])
+    return once_read.parsed(label)
 
 
 def test_a_count_of_24_bits_is_exceeded_by_what_half_of_the_elements_are() -> None:

@@ -206,7 +206,7 @@ def _path(cost: Ints, most: int) -> Ints:
 
 
 def test_sums_of_costs_that_stop_at_a_byte_are_shown() -> None:
-    work = once_read.parsed(CANDIDATES["sgm/four_costs_a_word"]).work
+    work = once_read.parsed("sgm/four_costs_a_word").work
     assert len(_asked(work)) == 1
     wrong = {}
     for family in (families.DECLARED, families.ENDS, families.EVERY_BYTE):

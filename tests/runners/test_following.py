@@ -26,7 +26,7 @@ SIZES = ("n", "bins", "h", "w")
 
 
 def _ctc() -> Work:
-    return once_read.parsed(CANDIDATES["ctc/letters_in_a_word"]).work
+    return once_read.parsed("ctc/letters_in_a_word").work
 
 
 def _array(name: str, init: str, shape: str = "n", kind: str = "const int*") -> dict[str, Any]:
@@ -105,7 +105,7 @@ def test_more_letters_than_a_byte_tells_apart_have_room_and_steps() -> None:
 def test_sizes_are_floats_as_those_of_all_cases() -> None:
     """What reads a candidate's own conditions takes them for such."""
     for label in ("crosstab/shared_asked_for_once", "ctc/letters_in_a_word"):
-        job = once_read.parsed(CANDIDATES[label])
+        job = once_read.parsed(label)
         declared, extra = once_read.combinations(job.work, job.checks, job.seed)
         asked = [*declared, *extra, *thresholds.compared(job, [*declared, *extra])]
         assert any(one.family == families.FOLLOWING for one in asked)

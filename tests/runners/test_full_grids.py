@@ -17,16 +17,14 @@ from runners.run import Damage, Run
 from runners.session import Shaken
 from runners.spec import JobSpec
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
 
-CANDIDATES = {one.label: one for one in load()}
 # Tiles of 32 by 8 places, one after the other, in 528 blocks.
 TILES = "multigrid/tile_upon_tile"
 
 
 def _of(label: str) -> JobSpec:
-    return once_read.parsed(CANDIDATES[label])
+    return once_read.parsed(label)
 
 
 def _grid(*grid: str, block: str = "64") -> JobSpec:

@@ -16,7 +16,7 @@ CANDIDATES = {one.label: one for one in load()}
 
 
 def _of(label: str) -> JobSpec:
-    return once_read.parsed(CANDIDATES[label])
+    return once_read.parsed(label)
 
 
 def _at(n: float, family: str) -> Combination:

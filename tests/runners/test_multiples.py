@@ -11,15 +11,13 @@ from runners.contents import Combination, Contents
 from runners.families import CLUSTERED, DECLARED, ENDS, NEARLY_ENDS
 from runners.spec import Work
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_inputs import _pointer, _work
 
-CANDIDATES = {one.label: one for one in load()}
 DAY = 86_400_000
 
 
 def _of(label: str) -> Work:
-    return once_read.parsed(CANDIDATES[label]).work
+    return once_read.parsed(label).work
 
 
 def test_numbers_of_an_original_are_steps_of_its_values() -> None:
@@ -85,7 +83,7 @@ def test_ends_with_few_others_carry_far() -> None:
 
 
 def test_they_are_asked_of_finalists() -> None:
-    job = once_read.parsed(CANDIDATES["plus/carry_of_four_below"])
+    job = once_read.parsed("plus/carry_of_four_below")
     for checks, asked in (("confirm", True), ("screen", False)):
         _, extra = once_read.combinations(job.work, checks, 1)
         assert any(one.family == NEARLY_ENDS for one in extra) is asked

@@ -12,10 +12,7 @@ from runners import nested
 from runners.contents import Combination, Contents
 from runners.families import NESTED
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_shaped_numbers import _made, _work
-
-CANDIDATES = {one.label: one for one in load()}
 
 
 def _unlike(text: Any, depth: int) -> bool:
@@ -35,7 +32,7 @@ def _unlike(text: Any, depth: int) -> bool:
 
 def test_brackets_are_64_deep_and_the_outermost_is_wrong() -> None:
     """The case that what keeps their kinds in the bits of a word does not do."""
-    work = once_read.parsed(CANDIDATES["yoked/kinds_in_a_word"]).work
+    work = once_read.parsed("yoked/kinds_in_a_word").work
     _, extra = once_read.combinations(work, "confirm", 1)
     wrong: dict[int, int] = {}
     for one in (one for one in extra if one.family == NESTED):

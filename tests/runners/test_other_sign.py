@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runners import spec
+from runners import oracle, spec
 from runners.contents import Combination
 from runners.judge import Judge
 from runners.other_sign import turned
@@ -219,7 +219,7 @@ def test_two_sizes_are_tried_and_the_lower_of_two_stays_the_lower() -> None:
 def _asked(body: str, value: str = "0.25", **more: Any) -> list[Combination]:
     text = KERNEL.replace("BODY", body)
     job = spec.parse(_job(text, text, workload=_with(value, **more)))
-    found = once_read.combinations(job.work, "confirm", 1)[1]
+    found = oracle.combinations(job.work, "confirm", 1)[1]
     return [c for c in found if c.case.get(MOVED, 0) >= TURNED]
 
 

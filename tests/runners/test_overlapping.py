@@ -22,7 +22,7 @@ LAPS_OVER = "premult/last_four_overlap"
 
 
 def _of(label: str) -> JobSpec:
-    return once_read.parsed(CANDIDATES[label])
+    return once_read.parsed(label)
 
 
 def _asked(job: JobSpec) -> list[Combination]:

@@ -58,7 +58,7 @@ def test_bitmaps_have_long_stretches_without_bits_and_with_all_of_them() -> None
 
 def test_a_small_factor_is_beside_the_largest_numbers() -> None:
     """A tag of one block whose last reduction is left out, by a key of two: `poly1305`."""
-    work = once_read.parsed(CANDIDATES["poly1305/carried_twice"]).work
+    work = once_read.parsed("poly1305/carried_twice").work
     assert units.turns(work) == 2
     every = list(units.cases(work, {"n": 301.0, "len": 77.0}))
     assert {"n": 301.0, "len": 16.0} in every

@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import shaped_numbers, spec
+from runners import oracle, shaped_numbers, spec
 from runners.contents import Combination, Contents
 from runners.families import AFTER, BEFORE, LATE, MAZE, SHAPED
 from runners.spec import Work
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
-
-CANDIDATES = {one.label: one for one in load()}
 
 
 def _work(kind: str, shape: str, init: str, **values: int) -> Work:
@@ -109,18 +106,18 @@ def test_a_way_through_a_maze_is_long(shape: str, seed: int) -> None:
 def test_who_is_asked(kind: str, shape: str, families: set[str]) -> None:
     """Who has places, rows or pictures of a declared range, in a confirmation."""
     work = _work(kind, shape, "randint:0:99", n=4000, h=64, w=50)
-    _, extra = once_read.combinations(work, "confirm", 1)
+    _, extra = oracle.combinations(work, "confirm", 1)
     assert {one.family for one in extra} & SHAPED == families
     assert len([one for one in extra if one.family == MAZE]) == 4 * (MAZE in families)
     for checks in ("screen", "race"):
-        assert not {one.family for one in once_read.combinations(work, checks, 1)[1]} & SHAPED
+        assert not {one.family for one in oracle.combinations(work, checks, 1)[1]} & SHAPED
     free = _work(kind, shape, "normal", n=4000, h=64, w=50)
-    assert not {one.family for one in once_read.combinations(free, "confirm", 1)[1]} & SHAPED
+    assert not {one.family for one in oracle.combinations(free, "confirm", 1)[1]} & SHAPED
 
 
 def test_ninety_six_rounds_do_not_fill_a_maze() -> None:
     """Rows are filled at once there; a way along columns takes a round for each cell."""
-    work = once_read.parsed(CANDIDATES["quagmire/three_sides_of_rounds"]).work
+    work = once_read.parsed("quagmire/three_sides_of_rounds").work
     case = dict(work.cases[1].values)
     assert case == {"w": 77.0, "h": 45.0}
     _, extra = once_read.combinations(work, "confirm", 1)
@@ -153,7 +150,7 @@ def test_what_was_believed_of_a_few_is_asked_of_these() -> None:
         ("quorum/clear_by_a_quarter", LATE),
         ("quagmire/three_sides_of_rounds", MAZE),
     ):
-        work = once_read.parsed(CANDIDATES[label]).work
+        work = once_read.parsed(label).work
         _, extra = once_read.combinations(work, "confirm", 1)
         assert [one for one in extra if one.family == family], label
 

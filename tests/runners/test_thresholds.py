@@ -17,14 +17,11 @@ from runners.families import ENDS, PLAIN
 from runners.named import numbers
 from runners.spec import JobSpec
 from tests.redteam import once_read
-from tests.redteam.table import load
 from tests.runners.test_judge import SCALE, _job
-
-CANDIDATES = {one.label: one for one in load()}
 
 
 def _asked(label: str, codes: tuple[str, str] = ("", "")) -> list[dict[str, float]]:
-    job = once_read.parsed(CANDIDATES[label])
+    job = once_read.parsed(label)
     declared, extra = once_read.combinations(job.work, "confirm", 1)
     return [dict(one.case) for one in thresholds.compared(job, [*declared, *extra], codes)]
 
@@ -52,7 +49,7 @@ def test_what_counts_in_floats_meets_more_than_they_can() -> None:
 
 def test_another_type_of_index_may_become_a_float_than_in_the_original() -> None:
     """The original divides counts of bits; a place in a line of pairs is a root of it."""
-    job = once_read.parsed(CANDIDATES["condensed/line_of_pairs"])
+    job = once_read.parsed("condensed/line_of_pairs")
     counts, places = "cvt.rn.f32.s32 %f1, %r1;", "cvt.rn.f32.s64 %f2, %rd1;"
 
     def sizes(*codes: str) -> list[float]:
@@ -73,7 +70,7 @@ def test_two_words_in_one_are_tried_where_one_is_full() -> None:
     """Ninety times the declared: what a launch refuses there is a limit, what is wrong is not."""
     asked = _asked("streak/value_and_start_in_one")
     assert max(case["cols"] for case in asked) >= 65536 + 64
-    job = once_read.parsed(CANDIDATES["streak/value_and_start_in_one"])
+    job = once_read.parsed("streak/value_and_start_in_one")
     assert job.kernel.launch is not None
     tall = dataclasses.replace(job.kernel.launch, grid=("1", "cols*rows"))
     fails = dataclasses.replace(job, kernel=dataclasses.replace(job.kernel, launch=tall))
@@ -85,7 +82,7 @@ def test_scalars_of_64_bits_need_more_than_32() -> None:
     asked = _asked("dither/place_of_32_bits")
     assert [case["seed"] for case in asked if case["seed"] > 1 << 32]
     assert [case["first"] for case in asked if case["first"] > 1 << 32]
-    job = once_read.parsed(CANDIDATES["dither/place_of_32_bits"])
+    job = once_read.parsed("dither/place_of_32_bits")
     loop = job.baseline.source + "\n// for (long long k = 0; k < first; ++k)"
     counted = dataclasses.replace(job, baseline=dataclasses.replace(job.baseline, source=loop))
     assert not [c for c in thresholds.compared(counted, ()) if c.case["first"] > 1 << 32]
@@ -111,7 +108,7 @@ def test_numbers_of_the_original_and_far_ones_are_no_thresholds() -> None:
 
 
 def _limits(label: str, shared: int = 232448) -> list[str]:
-    return launch_limits.limits(once_read.parsed(CANDIDATES[label]), shared)
+    return launch_limits.limits(once_read.parsed(label), shared)
 
 
 def test_from_where_on_a_launch_fails_is_said() -> None:
