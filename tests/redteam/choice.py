@@ -30,6 +30,8 @@ LANES = 4.5
 # What good candidates get of the time before the cheap ones that are left.
 GOOD_SHARE = 0.35
 CHEAP = 2.0
+# The same seconds, added in another order, may come to a little more.
+ROUNDING = 1e-6
 # A class of so many candidates is in every choice. Of those that hold a few there are three times as
 # many, which once took all of the time: a sample without a single good one tells half of it.
 USUAL = 12
@@ -119,7 +121,7 @@ def choose(
     groups = _groups(candidates, seed, costs)
     taken: dict[str, Candidate] = {}
     begun: set[tuple[str, bool]] = set()
-    left = seconds * LANES
+    left = seconds * LANES - ROUNDING
     for (group, share), forced in zip(groups, [True, *[False] * len(groups)], strict=False):
         kept = max(0.0, left - share * seconds * LANES)  # for the groups behind it
         for one in group:

@@ -51,7 +51,7 @@ def test_what_eight_minutes_suffice_for_has_good_ones_and_rare_classes_in_it(see
 def test_over_some_seeds_every_class_has_its_turn() -> None:
     seen = {
         c.what
-        for seed in range(40)
+        for seed in range(60)
         for c in choose(CANDIDATES, seed, 2 * CHOSEN * EXPECTED["red team"], KNOWN).candidates
         if c.expect != "accept"
     }
