@@ -17,7 +17,7 @@ from optimizer.compile_time import parts_of
 from optimizer.outline import Outline, Piece, outline
 from optimizer.outline_words import made_of
 from optimizer.source import Source
-from optimizer.toolkit import is_device_header
+from optimizer.toolkit import OPENED_WITH_CARE, is_device_header, shortenings
 
 # Headers for device code that a host has as well, and that may give its words a meaning.
 _SHARED = frozenset({"<cmath>", "<math.h>", "<cstdint>", "<stdint.h>", "<limits>", "<type_traits>"})
@@ -28,6 +28,7 @@ def without_types(before: Source, old: Outline, after: Source, new: Outline) -> 
     """Return the outline of an original without the types that its candidate does without."""
     if old.tokens == new.tokens:
         return old
+    old = _without_short_names(old, new)
     mine = [one for one in _types(before, new) if _free(one, after)]
     spans = [one.span for one in mine]
     if not spans:
@@ -43,6 +44,35 @@ def without_types(before: Source, old: Outline, after: Source, new: Outline) -> 
     if any(one.name in left for one in mine) or _named_in_heads(mine, left):
         return old
     return replace(old, tokens=[word for word, _ in kept], starts=[start for _, start in kept])
+
+
+def _without_short_names(old: Outline, new: Outline) -> Outline:
+    """Return the outline of an original without short names that its candidate does without."""
+    theirs = f" {' '.join(new.tokens)} "
+    gone: set[int] = set()
+    for first, end in shortenings(old.tokens, ()):
+        words = old.tokens[first:end]
+        if f" {' '.join(words)} " not in theirs:
+            gone |= {*range(first, end)} if _unused(words, first, old) else set()
+    if not gone:
+        return old
+    kept = [
+        (word, start)
+        for at, (word, start) in enumerate(zip(old.tokens, old.starts, strict=True))
+        if at not in gone
+    ]
+    return replace(old, tokens=[word for word, _ in kept], starts=[start for _, start in kept])
+
+
+def _unused(words: list[str], first: int, old: Outline) -> bool:
+    """Tell whether host text has none of the names that words of its own, at a place, bring."""
+    others = [*old.tokens[:first], *old.tokens[first + len(words) :]]
+    left = {*others}.union(*(p.tokens for p in (*old.macros, *old.geometry)))
+    left |= {part for word in left for part in word.replace("(", " ").split() if "(" in word}
+    if words[0] == "namespace":
+        return words[1] not in left
+    opened = "".join(words[2:-1])
+    return left.isdisjoint(OPENED_WITH_CARE.get(opened, ()))
 
 
 def _types(before: Source, new: Outline) -> list[Piece]:

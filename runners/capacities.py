@@ -174,7 +174,8 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
         others = (one_element.change(other.family) for other in dropped)
         return any(other is not None and other.name == mine.name for other in others)
     if wider.wider(combination.family) is not None:
-        return any(wider.beyond(combination.family, other.family) for other in dropped)
+        same = (other for other in dropped if other.case == combination.case)
+        return any(wider.beyond(combination.family, other.family) for other in same)
     return combination.family in ASKED and any(
         _KINDS.get(other.family) == _KINDS[combination.family]
         and longer(combination.case, other.case)

@@ -2,7 +2,12 @@
 
 A range is declared in numbers and is the same at all sizes. Where labels are drawn below 64, since
 there are 64 symbols, none of 4165 symbols has a larger label than 63, and what keeps a label in
-eight bits is right. So where the end of a range is a declared size, it is one at other sizes, too.
+eight bits is right. So where the end of a range is a declared size, it is one at other sizes, too:
+such numbers are places, and a table is longer for them to be used.
+
+A range that ends one before or behind a size is of lengths or counts, which rows may all be shorter
+than: it follows a size that is less, and where that is more the declared end stays the promise that
+it is. What a candidate does beyond is said (`runners.other_ranges`), and decides nothing.
 
 That is a guess: a number may be a size by chance. The original is asked first, and last of all it
 is asked; what it does not define there is asked of nobody. Nothing here raises.
@@ -58,8 +63,13 @@ class Followed:
     size: str
     apart: int
 
-    def last_at(self, case: Case) -> int:
-        """Return the last number of the range at a case, as far as the type holds it."""
+    @property
+    def places(self) -> bool:
+        """Tell whether its numbers are places, which are more where the size is larger."""
+        return self.apart == 0
+
+    def end_at(self, case: Case) -> int:
+        """Return the number that a size sets at a case, as far as the type holds it."""
         holds = (int(np.iinfo(f.scalar.dtype).max) for f in self.argument.type.fields)
         try:
             found = count(self.size, case) + self.apart - 1
@@ -67,9 +77,14 @@ class Followed:
             found = self.last
         return max(self.low, min(found, *holds, WIDEST))
 
+    def last_at(self, case: Case) -> int:
+        """Return the last number of the range at a case: of lengths none beyond the declared."""
+        end = self.end_at(case)
+        return end if self.places else min(end, max(self.low, self.last))
+
     def grows(self, case: Case) -> bool:
-        """Tell whether numbers beyond the declared ones belong to the range at a case."""
-        return self.last_at(case) > self.last
+        """Tell whether the size sets an end beyond the declared one at a case."""
+        return self.end_at(case) > self.last
 
 
 def followed(work: Work) -> tuple[Followed, ...]:
@@ -130,7 +145,7 @@ def cases(work: Work, *, full: bool) -> list[dict[str, float]]:
     are larger, and what else makes the same arrays larger: there are more than 256 letters only
     where there is room for them, and steps.
     """
-    every = followed(work)
+    every = [one for one in followed(work) if one.places]
     found: list[dict[str, float]] = []
     known: set[str] = set()
     # Of wide ranges many bits are used as it is.
@@ -138,13 +153,24 @@ def cases(work: Work, *, full: bool) -> list[dict[str, float]]:
         if one.size in known or len(found) == MOST_FAR:
             continue
         known.add(one.size)
-        fit = [case for case in _far(work, one) if one.grows(case)]
-        if fit:
-            best = max(fit, key=lambda case: (one.last_at(case), sizes.elements(work, case)))
-            found += [best] if best not in found else []
+        best = _furthest(work, one)
+        found += [best] if best is not None and best not in found else []
     if full:
         found += [case for case in _together(work, every) if case not in found]
     return found
+
+
+def longer(work: Work) -> list[tuple[Followed, dict[str, float]]]:
+    """Return the ranges of lengths with a case each in which there is room for longer ones."""
+    every = [(one, _furthest(work, one)) for one in followed(work) if not one.places]
+    return [(one, case) for one, case in every if case is not None]
+
+
+def _furthest(work: Work, one: Followed) -> dict[str, float] | None:
+    """Return the case with the largest end of a range; None where none is beyond the declared."""
+    fit = [case for case in _far(work, one) if one.grows(case)]
+    ends = ((one.end_at(case), sizes.elements(work, case)) for case in fit)
+    return max(zip(ends, fit, strict=True), key=lambda pair: pair[0])[1] if fit else None
 
 
 def _far(work: Work, one: Followed) -> Iterator[dict[str, float]]:

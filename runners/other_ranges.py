@@ -5,7 +5,9 @@ bits, a table of as many places, fields of as many bits are right. Whoever passe
 to know. So a finalist is run on the small case of `runners.other_values` with one array at a time
 drawn from wider ranges (`runners.wider`), as far as its original is quick there, does the same
 each time and stays within its buffers. Where it does not, nothing is said of that range and of
-those beyond: such numbers may be places, lengths or letters, and mean nothing there.
+those beyond: such numbers may be places, lengths or letters, and mean nothing there. Lengths, whose
+range ends beside a declared size (`runners.following`), are drawn up to that size where it is
+larger, too: rows of the small case hold none that are longer.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
 
-from runners import limit, wider
+from runners import following, limit, wider
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -27,7 +29,7 @@ from runners.spec import JobSpec, Work
 from runners.wider import Wider
 
 LAYER = "other ranges"
-MOST_ARRAYS = 4
+MOST_ARRAYS, MOST_LONGER = 4, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,19 @@ class Range:
     last: int
     to: int
     combination: Combination
+    room: str = ""
 
     @property
     def shown(self) -> str:
         """Say which."""
-        return f"{self.name} up to {self.to:,}"
+        return f"{self.name} up to {self.to:,}{self.room}"
 
     def said(self, words: str) -> str:
         """Return the note that it is a limit."""
         declared = f"{RIGHT} values of {self.name} ({self.low:,} to {self.last:,})"
         first = wider.first(self.low, self.last, self.to)
         below = f"{first:,} to" if first < 0 else "up to"
-        return limit.said(f"{declared}; with {below} {self.to:,} {words}")
+        return limit.said(f"{declared}; with {below} {self.to:,}{self.room} {words}")
 
 
 def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
@@ -66,7 +69,19 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
             for to in (wider.tried(argument, low, last) if usable else ())
         ]
         found += [each] if each else []
-    return found[:MOST_ARRAYS]
+    return [*found[:MOST_ARRAYS], *_longer(job.work, plain)]
+
+
+def _longer(work: Work, plain: Combination) -> list[list[Range]]:
+    """Return the ranges of lengths with room for longer ones than are declared."""
+    found = []
+    for one, case in following.longer(work)[:MOST_LONGER]:
+        name, to = one.argument.name, one.end_at(case)
+        if name.isidentifier():
+            there = replace(plain, case=case, family=Wider(name, to).family)
+            room = f" at {', '.join(f'{size}={value:,.0f}' for size, value in case.items())}"
+            found.append([Range(name, one.low, one.last, to, there, room)])
+    return found
 
 
 def _places(work: Work, many: int) -> bool:

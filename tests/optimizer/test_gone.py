@@ -128,3 +128,34 @@ def test_right_candidates_of_the_red_team_are_inside() -> None:
     assert len(mine) == len(labels)
     for one in mine:
         assert violations(one.base.source, one.source) == (), one.label
+
+
+SHORT = "using namespace nvcuda;\n"
+GROUPS = "namespace cg = cooperative_groups;\n"
+OPEN = "using namespace cooperative_groups;\n"
+
+
+def _short(line: str, host: str = "") -> tuple[str, ...]:
+    """Return what is said where a candidate does without a line of short names."""
+    base = BASE.replace("struct Best", line + "struct Best", 1).replace("size", "large")
+    base = base.replace("    Shape shape", f"    {host}Shape shape")
+    return violations(base, _without(base, line))
+
+
+@pytest.mark.parametrize("line", [SHORT, GROUPS, OPEN, "using namespace nvcuda::wmma;\n"])
+def test_short_names_of_the_toolkit_go_with_what_used_them(line: str) -> None:
+    assert _short(line) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "host"),
+    [
+        (GROUPS, "cg::sync(n); "),
+        (OPEN, "sync(n); "),
+        ("using namespace std;\n", ""),
+        ("namespace cg = other;\n", ""),
+    ],
+)
+def test_names_that_host_text_has_stay(line: str, host: str) -> None:
+    """Without the line it would mean something else by them."""
+    assert any("changes text outside device code" in one for one in _short(line, host))

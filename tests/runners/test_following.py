@@ -89,17 +89,35 @@ def test_letters_are_beyond_eight_bits_where_there_are_as_many_symbols(checks: s
     assert all(_ints(work, one, "label").max() < 64 for one in others)
 
 
-def test_more_letters_than_a_byte_tells_apart_have_room_and_steps() -> None:
-    """Only a confirmation asks for all sizes at once; a sequence is longer than its letters."""
+def test_more_letters_than_a_byte_tells_apart_have_steps_and_no_longer_words() -> None:
+    """Only a confirmation asks for all sizes at once; how long a word may be is declared."""
     work = _ctc()
-    both = [one for one in _asked(work) if min(one.case["symbols"], one.case["most"]) > 256]
-    (one,) = both
-    assert one.case["steps"] > one.case["most"]
+    (one,) = [one for one in _asked(work) if 256 < one.case["symbols"] < 4165]
+    assert one.case["steps"] > 256
     assert one.case["batch"] == 7
-    assert _ints(work, one, "length").max() == one.case["most"]
+    assert _ints(work, one, "label").max() == one.case["symbols"] - 1
+    assert _ints(work, one, "length").max() == one.case["most"] == 19
     assert sizes.elements(work, one.case) <= following.MOST_TOGETHER
-    assert len(_asked(work)) == 3
+    assert len(_asked(work)) == 2
     assert not any(c.case == one.case for c in _asked(work, "screen"))
+
+
+def test_lengths_are_promised_and_places_are_not() -> None:
+    """Who keeps eight words of a row, as lengths below 65 have, is right however long rows are."""
+    row = _array("text", "randint:0:256", "n*width", "const unsigned char*")
+    sizes_passed = (_size("n"), _size("width"))
+    keys = _work(row, _array("len", "randint:0:65"), *sizes_passed, n=1000, width=64)
+    assert following.cases(keys, full=True) == []
+    ((one, case),) = following.longer(keys)
+    assert (one.argument.name, case["width"]) == ("len", one.end_at(case))
+    assert one.end_at(case) > 64 == one.last_at(case)
+    # In rows that are shorter there are none that are longer.
+    assert one.last_at({"n": 9.0, "width": 7.0}) == 7
+    found = _ints(keys, Combination(case, families.FOLLOWING, 1), "len")
+    assert found.max() == 64
+    places = _work(row, _array("len", "randint:0:64"), *sizes_passed, n=1000, width=64)
+    assert following.longer(places) == []
+    assert following.cases(places, full=True)
 
 
 def test_sizes_are_floats_as_those_of_all_cases() -> None:
@@ -144,7 +162,8 @@ def test_a_range_follows_the_size_it_ends_with() -> None:
     for init, apart in (("randint:0:301", 1), ("randint:-1:300", 0), ("randint:1:299", -1)):
         (one,) = following.followed(_tally(init))
         assert (one.size, one.apart) == ("bins", apart)
-        assert one.last_at({"n": 9.0, "bins": 4165.0}) == 4165 + apart - 1
+        assert one.end_at({"n": 9.0, "bins": 4165.0}) == 4165 + apart - 1
+        assert one.last_at({"n": 9.0, "bins": 4165.0}) == (4164 if not apart else one.last)
     # The least declared size, where the range has to hold for all; nothing near to that.
     assert _ends(_tally("randint:0:60", n=900.0, bins=60.0)) == {"key": "bins"}
     assert _ends(_tally("randint:0:61", n=900.0, bins=60.0)) == {}

@@ -120,6 +120,25 @@ def test_places_in_a_buffer_are_left_alone() -> None:
     assert list(_tried(x="randint:0:900")) == ["b"]
 
 
+def test_longer_rows_than_declared_are_tried_where_there_is_room() -> None:
+    """Lengths below 18 in rows of 17: what is made for them fails in rows that are longer."""
+    text = COUNTS.replace("BODY", "y[i] = x[i] + b[i];").replace("int n)", "int n, int k)")
+    given_ = _given()
+    given_["arguments"][1]["shape"] = "n"
+    given_["arguments"][0] |= {"shape": "n*k"}
+    given_["arguments"].append({"name": "k", "type": "int", "value": "k"})
+    given_["cases"] = [{"values": {"n": 900, "k": 16}}]
+    job = spec.parse(_job(text + "//", text, workload=given_, effort="confirm"))
+    plain = Combination({"n": 900.0, "k": 16.0}, "declared", 1)
+    *_, (longest,) = other_ranges.others(job, plain)
+    assert (longest.name, longest.low, longest.last) == ("b", 0, 16)
+    assert longest.to == min(255, longest.combination.case["k"])
+    assert longest.combination.family == Wider("b", longest.to).family
+    note = longest.said("it is not: y[0]")
+    assert f"with up to {longest.to:,} at n=" in note
+    assert note.startswith(f"limit: {other_values.RIGHT} values of b (0 to 16)")
+
+
 def test_what_is_too_much_once_is_asked_no_further() -> None:
     def one(name: str, to: int) -> Combination:
         return Combination({"n": 9.0}, Wider(name, to).family, 1)
@@ -128,6 +147,9 @@ def test_what_is_too_much_once_is_asked_no_further() -> None:
     assert not hopeless(one("x", 2), [one("x", 64)])
     assert not hopeless(one("y", 64), [one("x", 2)])
     assert not hopeless(Combination({"n": 9.0}, "declared", 1), [one("x", 2)])
+    # At other sizes it may be.
+    there = Combination({"n": 9000.0}, Wider("x", 2).family, 1)
+    assert not hopeless(one("x", 64), [there])
     times = iter([0.0, 1.0, 9.0])
     watch = Watch(lambda: next(times))
     assert [bool(watch.objection(one("x", to))) for to in (2, 4, 8)] == [False, False, True]
