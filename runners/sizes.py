@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -350,17 +351,27 @@ def _between(least: int, most: int, count: int) -> Iterator[float]:
 
 
 def _radii(work: Work, case: CaseSpec) -> list[str]:
-    """Return variables that widen a buffer and may be zero: all have elements without them, too.
+    """Return variables that widen a buffer on both sides and may be zero: a radius, a padding.
 
-    A radius, a padding. A stride of zero would be divided by, or never come to an end.
+    All buffers have elements without them, too. A stride of zero would be divided by, or never come
+    to an end; so might a window of nothing, which widens a buffer on one side (`n + w - 1`).
     """
     found = []
     for name in _movable(work, case):
         none = {**case.values, name: 0.0}
         if not _sizes_nothing(work, case, name) and elements(work, none) > 0:
+            if not _on_both_sides(work, name):
+                continue
             pointers = [a for a in work.arguments if a.type.pointer]
             found += [name] if all(a.elements(none) > 0 for a in pointers) else []
     return found
+
+
+def _on_both_sides(work: Work, name: str) -> bool:
+    """Tell whether a shape holds a variable twice: `2*k+1`, `h+p+p`."""
+    one = re.escape(name)
+    twice = re.compile(rf"\b2\s*\*\s*\(?\s*{one}\b|\b{one}\s*\*\s*2\b|\b{one}\s*\+\s*{one}\b")
+    return any(twice.search(a.shape or "") for a in work.arguments if a.type.pointer)
 
 
 def sizing(work: Work) -> list[str]:

@@ -497,6 +497,12 @@ def test_radii_of_zero_and_two_of_everything_are_tried() -> None:
     assert {"n": 500.0, "k": 0.0} in found
     assert {"n": 2.0, "k": 2.0} in found
     assert {"n": 500.0, "k": 0.0} in sizes.whole_words(band, {"n": 500.0, "k": 40.0}, 1 << 16)
+    assert {"h": 9.0, "p": 0.0} in [
+        case.values for case in sizes.undeclared(_work(_pointer(shape="h+p+p"), h=9, p=3), 4)
+    ]
+    # A window that slides to the end of a line is one of at least one element.
+    window = [c.values for c in sizes.undeclared(_work(_pointer(shape="n+w-1"), n=500, w=9), 4)]
+    assert len(window) > 3 and all(case["w"] > 0 for case in window)
     step = {"name": "step", "type": "int", "value": "step"}
     taps = {**_pointer(shape="taps"), "name": "w"}
     other = _work(_pointer(shape="n/step+taps"), taps, step, n=500, step=3, taps=9)
