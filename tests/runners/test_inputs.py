@@ -502,7 +502,8 @@ def test_radii_of_zero_and_two_of_everything_are_tried() -> None:
     ]
     # A window that slides to the end of a line is one of at least one element.
     window = [c.values for c in sizes.undeclared(_work(_pointer(shape="n+w-1"), n=500, w=9), 4)]
-    assert len(window) > 3 and all(case["w"] > 0 for case in window)
+    assert len(window) > 3
+    assert all(case["w"] > 0 for case in window)
     step = {"name": "step", "type": "int", "value": "step"}
     taps = {**_pointer(shape="taps"), "name": "w"}
     other = _work(_pointer(shape="n/step+taps"), taps, step, n=500, step=3, taps=9)
