@@ -52,9 +52,16 @@ def narrowed(mine: str, theirs: str) -> bool:
 
     >>> narrowed("mul.lo.s32 %r3, %r1, %r2;", "mul.wide.s32 %rd3, %r1, %r2;")
     True
+    >>> narrowed("mul.lo.s32 %r3, %r1, 3;", "mul.wide.s32 %rd3, %r1, 12;")
+    True
     """
     (wide, short), (wide_before, short_before) = _products(mine), _products(theirs)
-    return wide_before > 0 and (wide < wide_before or short > short_before)
+    if wide_before > 0 and (wide < wide_before or short > short_before):
+        return True
+    # A place that is a multiple by itself: three floats of a point.
+    mine_64, mine_32 = _multiples(mine)
+    theirs_64, theirs_32 = _multiples(theirs)
+    return mine_64 < theirs_64 and mine_32 > theirs_32
 
 
 def in_bytes(mine: str, theirs: str) -> bool:
@@ -105,6 +112,20 @@ def _products(ptx: str) -> tuple[int, int]:
         else:
             size = abs(int(by, 0))
             wide += (1 << min(size, 64) if what == "shl.b64" else size) > _COUNTED
+    return wide, short
+
+
+def _multiples(ptx: str) -> tuple[int, int]:
+    """Count products of 64 bits and of 32 bits with numbers that are no power of two."""
+    wide = short = 0
+    for found in _PRODUCT.finditer(ptx):
+        what, by = found["what"], found["by"]
+        if by.startswith("%") or what.startswith("shl"):
+            continue
+        size = abs(int(by, 0))
+        if size & (size - 1):
+            narrow = what.endswith("32") and "wide" not in what
+            wide, short = wide + (not narrow), short + narrow
     return wide, short
 
 
@@ -190,8 +211,8 @@ def case(
     """Return the largest declared case with one variable so large that a buffer exceeds the limit.
 
     By its elements, or its `places`. The first variable that can is taken, which often counts
-    rows, and most such buffers. Outputs have to grow with it: what only lengthens a sum changes its
-    rounding. None where arguments, the launch or memory forbid it.
+    rows, and most such buffers. Outputs have to grow with it, or to be exact: what only lengthens a
+    sum changes its rounding. None where arguments, the launch or memory forbid it.
     """
     base = largest(work).values
     for name in (k for k in base if k in work.variables and base[k] >= 1):
@@ -257,7 +278,12 @@ def _valid(work: Work, launches: Sequence[Launch], changed: Mapping[str, float])
 
 
 def grown(work: Work, changed: Mapping[str, float]) -> frozenset[str]:
-    """Return the outputs that grow at least half as much as the variable that was made larger."""
+    """Return the outputs that grow at least half as much as the variable that was made larger.
+
+    All of them where they have to be equal at any length: a largest, its place, how many there are.
+    """
+    if work.rtol == work.atol == 0:
+        return frozenset(a.name for a in work.arguments if a.written)
     base = largest(work).values
     factor = max(value / base[name] for name, value in changed.items() if base[name] > 0)
     before, after = counts(work, base), counts(work, changed)

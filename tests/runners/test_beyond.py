@@ -78,6 +78,18 @@ def _spec(**workload: Any) -> JobSpec:
         ("", "mul.lo.s64 %rd1, %rd2, 6000;", True),
         ("", "shl.b64 %rd1, %rd2, 14;", True),
         ("", "mul.wide.s32 %rd1, %r2, 4;\nshl.b64 %rd1, %rd2, 2;", False),
+        # Three floats of a point: as many bytes, and a place in an `int`.
+        (
+            "mul.lo.s32 %r2, %r1, 3;\nmul.wide.s32 %rd1, %r2, 4;",
+            "mul.wide.s32 %rd1, %r1, 12;",
+            True,
+        ),
+        (
+            "mul.wide.s32 %rd1, %r1, 12;\nmul.lo.s32 %r2, %r1, 3;",
+            "mul.wide.s32 %rd1, %r1, 12;",
+            False,
+        ),
+        ("mul.wide.s32 %rd1, %r1, 4;", "mul.wide.s32 %rd1, %r1, 12;", False),
     ],
 )
 def test_fewer_products_of_64_bits_are_looked_into(mine: str, theirs: str, asked: bool) -> None:
@@ -198,6 +210,43 @@ def test_outputs_have_to_grow() -> None:
     work = _spec(**job).work
     assert enlarged.case(work, [Launch(("rows",), ("32",))]) is not None
     assert enlarged.case(work, [Launch(("1", "rows"), ("32",))]) is None
+
+
+def test_outputs_that_are_exact_need_not_grow() -> None:
+    """The largest of twice as many points, and where it is, is found by the same comparisons."""
+    job = _job(tolerance={"rtol": 0, "atol": 0})["workload"]
+    job["arguments"][1] |= {"shape": "1"}
+    work = _spec(**job).work
+    found = enlarged.case(work, [Launch(("264",), ("32",))])
+    assert found is not None
+    assert enlarged.grown(work, found) == {"y"}
+    job["tolerance"] = {"rtol": 1e-5, "atol": 0}
+    assert enlarged.case(_spec(**job).work, [Launch(("264",), ("32",))]) is None
+
+
+LARGEST = """
+extern "C" __global__ void rows(const float* x, float* y, int rows, int width) {
+    if (blockIdx.x || threadIdx.x) return;
+    float most = x[0];
+    for (int r = 0; r < rows; ++r) {
+        size_t at = (size_t)r * width;
+        for (int i = 0; i < width; ++i) most = fmaxf(most, x[at + i] + (r == rows - 1 && i == 7 ? 1e6f : 0.f));
+    }
+    y[0] = most;
+}
+"""
+
+
+@host
+@pytest.mark.parametrize("short", [False, True])
+def test_a_place_that_overflows_is_found_where_one_number_comes_of_all(*, short: bool) -> None:
+    exact = _job(LARGEST, LARGEST, tolerance={"rtol": 0, "atol": 0})
+    exact["workload"]["arguments"][1] |= {"shape": "1"}
+    narrow = "short at = r * width; if (at < 0) break;"
+    text = LARGEST.replace("size_t at = (size_t)r * width;", narrow) if short else LARGEST
+    found = Pair(text, LARGEST, exact).found()
+    assert not found.unknown
+    assert bool(found.wrong) == short
 
 
 @pytest.mark.parametrize(
