@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ LATE_US = 200.0
 HELD_US, MOST_HELD, LATE_INPUTS_NS = 1000, 24, 500_000
 # For how long none of the calls in a row may begin on the device, if nothing else is said.
 ROW_HELD_NS = 4_000_000
+# For how long calls go before a row, at most.
+WORN_SECONDS = 0.3
 # Calls that nobody looks at: so many before the device is waited for, fewer where these take long.
 MOST_AT_ONCE, QUICK_SECONDS = 256, 0.05
 # Share of the runs behind one of the same case that are made where that one was.
@@ -54,6 +57,8 @@ class Bench:
         self._space = (0, 0)
         self._last: tuple[Launchable, Combination, int] | None = None
         self._keeping: Launchable | None = None
+        # Events around each run, if somebody wants to know what it takes.
+        self.marks: tuple[Any, Any] | None = None
         self._damage = gpu.allocate(24)
         self._zeros = (0, 0)
         self._sink = gpu.allocate(256)
@@ -192,7 +197,7 @@ class Bench:
         launchable.begins()
         streams = launchable.streams
         if streams is not None:
-            streams.strays()
+            streams.strays(), streams.refused()
         self._undamaged()
         if late:
             self.gpu.fill(base, 0xFFFFFFFF, layout.stride // 4)
@@ -222,7 +227,7 @@ class Bench:
             busy = (2_000_000, 2 * sms - 6) if launchable.hosted else (60_000, sms * 2 // 3)
             self.gpu.beside(busy[0], max(1, busy[1]))
         with streams.held(HELD_US, MOST_HELD) if streams and held else contextlib.nullcontext():
-            bound()
+            self._marked(bound)
         outputs, behind = {}, 0.0
         if launchable.hosted:
             # Results have to be there when the null stream is done, not when the device is.
@@ -238,8 +243,19 @@ class Bench:
                 outputs[b.name] = self.gpu.download(base + b.offset, b.size)
         # Under delays what is queued behind the results, as memory that is given back, is late.
         behind = 0.0 if beside or held or late else behind
-        strays = streams.strays() if streams is not None else 0
-        return Run(outputs, damage(layout, counts), behind, poison, strays)
+        seen = (streams.strays(), streams.refused()) if streams is not None else (0, 0)
+        took_us = self.gpu.elapsed_us(*self.marks) if self.marks else 0.0
+        return Run(outputs, damage(layout, counts), behind, poison, *seen, took_us)
+
+    def _marked(self, bound: Callable[[], None]) -> None:
+        """Queue a call, and what tells how long it takes, if that is asked."""
+        if self.marks is None:
+            bound()
+            return
+        start, end = self.marks
+        self.gpu.record(start)
+        bound()
+        self.gpu.record(end)
 
     def row(
         self,
@@ -251,6 +267,8 @@ class Bench:
         apart: bool = True,
         held_ns: int = ROW_HELD_NS,
         keeps: bool = False,
+        before: int = 1,
+        by_turns: bool = False,
     ) -> list[Run]:
         """Run once on each of several combinations, one behind the other.
 
@@ -260,8 +278,9 @@ class Bench:
         what comes back from one call it must not take for the next one's. Otherwise all are of one
         size, share their buffers, and each is done before the next is called; with `keeps` every
         other one finds the results of the one before, as a caller leaves them, instead of poison.
-        The first is run once before, so that nothing is done for the first time. Raises the errors
-        of `runners.gpu`.
+        The first is run once before, so that nothing is done for the first time; where they share
+        their buffers it may be as often as `before` says, as long as there is time, or all
+        `by_turns`. Raises the errors of `runners.gpu`.
         """
         scenes = [self.scenes.of(combination, VERIFY_GUARD) for combination in combinations]
         poisons = [NAN_POISON if nan else int(self._rng.integers(0, 2**62)) for _ in scenes]
@@ -277,9 +296,15 @@ class Bench:
             for one, scene, base in zip(combinations, scenes, bases, strict=True)
         ]
         places = list(zip(scenes, bases, poisons, strict=True))
-        self.restore(*places[0][:2], 1, zeros, poisons[0])
-        calls[0]()
-        self.gpu.synchronize(seconds)
+        turns = len(calls) if by_turns and not apart else 1
+
+        def worn(number: int) -> None:
+            at = number % turns
+            if not number or turns > 1 or self._changes_inputs():
+                self.restore(*places[at][:2], 1, zeros, poisons[at])
+            calls[at]()
+
+        self._over_and_over(worn, 1 if apart else before, WORN_SECONDS, seconds)
         if not apart:
             found: list[Run] = []
             for number, (call, place) in enumerate(zip(calls, places, strict=True)):
@@ -407,8 +432,21 @@ class Bench:
         zeros = self.zeros(len(scene.layout.segments))
         launchable.begins()
         bound = launchable.bind(combination.case, scene.layout.addresses(base))
-        in_place = any(a.type.pointer and a.role == "inout" for a in self.work.arguments)
-        self.restore(scene, base, 1, zeros, NAN_POISON)
+
+        def one(number: int) -> None:
+            if not number or self._changes_inputs():
+                self.restore(scene, base, 1, zeros, NAN_POISON)
+            bound()
+
+        return self._over_and_over(one, calls, seconds, patience)
+
+    def _changes_inputs(self) -> bool:
+        return any(a.type.pointer and a.role == "inout" for a in self.work.arguments)
+
+    def _over_and_over(
+        self, one: Callable[[int], None], calls: int, seconds: float, patience: float
+    ) -> int:
+        """Make calls, which get their numbers, as long as there is time; return how many."""
         deadline = time.monotonic() + seconds
         made, at_once = 0, 1
         while made < calls:
@@ -416,10 +454,8 @@ class Bench:
             if begun >= deadline:
                 break
             some = min(at_once, calls - made)
-            for _ in range(some):
-                if in_place:
-                    self.restore(scene, base, 1, zeros, NAN_POISON)
-                bound()
+            for number in range(made, made + some):
+                one(number)
             self.gpu.synchronize(patience)
             made += some
             quick = time.monotonic() - begun < QUICK_SECONDS

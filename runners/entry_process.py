@@ -360,9 +360,12 @@ class RemoteSession:
         seconds: float,
         held_ns: int = ROW_HELD_NS,
         keeps: bool = False,
+        before: int = 1,
+        by_turns: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other; outputs come through files."""
         asked = {"nan": nan, "apart": apart, "seconds": seconds, "held_ns": held_ns, "keeps": keeps}
+        asked |= {"before": before, "by_turns": by_turns}
         row = [_item(combination) for combination in combinations]
         said = self._ask("row", combinations[0], {**asked, "row": row}, 2 * seconds)
         with _understood(self._process):

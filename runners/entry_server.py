@@ -133,10 +133,15 @@ class _Server:
             runs = session.moved(combination, names, nan=nan, seconds=seconds)
         else:
             row = [Combination(o["case"], o["family"], int(o["seed"])) for o in request["row"]]
-            apart, keeps = bool(request["apart"]), bool(request["keeps"])
-            held_ns = int(request["held_ns"])
             runs = session.row(
-                row, nan=nan, apart=apart, seconds=seconds, held_ns=held_ns, keeps=keeps
+                row,
+                nan=nan,
+                apart=bool(request["apart"]),
+                seconds=seconds,
+                held_ns=int(request["held_ns"]),
+                keeps=bool(request["keeps"]),
+                before=int(request["before"]),
+                by_turns=bool(request["by_turns"]),
             )
         return {"runs": [self._ran(one, f"row-{number}") for number, one in enumerate(runs)]}
 

@@ -35,7 +35,10 @@ class Regardless:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Runs of one combination: as it is, in double precision, and with inputs moved a little."""
+    """Runs of one combination: as it is, in double precision, and with inputs moved a little.
+
+    `seconds` is what a run takes with all that belongs to it, `took` what its launches do, or zero.
+    """
 
     combination: Combination
     runs: list[Run]
@@ -46,6 +49,7 @@ class Gathered:
     undefined: Run | None = None
     # None where no result is the same whatever stands for a NaN.
     regardless: Regardless | None = None
+    took: float = 0.0
 
     @property
     def nbytes(self) -> int:

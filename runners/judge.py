@@ -54,10 +54,11 @@ from runners.second_look import Lent
 from runners.session import Benches, Session
 from runners.spec import JobSpec, Json, Source
 from runners.watched import Watched
+from runners.worn_in import worn_rows
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 # What an original is not right in is asked of none of its candidates, each kind by itself.
-ROWS: tuple[MakeRows, ...] = (rows, close_rows)
+ROWS: tuple[MakeRows, ...] = (rows, close_rows, worn_rows)
 MOST_PTX = 4
 
 
@@ -140,7 +141,7 @@ class Judge:
             spent["verify"] = time.monotonic() - start
             start = time.monotonic()
             measure = self._measurements.measure
-            verdict["measurement"] = measure(session, job, answers, report, seconds)
+            verdict["measurement"] = measure(session, job, known, report, seconds)
             spent["time"] = time.monotonic() - start
             start = time.monotonic()
             self._delays.kernel(delayed, session, request, job, known, report)
@@ -248,7 +249,7 @@ class Judge:
         updates = thorough and plain_updates.more(codes[0], codes[1])
         verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
         _watchable(request, report)
-        verify.remembered(session, answers, job, report, seconds)
+        verify.remembered(session, answers, job, report, seconds, wanted)
         hasty = self._hasty.get((job.key, job.checks), [])
         for made in ROWS if _follows(request, job) else ():
             if made not in hasty:
@@ -256,7 +257,8 @@ class Judge:
         if job.work.kind == "entry" and job.kernel != job.baseline:
             leaks.check(session, answers, job, report)
         if job.work.kind == "entry" and _keeps_more(request):
-            verify.repeated(session, answers, job, report, min(10.0, seconds / 3))
+            short = min(10.0, seconds / 3)
+            verify.repeated(session, answers, job, report, short, wanted=wanted)
         if thorough:
             verify.kept_apart(session, report)
 
@@ -302,7 +304,7 @@ class Judge:
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
-        self._watched(session, request, job, answers, report)
+        self._watched(session, request, job, known, report)
         if _follows(request, job):
             measured["notes"] += moved_buffers.check(self._session, request, job, answers, report)
             asked = zeroed(job, wanted)
@@ -368,9 +370,15 @@ class Judge:
         return False
 
     def _watched(
-        self, session: Session, request: Json, job: JobSpec, answers: Answers, report: Report
+        self,
+        session: Session,
+        request: Json,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
     ) -> None:
         """Run more often, and later, what can do more than its original; raise `Wrong`."""
+        answers, wanted = known
         # Device code that is not known of one side is compared of neither: `unchecked` says so.
         read = self._known(request, job)
         mine = self._abilities(job.kernel.source, request, "candidate", job.key, read=read)
@@ -386,10 +394,11 @@ class Judge:
             words = what if what.startswith("host code") else f"device code {what}"
             raise Wrong("rejected", f"its {words}; the original's does not")
         if static_gate.knows_time(more):
-            terms = (verify.GATE_SECONDS, verify.PAUSES)
+            terms = (verify.GATE_SECONDS, verify.PAUSES, wanted)
             verify.repeated(session, answers, job, report, *terms)
         elif more - {static_gate.KEEPS}:
-            verify.repeated(session, answers, job, report, verify.GATE_SECONDS / 4)
+            short = verify.GATE_SECONDS / 4
+            verify.repeated(session, answers, job, report, short, wanted=wanted)
 
     def _read(self, text: str, request: Json, key: str) -> str:
         """Return a source's PTX, empty where there is none; the latest few are kept.

@@ -11,7 +11,7 @@ import fcntl
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,16 @@ class Measurements:
         self._gpu, self._meter = gpu, meter
 
     def measure(
-        self, session: Session, job: JobSpec, answers: Answers, report: Report, seconds: float
+        self,
+        session: Session,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
+        seconds: float,
     ) -> Json:
         """Time every timed case and return the measurement; raise `Wrong` for a wrong launch."""
         with _owned(str(self._gpu.facts.get("bus_id", "gpu"))):
-            return self._time(session, job, answers, report, seconds)
+            return self._time(session, job, known, report, seconds)
 
     def again(
         self,
@@ -68,8 +73,14 @@ class Measurements:
         return {"candidate_us": samples.candidate_us, "baseline_us": samples.baseline_us}
 
     def _time(
-        self, session: Session, job: JobSpec, answers: Answers, report: Report, seconds: float
+        self,
+        session: Session,
+        job: JobSpec,
+        known: tuple[Answers, Sequence[Combination]],
+        report: Report,
+        seconds: float,
     ) -> Json:
+        answers, wanted = known
         rule = timing.SCREEN if job.effort == "screen" else timing.FULL
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
@@ -89,6 +100,8 @@ class Measurements:
             limits = timed_launches.limits(report, answers, combination)
             timed = self._one(session, combination, limits, (rule, seconds), report, answers)
             every.append(timed)
+            if job.checks == "confirm" and job.work.kind == "entry" and job.kernel != job.baseline:
+                timed_launches.judge_behind(session, job, (answers, wanted), combination, report)
             samples = timed.samples
             notes += _oddities(case, timed)
             _plausible(report, answers, combination, samples.candidate_us, self._gpu.facts)

@@ -7,12 +7,24 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import asked, families, inputs, regardless, spec, stand_ins, whole_scalars, wider
+from runners import (
+    allocations,
+    asked,
+    families,
+    images,
+    inputs,
+    regardless,
+    spec,
+    stand_ins,
+    whole_scalars,
+    wider,
+)
 from runners.allocations import Allocations
 from runners.bench import Bench
 from runners.compare import same_bytes
 from runners.contents import FINITE, UNDEFINED, Combination, Contents
 from runners.digest import Digest
+from runners.fault import Fault
 from runners.gathered import Gathered, Regardless, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
@@ -66,14 +78,16 @@ class Original:
         self.contents = Contents(job.work)
         self._bench = Bench(gpu, job.work, contents=self.contents)
         launch = job.baseline.launch
-        self._original = load(
-            self._bench, request["baseline"], job.baseline, job.work, launch, self.folder
-        )
+        self._bench.marks = (gpu.event(), gpu.event())
+        place = (job.work, launch, self.folder, _watching(request["baseline"], self.folder))
+        self._original = load(self._bench, request["baseline"], job.baseline, *place)
+        # Errors of launches that are refused in what must be right as well; None: not yet asked.
+        self._usual: set[int] | None = None
         self._twin: tuple[Bench, Launchable] | None = None
         if request.get("promoted"):
             bench = Bench(gpu, job.work, promoted=True, contents=self.contents)
             try:
-                twin = load(bench, request["promoted"], job.baseline, job.work, launch, self.folder)
+                twin = load(bench, request["promoted"], job.baseline, *place)
                 self._twin = (bench, twin)
             except DeviceError:
                 self._twin = None
@@ -149,7 +163,8 @@ class Original:
         if regardless.worth(self.work, combination.family, combination.case, each):
             same = self._regardless(combination, runs, len(others))
         undefined = self._undefined(combination)
-        return Gathered(combination, runs, wide, moved, each, undefined, same)
+        took = min(run.took_us for run in runs) / 1e6
+        return Gathered(combination, runs, wide, moved, each, undefined, same, took)
 
     def _undefined(self, combination: Combination) -> Run | None:
         means = {families.INFINITIES, families.NAN_BEHIND}
@@ -217,12 +232,30 @@ class Original:
             seconds=_patience(combination),
             poison=poison,
         )
+        if self._fails(run, combination.seed):
+            raise LaunchError(f"a launch of the original fails there (error {run.refused})")
         if run.damage:
             raise BaselineFailure(
                 f"the original {run.damage.words}",
                 "check the shapes and roles of its arguments",
             )
         return run
+
+    def _fails(self, run: Run, seed: int) -> bool:
+        """Tell whether host code had a launch refused, of whose results nothing is defined then.
+
+        It may say nothing of it. What is refused where results must be right as well, as one of
+        several ways that are tried, is none of them.
+        """
+        if not run.refused:
+            return False
+        if self._usual is None:
+            self._usual = set()
+            for case in self.work.cases:
+                declared = Combination(case.values, families.DECLARED, seed)
+                again = self._bench.run(self._original, declared, seconds=PATIENCE)
+                self._usual.add(again.refused)
+        return run.refused not in self._usual
 
     def _wide(self, combination: Combination, first: Run) -> Run | None:
         """Run the double-precision twin unless the reference is asked; None if it does not run."""
@@ -239,7 +272,8 @@ class Original:
             run = bench.run(twin, combination, seconds=patience, poison=first.poison)
         except (LaunchError, OutOfMemoryError):
             return None
-        return None if run.damage else run
+        # Its shared memory is twice as large: what is refused wrote nothing.
+        return None if run.damage or self._fails(run, combination.seed) else run
 
     def _in_few_digits(self, runs: list[Run]) -> bool:
         """Tell whether runs differ in a half or bfloat16 that is added to."""
@@ -262,6 +296,19 @@ class Original:
     def digest(self, gathered: Gathered) -> Json:
         """Return the description of a combination's answers; see `Digest.digest`."""
         return self._digest.digest(gathered)
+
+
+def _watching(artifact: Json, folder: Path) -> Allocations | None:
+    """Return what sees launches of host code that are refused; None where it cannot be had.
+
+    It has to be there before that code is loaded.
+    """
+    if artifact.get("kind") != "shared":
+        return None
+    try:
+        return Allocations(allocations.library(images.own_folder() or folder))
+    except (Fault, OSError, AttributeError):
+        return None
 
 
 def _patience(combination: Combination) -> float:

@@ -65,13 +65,16 @@ class Row:
     """Calls one behind the other: each with buffers of its own and not waited for, or neither.
 
     Where they are not waited for, the device begins with the first `held_ns` later. With `keeps`
-    every other call finds the results of the one before where its own will be.
+    every other call finds the results of the one before where its own will be. Where they share
+    their buffers so many calls go `before`, on the first one's contents or on all `by_turns`.
     """
 
     combinations: tuple[Combination, ...]
     apart: bool
     held_ns: int = ROW_HELD_NS
     keeps: bool = False
+    before: int = 1
+    by_turns: bool = False
 
 
 # What returns rows: of a job, of what is wanted, by what tells answers, by chance, some mixed ones.

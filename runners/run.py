@@ -37,7 +37,9 @@ class Damage:
 class Run:
     """Outputs of one run as bytes by argument name, with the poison they were full of before.
 
-    `strays` is how much host code queued on streams other than the null stream, where that is seen.
+    `strays` is how much host code queued on streams other than the null stream, and `refused` the
+    error of the first of its launches that was refused, both where that is seen. `took_us` is what
+    the device took for it, and the host where it was waited for; zero where nobody asked.
     """
 
     outputs: dict[str, Storage]
@@ -45,6 +47,8 @@ class Run:
     late_us: float
     poison: int
     strays: int = 0
+    refused: int = 0
+    took_us: float = 0.0
 
 
 def damage(layout: Layout, counts: npt.NDArray[np.uint64]) -> Damage:

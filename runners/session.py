@@ -67,6 +67,8 @@ class Session(Protocol):
         seconds: float,
         held_ns: int = ROW_HELD_NS,
         keeps: bool = False,
+        before: int = 1,
+        by_turns: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other (`runners.bench.Bench.row`)."""
         ...
@@ -247,6 +249,8 @@ class LocalSession:
         seconds: float,
         held_ns: int = ROW_HELD_NS,
         keeps: bool = False,
+        before: int = 1,
+        by_turns: bool = False,
     ) -> list[Run]:
         """Run the candidate on one combination behind the other."""
         return self._bench.row(
@@ -257,6 +261,8 @@ class LocalSession:
             apart=apart,
             held_ns=held_ns,
             keeps=keeps,
+            before=before,
+            by_turns=by_turns,
         )
 
     def moved(

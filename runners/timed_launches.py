@@ -1,24 +1,30 @@
 """Were the launches right that were timed? The device compares all of them, and keeps suspects.
 
 Few are looked at on the host, so what the device may find has limits of its own; a suspect is
-compared with the original's output on the same contents.
+compared with the original's output on the same contents. All have the same numbers, at other
+places: of these the same sum comes out, which may be that of an earlier launch.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from runners import ties
+from runners import ties, worn_in
 from runners.answers import Answers
 from runners.checks import Doubt, Report, Wrong
 from runners.compare import Answer, Comparison, compare
 from runners.contents import Combination
 from runners.cuda_types import to_float, values
-from runners.one_run import dispel, excused
-from runners.spec import CaseSpec
+from runners.one_run import dispel, excused, judge, settled
+from runners.session import Session
+from runners.spec import CaseSpec, JobSpec
 from runners.stage import Findings, Limit, Suspect
+
+BEHIND = "behind timed launches"
 
 
 def limits(report: Report, answers: Answers, combination: Combination) -> dict[str, Limit]:
@@ -68,6 +74,28 @@ def judge_timed(
             raise Wrong("wrong result", why)
     dispel(report, answers)
     report.add("timed launches", what, passed=True, error=found.largest, bound=None)
+
+
+def judge_behind(
+    session: Session,
+    job: JobSpec,
+    known: tuple[Answers, Sequence[Combination]],
+    combination: Combination,
+    report: Report,
+) -> None:
+    """Call a candidate on other contents of the case that was timed; raise `Wrong`.
+
+    Directly behind the timed launches, nothing of another size in between. A kernel's variables are
+    set back before each of them: there is no behind (`runners.verify.remembered`).
+    """
+    answers, wanted = known
+    for other in worn_in.changed(wanted, combination, answers.of, most=1):
+        limit = answers.patience(other)
+        made = partial(session.run, other, nan=True, beside=False, seconds=limit)
+        for run in settled(made):
+            judge(report, job, answers, other, run, BEHIND)
+            report.runs += 1
+        dispel(report, answers)
 
 
 def _closer(answer: Answer, suspect: Suspect) -> tuple[Comparison, Answer]:

@@ -25,6 +25,7 @@ from runners.rows import MakeRows, rows
 from runners.session import Session, Shaken
 from runners.sizes import whole_words
 from runners.spec import JobSpec
+from runners.worn_in import changed
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 # Runs where blocks may meet that do so in nothing that is declared; so many times as many of these
@@ -331,9 +332,11 @@ def remembered(
     job: JobSpec,
     report: Report,
     seconds: float,
+    wanted: Sequence[Combination] = (),
 ) -> None:
     """Run a candidate that keeps something between launches as if many had gone before.
 
+    Then on other contents, too: what it keeps from then on is right for those it was counted with.
     One that leaves its variables as it found them has no memory. Raises `Wrong`.
     """
     kept = session.retained
@@ -365,12 +368,19 @@ def remembered(
         for number, words in enumerate(later):
             kept.write(words)
             run(one, number)
+        others = changed(wanted, one, answers.of) if later else []
+        for other in others:
+            for number in {len(later) // 4, len(later) // 2, len(later) - 1}:
+                kept.write(later[number])
+                run(other, number)
         if later:
             kept.write(readings[-1])
             for number in range(MANY_IN_A_ROW):
                 run(declared[0], number)
                 if time.monotonic() > deadline - seconds / 2:
                     break
+            for number, other in enumerate(changed(wanted, declared[0], answers.of)):
+                run(other, number)
     one_run.dispel(report, answers)
 
 
@@ -381,25 +391,33 @@ def repeated(
     report: Report,
     seconds: float,
     pauses: Sequence[float] = (),
+    wanted: Sequence[Combination] = (),
 ) -> None:
     """Run a candidate hundreds of times that may keep something where it cannot be seen.
 
-    With `pauses` (s), a share of the runs comes behind each of them. Raises `Wrong`.
+    With `pauses` (s), a share of the runs comes behind each of them. The last have other contents
+    of the same case, if there are any `wanted`. Raises `Wrong`.
     """
     declared = [Combination(case.values, DECLARED, job.seed) for case in job.work.cases]
     one = min(declared, key=lambda c: job.work.elements(c.case))
     deadline = time.monotonic() + seconds
     count = MANY_UNSEEN[job.effort == "screen"]
     waits = {count * (n + 1) // (len(pauses) + 1): pause for n, pause in enumerate(pauses)}
+
+    def run(combination: Combination, number: int) -> None:
+        limit, nan = answers.patience(combination), number % 2 == 1
+        made = partial(session.run, combination, nan=nan, beside=False, seconds=limit)
+        for outcome in one_run.settled(made):
+            one_run.judge(report, job, answers, combination, outcome, "many launches")
+            report.runs += 1
+
     for number in range(count):
         if time.monotonic() > deadline:
             break
         time.sleep(waits.get(number, 0.0))
-        limit = answers.patience(one)
-        made = partial(session.run, one, nan=number % 2 == 1, beside=False, seconds=limit)
-        for run in one_run.settled(made):
-            one_run.judge(report, job, answers, one, run, "many launches")
-            report.runs += 1
+        run(one, number)
+    for number, other in enumerate(changed(wanted, one, answers.of)):
+        run(other, number)
     one_run.dispel(report, answers)
 
 
@@ -422,10 +440,15 @@ def in_a_row(
         if time.monotonic() > deadline:
             break
         limit = max(1.0, sum(min(answers.patience(one), 5.0) for one in row.combinations))
-        nan, apart = number % 2 == 1, row.apart
-        held_ns, keeps = row.held_ns, row.keeps
         runs = session.row(
-            row.combinations, nan=nan, apart=apart, seconds=limit, held_ns=held_ns, keeps=keeps
+            row.combinations,
+            nan=number % 2 == 1,
+            apart=row.apart,
+            seconds=limit,
+            held_ns=row.held_ns,
+            keeps=row.keeps,
+            before=row.before,
+            by_turns=row.by_turns,
         )
         for combination, run in zip(row.combinations, runs, strict=True):
             one_run.judge(report, job, answers, combination, run, "calls in a row")

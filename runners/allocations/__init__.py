@@ -1,4 +1,4 @@
-"""What host code allocates for itself, and what it queues on streams of its own.
+"""What host code allocates, what it queues on streams of its own, and whether launches are refused.
 
 A library of ours, built once with the host's compiler, takes the place of some of the runtime's
 functions for code that is loaded after it. What a library such as cuBLAS does through the driver is
@@ -62,6 +62,8 @@ class Allocations:
         self._library.optiml_holds.restype = ctypes.c_uint64
         self._library.optiml_strays.argtypes = []
         self._library.optiml_strays.restype = ctypes.c_uint64
+        self._library.optiml_refused.argtypes = []
+        self._library.optiml_refused.restype = ctypes.c_int
         self._library.optiml_hold.argtypes = [ctypes.c_int64, ctypes.c_int64]
         self._library.optiml_hold.restype = None
         self._owners = 0
@@ -87,6 +89,13 @@ class Allocations:
     def strays(self) -> int:
         """Return how much was queued on other streams than the null stream since the last look."""
         return int(self._library.optiml_strays())
+
+    def refused(self) -> int:
+        """Return the error of the first launch that was refused since the last look, or zero.
+
+        One of no blocks is not counted, of which nothing is lost.
+        """
+        return int(self._library.optiml_refused())
 
     @contextlib.contextmanager
     def held(self, microseconds: int, most: int) -> Iterator[None]:

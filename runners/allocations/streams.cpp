@@ -1,7 +1,10 @@
-// Counts what a function queues on streams other than the null stream, and holds it up when asked to.
+// Counts what a function queues on streams other than the null stream, and holds it up when asked to;
+// remembers a launch that was refused.
 //
 // What is queued there and not waited for is nearly always done in time by chance. Held up, it is not.
 // Work that joins the null stream through events is late with it and as right as before.
+//
+// A launch that asks for more than there is does nothing, and host code that does not look goes on.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -25,6 +28,8 @@ struct Configuration {
 };
 
 std::atomic<uint64_t> strays{0};
+// The error of the first launch that was refused.
+std::atomic<int> refusal{0};
 // How long what is queued is held up, and how often yet.
 std::atomic<int64_t> microseconds{0}, left{0};
 
@@ -46,6 +51,14 @@ void queued(Stream stream) {
     host(stream, pause, reinterpret_cast<void *>(static_cast<uintptr_t>(microseconds.load())));
 }
 
+// Pass a launch's error on. One of no blocks is refused as well, and nothing was to be done by it.
+int launched(int code, const Dim3 &grid, const Dim3 &block) {
+  const bool any = grid.x && grid.y && grid.z && block.x && block.y && block.z;
+  int none = 0;
+  if (code != 0 && any) refusal.compare_exchange_strong(none, code);
+  return code;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -53,6 +66,9 @@ extern "C" {
 
 // How much was queued on other streams since this was asked last.
 uint64_t optiml_strays() { return strays.exchange(0); }
+
+// The error of the first launch that was refused since this was asked last, or zero.
+int optiml_refused() { return refusal.exchange(0); }
 
 // Hold up each of the next `most` that are queued there.
 void optiml_hold(int64_t time, int64_t most) {
@@ -65,7 +81,8 @@ int cudaLaunchKernel(const void *function, Dim3 grid, Dim3 block, void **argumen
   queued(stream);
   using Function = int (*)(const void *, Dim3, Dim3, void **, size_t, Stream);
   static const auto real = reinterpret_cast<Function>(optiml::find("cudaLaunchKernel"));
-  return real ? real(function, grid, block, arguments, shared, stream) : optiml::kNotSupported;
+  if (!real) return optiml::kNotSupported;
+  return launched(real(function, grid, block, arguments, shared, stream), grid, block);
 }
 
 // What nvcc 13 makes of `<<<>>>`.
@@ -74,7 +91,8 @@ int __cudaLaunchKernel(void *kernel, Dim3 grid, Dim3 block, void **arguments, si
   queued(stream);
   using Function = int (*)(void *, Dim3, Dim3, void **, size_t, Stream);
   static const auto real = reinterpret_cast<Function>(optiml::find("__cudaLaunchKernel"));
-  return real ? real(kernel, grid, block, arguments, shared, stream) : optiml::kNotSupported;
+  if (!real) return optiml::kNotSupported;
+  return launched(real(kernel, grid, block, arguments, shared, stream), grid, block);
 }
 
 int cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Dim3 block, void **arguments,
@@ -82,14 +100,17 @@ int cudaLaunchCooperativeKernel(const void *function, Dim3 grid, Dim3 block, voi
   queued(stream);
   using Function = int (*)(const void *, Dim3, Dim3, void **, size_t, Stream);
   static const auto real = reinterpret_cast<Function>(optiml::find("cudaLaunchCooperativeKernel"));
-  return real ? real(function, grid, block, arguments, shared, stream) : optiml::kNotSupported;
+  if (!real) return optiml::kNotSupported;
+  return launched(real(function, grid, block, arguments, shared, stream), grid, block);
 }
 
 int cudaLaunchKernelExC(const Configuration *configuration, const void *function, void **arguments) {
   if (configuration != nullptr) queued(configuration->stream);
   using Function = int (*)(const Configuration *, const void *, void **);
   static const auto real = reinterpret_cast<Function>(optiml::find("cudaLaunchKernelExC"));
-  return real ? real(configuration, function, arguments) : optiml::kNotSupported;
+  if (!real) return optiml::kNotSupported;
+  const int code = real(configuration, function, arguments);
+  return configuration != nullptr ? launched(code, configuration->grid, configuration->block) : code;
 }
 
 int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, Stream stream) {
@@ -118,7 +139,8 @@ int cudaGraphLaunch(void *graph, Stream stream) {
   queued(stream);
   using Function = int (*)(void *, Stream);
   static const auto real = reinterpret_cast<Function>(optiml::find("cudaGraphLaunch"));
-  return real ? real(graph, stream) : optiml::kNotSupported;
+  constexpr Dim3 kSome{1, 1, 1};
+  return real ? launched(real(graph, stream), kSome, kSome) : optiml::kNotSupported;
 }
 }
 #pragma GCC visibility pop

@@ -124,10 +124,10 @@ class Module:
 
 
 class EmulatedGpu(HostGpu):
-    """Implements `runners.gpu.Gpu`; every launch takes the same made-up time."""
+    """Implements `runners.gpu.Gpu`; every launch takes the same made-up time, but `by_clock`."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, by_clock: bool = False) -> None:
+        super().__init__(by_clock=by_clock)
         self.facts |= {
             "gpu": "emulated, no device",
             "sms": 132,

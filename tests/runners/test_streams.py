@@ -137,6 +137,9 @@ class Streams:
     def strays(self) -> int:
         return self._strays
 
+    def refused(self) -> int:
+        return 0
+
     @contextlib.contextmanager
     def held(self, microseconds: int, most: int) -> Iterator[None]:
         self.asked.append((microseconds, most))
