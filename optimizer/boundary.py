@@ -33,7 +33,9 @@ What it may not
     nv_diag, host functions, static objects, other types, assembly or attributes that the original
     lacks, however macros would bring them, macros that host text would meet, launch attributes that
     the host sets (clusters, programmatic dependence), and lexical tricks (digraphs, trigraphs,
-    continued lines, control characters, letters outside ASCII in names).
+    continued lines, control characters, letters outside ASCII in names), and reads through the
+    read-only path of what the same kernel writes (`optimizer.read_only`), which CUDA forbids and no
+    run need show.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ from optimizer.lexical_tricks import tricks
 from optimizer.outline import Outline, Piece, arithmetic, called, outline
 from optimizer.outline_text import within
 from optimizer.outline_words import made_of
+from optimizer.read_only import reads_its_own
 from optimizer.renumbering import known_inside, note_inside
 from optimizer.same_alias import same_alias
 from optimizer.source import Source
@@ -96,6 +99,8 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
         found.extend(_named(before, after, old, new))
         found.extend(_geometry(before, old, new))
     found.extend(_conditionals(before, after))
+    if reads_its_own(candidate) and not reads_its_own(original):
+        found.append("reads through the read-only path (__ldg) what the same kernel writes")
     if not found:
         note_inside(original, after, old, new, allow_host=allow_host)
     return tuple(dict.fromkeys(found))[:_MOST]
