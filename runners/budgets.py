@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners.compare import SMALLEST, Budget, few_ulp, noise_by_exponent, same_bytes, within
+from runners import perturbation
+from runners.compare import BUDGET, SMALLEST, Budget, few_ulp, noise_by_exponent, same_bytes, within
 from runners.cuda_types import Field, Storage, from_float, to_float
 from runners.expectation import Floats, as_json, near_zero, typical
 from runners.gathered import Marks
@@ -30,6 +31,9 @@ MOST_MOVED = 256.0
 # they are ten times those of a sum in order and more. What adds up in halves errs a thousand times
 # as much.
 STRETCH, STRETCH_OF_HALVES, FINE = 4.0, 16.0, 2.0**-24
+# What a chain of `perturbation.CHAIN` products may lose, of its sum: sixteen are added at a time,
+# and each time up to the last place of a float is cut off.
+CUT = perturbation.CHAIN / 16 * 2 * FINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,9 @@ class Terms:
     times the original's own errors of that count at most for floats, on declared inputs.
     `halves`: what counts of what moved halves change, where nothing tells the original's errors
     better; zero where more than halves moved (`runners.perturbation.share_of_halves`).
+    `beside`: results of halves that moved alone, where more than these may move and nothing tells
+    the errors of sums of them; what that changes `counts` so much. `chains` times as much where
+    sums are long (`runners.perturbation.chains`).
     """
 
     mask: Marks | None
@@ -60,6 +67,9 @@ class Terms:
     share: float = 1.0
     times: float = math.inf
     halves: float = 0.0
+    beside: npt.NDArray[Any] | None = None
+    counts: float = 0.0
+    chains: float = 1.0
 
 
 def earned(
@@ -98,12 +108,17 @@ def earned(
             counts = terms.share if one.scalar.name == "double" else 1.0
             if terms.halves and not declared:
                 # Where there are better answers these tell how far the original is from them.
-                counts = terms.halves if want is None else 0.0
+                counts = terms.chains * terms.halves if want is None else 0.0
             errors.append(counts * np.abs(other - first))
             if truth is not None and not unordered:
                 errors.append(np.abs(other - np.asarray(truth, np.float64)[kept][::step]))
-        errors = [np.nan_to_num(e, nan=0, posinf=0) for e in errors]
+        if terms.beside is not None:
+            errors.append(terms.chains * terms.counts * np.abs(taken(terms.beside) - first))
         size = np.where(np.isfinite(goal), np.abs(goal), 0)
+        if terms.beside is not None or (terms.halves and not declared and want is None):
+            # Of sums that do not cancel moved halves tell less than is cut off.
+            errors.append(CUT / BUDGET * terms.chains * size)
+        errors = [np.nan_to_num(e, nan=0, posinf=0) for e in errors]
         allowed = work.atol + work.rtol * size
         keeps = all(bool((2 * error <= allowed).all()) for error in errors[: len(data)])
         integral = bool((first == np.rint(first)).all() and (size < 2**24).all())

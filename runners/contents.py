@@ -26,7 +26,7 @@ from runners.spec import Work
 from runners.ties import TURNED
 
 KEPT, KEPT_BYTES = 64, 3 << 30
-UNDEFINED, FINITE = "n", "f"
+UNDEFINED, FINITE, HALVES = "n", "f", "h"
 _POOL: list[ThreadPoolExecutor] = []
 
 
@@ -35,8 +35,9 @@ class Combination:
     """A case, an input family and a seed: what one expected answer belongs to.
 
     A family may end in `+j`, `+jj`, ...: every float of it moved by one rounding error; in `+t`,
-    `+tt`, ...: by more of them (`runners.ties`); in `+n`: NaN for its infinities and denormals; or
-    in `+f`, `+ff`, ...: numbers for its NaN (`runners.stand_ins`), moved as well in `+fj`, ....
+    `+tt`, ...: by more of them (`runners.ties`); in `+h`: halves alone, where results are floats;
+    in `+n`: NaN for its infinities and denormals; or in `+f`, `+ff`, ...: numbers for its NaN
+    (`runners.stand_ins`), moved as well in `+fj`, ....
     Before that may stand by how many bytes buffers are shifted cyclically, as they are for timed
     launches (`runners.ties.turned`). A family may be a single change (`runners.one_element`).
     """
@@ -134,6 +135,7 @@ class Contents:
                 coarse=coarse,
                 halves=halves,
                 refilled=family in families.REFILLED,
+                alone=jittered == HALVES,
             )
         if TURNED in family:
             base = Combination(combination.case, family.partition(TURNED)[0], combination.seed)

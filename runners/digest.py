@@ -60,6 +60,7 @@ class Digest:
         self.work, self.folder = work, folder
         self._share = perturbation.share(work)
         self._halves = perturbation.share_of_halves(work)
+        self._beside = perturbation.share_beside(work)
         self._times = MOST_MOVED if precise else math.inf
         self.truth = Truth(work, contents, reference)
         self._domain = Domain(work, contents)
@@ -181,7 +182,8 @@ class Digest:
         # Of a NaN no number is right, of an infinity anything.
         lenient |= bool(zeros_beside.infinite(combination.family))
         keeps = combination.family == families.INFINITIES and not unordered
-        longer = self._times_longer(combination)
+        longer = times_longer(self.work, combination.case)
+        chains = perturbation.chains(self.work, combination.case, argument)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         # What is only said may be told from results as small as these.
         powers = small_floats.powers(combination.family)
@@ -212,7 +214,11 @@ class Digest:
                 share=self._share,
                 times=self._times,
                 halves=self._halves,
+                chains=chains,
             )
+            if gathered.halved is not None and want is None:
+                beside = values(gathered.halved.outputs[name], kind, one)
+                terms = replace(terms, beside=beside, counts=self._beside)
             part, budget = earned(self.work, one, data, others, want, terms)
             if want is not None and source == "reference":
                 where = f"{combination.key.split('|')[0]}: {name}"
@@ -254,15 +260,6 @@ class Digest:
             value == 0 and all(case.values.get(name) != 0 for case in self.work.cases)
             for name, value in combination.case.items()
         )
-
-    def _times_longer(self, combination: Combination) -> float:
-        """Return how many times the largest declared a size is; one where none is larger."""
-        times = (
-            value / max(case.values.get(name, math.inf) for case in self.work.cases)
-            for name, value in combination.case.items()
-            if name in self.work.variables and value > 0
-        )
-        return max([1.0, *times])
 
     def _odd(self, argument: Argument, gathered: Gathered, stem: str, size: int) -> int:
         """Mark in a file what depends on an infinity or denormal; return of how many scalars."""
@@ -343,6 +340,16 @@ class Digest:
             default=0,
         )
         return count > 1 or argument.elements(combination.case) < read
+
+
+def times_longer(work: Work, case: Mapping[str, float]) -> float:
+    """Return how many times the largest declared a size is; one where none is larger."""
+    times = (
+        value / max(one.values.get(name, math.inf) for one in work.cases)
+        for name, value in case.items()
+        if name in work.variables and value > 0
+    )
+    return max([1.0, *times])
 
 
 def _infinite_kept(data: npt.NDArray[Any], own: npt.NDArray[Any], one: Field) -> npt.NDArray[Any]:

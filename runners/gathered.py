@@ -50,11 +50,13 @@ class Gathered:
     # None where no result is the same whatever stands for a NaN.
     regardless: Regardless | None = None
     took: float = 0.0
+    # With halves moved alone; None where that tells nothing that is not told otherwise.
+    halved: Run | None = None
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all outputs that are held."""
-        every = [*self.runs, self.wide, self.undefined]
+        every = [*self.runs, self.wide, self.undefined, self.halved]
         if self.regardless is not None:
             every += [self.regardless.run, self.regardless.wide]
             every += [run for _, *two in self.regardless.moved for run in two]

@@ -13,6 +13,7 @@ from runners import (
     families,
     images,
     inputs,
+    perturbation,
     regardless,
     spec,
     stand_ins,
@@ -22,8 +23,8 @@ from runners import (
 from runners.allocations import Allocations
 from runners.bench import Bench
 from runners.compare import same_bytes
-from runners.contents import FINITE, UNDEFINED, Combination, Contents
-from runners.digest import Digest
+from runners.contents import FINITE, HALVES, UNDEFINED, Combination, Contents
+from runners.digest import Digest, times_longer
 from runners.fault import Fault
 from runners.gathered import Gathered, Regardless, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
@@ -119,6 +120,20 @@ class Original:
             for n in range(count)
         ]
 
+    def halved(self, combination: Combination) -> Combination | None:
+        """Return the combination with its halves moved alone, where nothing else tells of them.
+
+        On inputs and at lengths that were declared the tolerance says what their sums may err by.
+        """
+        declared, family = combination.family == families.DECLARED, combination.family
+        told = not declared and perturbation.share_of_halves(self.work) > 0  # all that is moved
+        told |= declared and times_longer(self.work, combination.case) <= 1
+        if told or "+" in family or not perturbation.share_beside(self.work):
+            return None
+        if self._digest.truth.refers(combination):
+            return None
+        return replace(combination, family=f"{family}+{HALVES}")
+
     def _large(self, combination: Combination) -> bool:
         written = [a for a in self.work.arguments if a.written]
         return sum(a.elements(combination.case) for a in written) > LARGE
@@ -157,6 +172,8 @@ class Original:
             run = self._run(other, 1)
             moved.append((other, run, self._wide(other, run)))
         wide = self._wide(combination, runs[0])
+        alone = self.halved(combination) if wide is None else None
+        halved = None if alone is None else self._run(alone, 1)
         if combination.family == families.DECLARED:
             self._digest.expect_declared()
         same = None
@@ -164,7 +181,7 @@ class Original:
             same = self._regardless(combination, runs, len(others))
         undefined = self._undefined(combination)
         took = min(run.took_us for run in runs) / 1e6
-        return Gathered(combination, runs, wide, moved, each, undefined, same, took)
+        return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved)
 
     def _undefined(self, combination: Combination) -> Run | None:
         means = {families.INFINITIES, families.NAN_BEHIND}

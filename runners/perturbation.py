@@ -5,16 +5,22 @@ No families: their values are those of one, but for the last digits, or for what
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 import numpy as np
 
 from runners import captured
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.expectation import FLOAT
+from runners.expressions import variables_of
 from runners.families import filler
 from runners.inputs import FREE, Arrays, stream
 from runners.spec import Argument, Work
 
 DOUBLE = 2.0**-53  # roundoff
+# Terms of a sum whose errors what moved halves change tells as it is, and times as many at most.
+CHAIN, MOST_CHAINS = 128, 64.0
 
 
 def jitter(
@@ -26,6 +32,7 @@ def jitter(
     coarse: bool = False,
     halves: bool = False,
     refilled: bool = False,
+    alone: bool = False,
 ) -> Arrays:
     """Move every random float by one rounding error, up or down, or so many times as much.
 
@@ -34,7 +41,8 @@ def jitter(
     than the results stay: halves whose sums are floats are exact, and so are their products. Where
     `coarse`, floats whose results are doubles do not; see `share`. Nor, where `halves`, do halves
     and bfloat16 beside which nothing else would move; see `share_of_halves`. Where `refilled`, what
-    was declared to be all the same is not (`runners.fillers`), and moves as well.
+    was declared to be all the same is not (`runners.fillers`), and moves as well. Where `alone`,
+    halves and bfloat16 of fewer digits than the results do, and nothing else; see `share_beside`.
     """
     out = dict(arrays)
     finest = _finest(work)
@@ -46,7 +54,9 @@ def jitter(
         if not _moved(argument) and not (refilled and filler(argument) is not None):
             continue
         fewer = only.roundoff > finest and argument.role == "input"
-        if fewer and not halves and not (coarse and _wider(only, finest)):
+        if alone and not fewer:
+            continue
+        if fewer and not (halves or alone) and not (coarse and _wider(only, finest)):
             continue
         data = values(arrays[argument.name], argument.type, argument.type.fields[0])
         rng = stream(seed, "jitter", argument.name)
@@ -85,6 +95,44 @@ def share_of_halves(work: Work) -> float:
     read = [a.type.scalar.roundoff for a in moved if a.type.scalar and a.role == "input"]
     alone = finest == FLOAT and len(read) == len(moved) and min(read, default=0.0) > FLOAT
     return finest / max(read) if alone else 0.0
+
+
+def share_beside(work: Work) -> float:
+    """Return the same of halves that move alone, whatever else goes in; zero where none do.
+
+    A bias in floats beside them tells nothing of the sums that it is added to.
+    """
+    finest = _finest(work)
+    read = [one.roundoff for one, _ in _fewer(work)]
+    return finest / max(read) if finest == FLOAT and read else 0.0
+
+
+def chains(work: Work, case: Mapping[str, float], output: Argument) -> float:
+    """Return how many times as long as `CHAIN` the sums behind an output may be, 64 at most.
+
+    Tensor cores cut off what does not fit, each time they add sixteen products or fewer to a sum:
+    towards zero, so that errors of a long sum add up where those of rounding even out. Beside what
+    moved halves change they grow with the number of terms: of sums of 256, 1,024 and 4,096 to 39,
+    76 and 256 times that, as worked out for three generations of them. Sums in halves are at 5,100
+    times, however long. The terms are as many as the variables count that inputs have and the
+    output has not; where it has all of them, as many as the largest counts.
+    """
+    inside = {name for _, shape in _fewer(work) for name in variables_of(shape)} & set(case)
+    summed = inside - variables_of(output.shape or "")
+    terms = math.prod(case[name] for name in summed) if summed else 0.0
+    if not summed:
+        terms = max((case[name] for name in inside), default=0.0)
+    return min(MOST_CHAINS, max(1.0, terms / CHAIN))
+
+
+def _fewer(work: Work) -> list[tuple[Scalar, str]]:
+    """Return type and shape of what is read, may be moved, and has fewer digits than floats."""
+    return [
+        (a.type.scalar, a.shape or "")
+        for a in work.arguments
+        if a.role == "input" and a.type.scalar is not None and _moved(a)
+        if a.type.scalar.roundoff > FLOAT
+    ]
 
 
 def _finest(work: Work) -> float:
