@@ -88,6 +88,9 @@ CLUSTERED = "clustered"
 BRINK = "brink"
 # Whole numbers of which two are half a row each, or one is most of it: how counts are compared.
 HALVES, MOSTLY = "halves", "mostly"
+# Whole numbers that are one small number in each array: the same in all of them, and another one in
+# each. Asked where a size is as long as it may be (`runners.full_counts`).
+SAME, UNLIKE = "same", "unlike"
 TALLIED = frozenset({HALVES, MOSTLY})
 # The declared ones but for one element of each array: what is kept for contents that were only
 # looked at here and there is taken for theirs (`runners.places.aside`).

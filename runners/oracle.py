@@ -28,6 +28,7 @@ from runners import (
     every_byte,
     families,
     following,
+    full_counts,
     inputs,
     longest,
     nested,
@@ -148,6 +149,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         there = [dict(c.case) for c in extra]
         far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
+        extra += [Combination(case, kind, seed) for case, kind in full_counts.asked(work)]
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))

@@ -21,6 +21,7 @@ from runners import (
     every_byte,
     fillers,
     following,
+    full_counts,
     infinite_rows,
     mirrored,
     shaped_numbers,
@@ -53,6 +54,7 @@ from runners.families import (
     NOT_FINITE,
     PLAIN,
     REFILLED,
+    SAME,
     SHAPED,
     SHUFFLED,
     SIGNED,
@@ -61,6 +63,7 @@ from runners.families import (
     TALLIED,
     TOPS,
     UNITS,
+    UNLIKE,
     VAST,
     adds,
     signs,
@@ -77,11 +80,12 @@ LEAST_CHOSEN = 1024
 _NOT_BELOW = frozenset({"integers", FAR, VAST, HALF_STEPS, INFINITIES, NAN_BEHIND})
 Values = npt.NDArray[Any]
 Rows = Callable[[str, Work, Arrays, int, Mapping[str, float]], Arrays]
-# Families that know where rows begin.
+# Families that know where rows begin, and those of all arrays together.
 _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
     **dict.fromkeys(MASKS, infinite_rows.masked),
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
+    **dict.fromkeys((SAME, UNLIKE), full_counts.applied),
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
     BINADES: binades.applied,
