@@ -33,12 +33,16 @@ ASKED = frozenset({ALL_NAN, INFINITIES})
 # Many infinities of either sign, and few NaN behind them: for originals whose text asks for NaN.
 # Who has the largest number there is goes on no further.
 NAN_BEHIND = "nan-behind"
+# NaN at the first place of some rows, and at the last: for originals that choose the number of a
+# number and a NaN (`runners.nan_ends`).
+NAN_FIRST, NAN_LAST = "nan-first", "nan-last"
+NAN_ENDS = frozenset({NAN_FIRST, NAN_LAST})
 # Infinities of one sign in what an original compares, chooses and exponentiates
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
-NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED})
+NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED, *NAN_ENDS})
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Powers of two and the floats beside them, and multiples of them by numbers of the original's text,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,11 +46,13 @@ class Gathered:
     undefined: Run | None = None
     # None where no result is the same whatever stands for a NaN.
     regardless: Regardless | None = None
+    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`).
+    plain: Sequence[Run] = ()
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all outputs that are held."""
-        every = [*self.runs, self.wide, self.undefined]
+        every = [*self.runs, self.wide, self.undefined, *self.plain]
         if self.regardless is not None:
             every += [self.regardless.run, self.regardless.wide]
             every += [run for _, *two in self.regardless.moved for run in two]

@@ -155,6 +155,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
+        extra += _at_ends(work, seed, (middle, *ordered))
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
@@ -241,6 +242,17 @@ def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         yield Combination(cases[0], families.MASKED, seed + turn)
         for case in _two(work, cases, LIGHT):
             yield Combination(case, families.MASKED_ROWS, seed + turn)
+
+
+def _at_ends(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is checked with a NaN at one end of rows, where an original has the numbers.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    if asked.CHOICE not in work.asks or not families.chosen(work):
+        return
+    for case in _two(work, cases, LARGE):
+        yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
 
 
 def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

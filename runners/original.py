@@ -7,7 +7,17 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from runners import asked, families, inputs, regardless, spec, stand_ins, whole_scalars, wider
+from runners import (
+    asked,
+    families,
+    inputs,
+    nan_ends,
+    regardless,
+    spec,
+    stand_ins,
+    whole_scalars,
+    wider,
+)
 from runners.allocations import Allocations
 from runners.bench import Bench
 from runners.compare import same_bytes
@@ -149,7 +159,15 @@ class Original:
         if regardless.worth(self.work, combination.family, combination.case, each):
             same = self._regardless(combination, runs, len(others))
         undefined = self._undefined(combination)
-        return Gathered(combination, runs, wide, moved, each, undefined, same)
+        plain = self._plain(combination, runs[0].poison)
+        return Gathered(combination, runs, wide, moved, each, undefined, same, plain)
+
+    def _plain(self, combination: Combination, poison: int) -> list[Run]:
+        """Run with numbers in the place of a NaN at the end of rows."""
+        if combination.family not in families.NAN_ENDS:
+            return []
+        every = nan_ends.without(combination.family)
+        return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:
         means = {families.INFINITIES, families.NAN_BEHIND}
