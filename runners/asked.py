@@ -16,8 +16,8 @@ from runners.text import LONGEST, NAME, PADDING, Text, plain_name
 
 # What may be found.
 NAN, INFINITY, ZERO, ROUNDING = "nan", "infinity", "zero", "rounding"
-# What `chooses` tells.
-CHOICE = "choice"
+# What `chooses` and `exponentiates` tell.
+CHOICE, EXPONENTIAL = "choice", "exponential"
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of what stands between a name and what is read into it, and of one operand.
 NEAR = 8
@@ -39,6 +39,7 @@ _ROUNDS = re.compile(
 )
 # What gives the number of a number and a NaN, in any order.
 _CHOOSES = re.compile(r"f(?:min|max)f?|__h(?:min|max)2?", re.ASCII)
+_EXPONENTIALS = re.compile(r"_{0,2}h?2?(?:exp(?:2|10|m1)?|pow|tanh|sinh|cosh|erfc?x?)f?", re.ASCII)
 # A whole number, as a float or as it is.
 _WHOLE = re.compile(r"(?P<number>[1-9]\d{0,4})(?:(?P<float>\.0*)[fF]?|[uUlL]{0,3})", re.ASCII)
 MOST_ODD = 2
@@ -130,6 +131,16 @@ def chooses(source: str, symbol: str) -> bool:
     """
     plain = plain_name(symbol)
     return _names(source, plain, _CHOOSES) if plain and len(source) <= LONGEST else False
+
+
+def exponentiates(source: str, symbol: str) -> bool:
+    """Tell whether a function's text, or what it names, takes exponentials.
+
+    >>> exponentiates("void f(const float* x) { s += __expf(x[0] - m); }", "f")
+    True
+    """
+    plain = plain_name(symbol)
+    return _names(source, plain, _EXPONENTIALS) if plain and len(source) <= LONGEST else False
 
 
 def odd_numbers(source: str) -> tuple[int, ...]:

@@ -46,7 +46,8 @@ class Terms:
     counts for doubles of what moved inputs change (`runners.perturbation.share`); `times`: how many
     times the original's own errors of that count at most for floats, on declared inputs.
     `halves`: what counts of what moved halves change, where nothing tells the original's errors
-    better; zero where more than halves moved (`runners.perturbation.share_of_halves`).
+    better; zero where more than halves moved (`runners.perturbation.share_of_halves`). `loose`: the
+    declared tolerance is allowed, since no moved inputs tell the original's errors.
     """
 
     mask: Marks | None
@@ -60,6 +61,7 @@ class Terms:
     share: float = 1.0
     times: float = math.inf
     halves: float = 0.0
+    loose: bool = False
 
 
 def earned(
@@ -135,7 +137,7 @@ def earned(
         share * work.atol,
         # The tolerance was declared for the inputs and lengths that were declared.
         capped=told and keeps and declared and terms.longer == 1 and not work.loose,
-        floor=not told or work.loose,
+        floor=not told or work.loose or terms.loose,
         exact=stable and not unordered and (strict or (terms.integers and integral and same())),
         # Zeros add up without error in one order of steps and not in another, which is as good.
         stretch=_stretch(work, one, declared=declared),

@@ -171,7 +171,9 @@ class Digest:
         unordered = stability(name, kind, same, untouched)
         if unordered and combination.family in families.MASKS:
             raise BaselineFailure(f"{name} holds infinities in any order")
-        plain = nan_ends.plain(self.work, argument, combination.case, gathered.plain)
+        ends = combination.family in families.NAN_ENDS
+        given = gathered.plain if ends else ()
+        plain = nan_ends.plain(self.work, argument, combination.case, given)
         if unordered and plain:
             raise BaselineFailure(f"{name} holds what a NaN at an end leaves in any order")
         truth = wanted.get(name) if source == "double precision" else None
@@ -216,6 +218,7 @@ class Digest:
                 share=self._share,
                 times=self._times,
                 halves=self._halves,
+                loose=combination.family == families.LAST_PLACES,
             )
             part, budget = earned(self.work, one, data, others, want, terms)
             if want is not None and source == "reference":
@@ -278,7 +281,7 @@ class Digest:
             # All may: an original that asks for no infinity has no word about those of a part.
             np.packbits(np.ones(size, np.bool_)).tofile(f"{stem}.odd")
             return size
-        if gathered.plain:
+        if gathered.plain and gathered.combination.family in families.NAN_ENDS:
             return self._at_ends(argument, gathered, stem)
         if (same := regardless.marked(gathered, argument.name)) is not None:
             # Right code may multiply by a zero as well, or leave it out.

@@ -43,6 +43,9 @@ MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
 NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED, *NAN_ENDS})
+# Near a common offset and a few of their last places apart: for originals that work in doubles
+# (`runners.last_places`).
+LAST_PLACES = "last-places"
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Powers of two and the floats beside them, and multiples of them by numbers of the original's text,

@@ -46,7 +46,8 @@ class Gathered:
     undefined: Run | None = None
     # None where no result is the same whatever stands for a NaN.
     regardless: Regardless | None = None
-    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`).
+    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), or with another
+    # offset of all floats (`runners.last_places`).
     plain: Sequence[Run] = ()
 
     @property

@@ -155,7 +155,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
-        extra += _at_ends(work, seed, (middle, *ordered))
+        extra += _near_ends(work, seed, (middle, *ordered))
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
@@ -244,15 +244,20 @@ def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
             yield Combination(case, families.MASKED_ROWS, seed + turn)
 
 
-def _at_ends(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
-    """Yield what is checked with a NaN at one end of rows, where an original has the numbers.
+def _near_ends(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked with a NaN at an end of rows, and with floats a few last places apart.
 
     The cases are a middle one and then all, from the lightest on.
     """
-    if asked.CHOICE not in work.asks or not families.chosen(work):
+    if not families.chosen(work):
         return
-    for case in _two(work, cases, LARGE):
-        yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
+    if asked.CHOICE in work.asks:
+        for case in _two(work, cases, LARGE):
+            yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
+    if work.precise and asked.EXPONENTIAL not in work.asks:
+        yield Combination(cases[0], families.LAST_PLACES, seed)
 
 
 def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

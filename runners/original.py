@@ -11,6 +11,7 @@ from runners import (
     asked,
     families,
     inputs,
+    last_places,
     nan_ends,
     regardless,
     spec,
@@ -101,9 +102,8 @@ class Original:
         A small output gives few of them a run, and one lucky sample must not become the budget.
         """
         written = [a for a in self.work.arguments if a.written]
-        if "+" in combination.family or not any(
-            one.scalar.kind == "f" for a in written for one in a.type.fields
-        ):
+        still = combination.family == families.LAST_PLACES or "+" in combination.family
+        if still or not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
             return []
         elements = min(a.elements(combination.case) for a in written)
         count = 6 if elements <= 4096 else 2
@@ -163,10 +163,12 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, undefined, same, plain)
 
     def _plain(self, combination: Combination, poison: int) -> list[Run]:
-        """Run with numbers in the place of a NaN at the end of rows."""
-        if combination.family not in families.NAN_ENDS:
-            return []
-        every = nan_ends.without(combination.family)
+        """Run with numbers in the place of a NaN at the end of rows, or with another offset."""
+        every: tuple[str, ...] = ()
+        if combination.family in families.NAN_ENDS:
+            every = nan_ends.without(combination.family)
+        elif combination.family == families.LAST_PLACES:
+            every = (last_places.ELSEWHERE,)
         return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:

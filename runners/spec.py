@@ -367,6 +367,8 @@ def _asks(original: Source, work: Work) -> tuple[str, ...]:
         found = (*found, asked.ZERO)
     if asked.chooses(original.source, work.symbol):
         found = (*found, asked.CHOICE)
+    if asked.exponentiates(original.source, work.symbol):
+        found = (*found, asked.EXPONENTIAL)
     rounds = asked.rounds(original.source, work.symbol)
     return (*found, asked.ROUNDING) if rounds else found
 
