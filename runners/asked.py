@@ -16,6 +16,8 @@ from runners.text import LONGEST, NAME, PADDING, Text, plain_name
 
 # What may be found.
 NAN, INFINITY, ZERO, ROUNDING = "nan", "infinity", "zero", "rounding"
+# What `chooses` and `exponentiates` tell.
+CHOICE, EXPONENTIAL = "choice", "exponential"
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of what stands between a name and what is read into it, and of one operand.
 NEAR = 8
@@ -35,6 +37,9 @@ _ROUNDS = re.compile(
     r"|__(?:float_as_u?int|double_as_longlong|(?:half|bfloat16)_as_u?short)",
     re.ASCII,
 )
+# What gives the number of a number and a NaN, in any order.
+_CHOOSES = re.compile(r"f(?:min|max)f?|__h(?:min|max)2?", re.ASCII)
+_EXPONENTIALS = re.compile(r"_{0,2}h?2?(?:exp(?:2|10|m1)?|pow|tanh|sinh|cosh|erfc?x?)f?", re.ASCII)
 # A whole number, as a float or as it is.
 _WHOLE = re.compile(r"(?P<number>[1-9]\d{0,4})(?:(?P<float>\.0*)[fF]?|[uUlL]{0,3})", re.ASCII)
 MOST_ODD = 2
@@ -102,17 +107,40 @@ def rounds(source: str, symbol: str) -> bool:
     False
     """
     plain = plain_name(symbol)
-    return _rounds(source, plain) if plain and len(source) <= LONGEST else False
+    return _names(source, plain, _ROUNDS) if plain and len(source) <= LONGEST else False
 
 
-@lru_cache(maxsize=64)
-def _rounds(source: str, symbol: str) -> bool:
+@lru_cache(maxsize=128)
+def _names(source: str, symbol: str, words: re.Pattern[str]) -> bool:
+    """Tell whether a function's text, or what it names, calls what has such a name."""
     text = _Text(source)
     return any(
-        text.tokens[at + 1] == "(" and _ROUNDS.fullmatch(text.tokens[at])
+        text.tokens[at + 1] == "(" and words.fullmatch(text.tokens[at])
         for part in text.reached(symbol)
         for at in range(part.begin, part.end)
     )
+
+
+def chooses(source: str, symbol: str) -> bool:
+    """Tell whether a function's text, or what it names, has the number of a number and a NaN.
+
+    >>> chooses("void f(const float* x) { m = fmaxf(m, x[0]); }", "f")
+    True
+    >>> chooses("void f(const float* x) { m = m > x[0] ? m : x[0]; }", "f")
+    False
+    """
+    plain = plain_name(symbol)
+    return _names(source, plain, _CHOOSES) if plain and len(source) <= LONGEST else False
+
+
+def exponentiates(source: str, symbol: str) -> bool:
+    """Tell whether a function's text, or what it names, takes exponentials.
+
+    >>> exponentiates("void f(const float* x) { s += __expf(x[0] - m); }", "f")
+    True
+    """
+    plain = plain_name(symbol)
+    return _names(source, plain, _EXPONENTIALS) if plain and len(source) <= LONGEST else False
 
 
 def odd_numbers(source: str) -> tuple[int, ...]:

@@ -53,7 +53,8 @@ class Terms:
     better; zero where more than halves moved (`runners.perturbation.share_of_halves`).
     `beside`: results of halves that moved alone, where more than these may move and nothing tells
     the errors of sums of them; what that changes `counts` so much. `chains` times as much where
-    sums are long (`runners.perturbation.chains`).
+    sums are long (`runners.perturbation.chains`). `loose`: the declared tolerance is allowed, since
+    no moved inputs tell the original's errors.
     """
 
     mask: Marks | None
@@ -70,6 +71,7 @@ class Terms:
     beside: npt.NDArray[Any] | None = None
     counts: float = 0.0
     chains: float = 1.0
+    loose: bool = False
 
 
 def earned(
@@ -150,7 +152,7 @@ def earned(
         share * work.atol,
         # The tolerance was declared for the inputs and lengths that were declared.
         capped=told and keeps and declared and terms.longer == 1 and not work.loose,
-        floor=not told or work.loose,
+        floor=not told or work.loose or terms.loose,
         exact=stable and not unordered and (strict or (terms.integers and integral and same())),
         # Zeros add up without error in one order of steps and not in another, which is as good.
         stretch=_stretch(work, one, declared=declared),

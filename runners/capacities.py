@@ -23,6 +23,8 @@ from runners.families import (
     MOSTLY,
     NESTED,
     PLAIN,
+    SAME,
+    UNLIKE,
     drawn,
 )
 from runners.spec import LASTING, MOVED, Work
@@ -41,9 +43,9 @@ PRODUCT_POWER = 2 / 3
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
 TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
-# What a counter of 16 bits does not hold; so little more that others are counted oftener than what
-# is left in it.
-SHORT, LITTLE_MORE = 1 << 16, 16
+# What a counter of 8 and one of 16 bits do not hold; so little more that others are counted
+# oftener than what is left in it.
+BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64}
@@ -53,10 +55,12 @@ _KINDS = {
     ALIKE: ALIKE,
     MOSTLY: ALIKE,
     EQUAL: ALIKE,
+    SAME: ALIKE,
+    UNLIKE: ALIKE,
     NESTED: NESTED,
     LONGEST: LONGEST,
 }
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST})
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE})
 LONGER = "a longer one is asked"
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
@@ -95,12 +99,15 @@ def mostly(work: Work) -> list[dict[str, float]]:
     """Return cases with longer rows of whole numbers, most of which may be one value.
 
     So long that a counter of 16 bits runs over, and no longer, where that is no more than so many
-    times the declared that it has to be right; else four times as long.
+    times the declared that it has to be right; else four times as long, or where that is longer so
+    long that a counter of 8 bits does.
     """
 
     def length(value: int) -> int:
-        over = room_for(SHORT)
-        return over if over <= sizes.TIMES_LONGER * value else TIMES_CROWDED * value + 1
+        over, least, long = room_for(SHORT), room_for(BYTE), TIMES_CROWDED * value + 1
+        if over <= sizes.TIMES_LONGER * value:
+            return over
+        return max(long, least) if least <= sizes.TIMES_LONGER * value else long
 
     return _long(work, lengthening(work), length)
 

@@ -180,7 +180,8 @@ class Answer:
     the original gives NaN or infinity anything goes but new NaN elsewhere. `spreads`: of a single
     NaN among the inputs; where it spreads to, no number may be. `odd` marks scalars that depend on
     an infinity or a denormal among the inputs: NaN and infinity are no fault there (a compensated
-    sum takes infinities from infinities, a reciprocal overflows), another number is. `joined` names
+    sum takes infinities from infinities, a reciprocal overflows), another number is; of whole
+    numbers, that depend on a NaN at an end and are not asked. `joined` names
     the outputs, this one among them, whose elements belong together where their order is free.
     `infinite`: what is wanted to be NaN is infinite in the original, and may be either. `empty`: a
     size is zero that nobody declared as zero; where the original gives NaN anything goes there, and
@@ -412,6 +413,8 @@ def _stretch(
     mask, undefined = marks
     if budget is None or one.scalar.kind != "f":
         differ = g != w if mask is None else (g != w) & mask
+        if undefined is not None:
+            differ &= ~undefined
         at = int(np.argmax(differ)) if differ.any() else -1
         why = f"got {g[at]}, want {w[at]}" if at >= 0 else ""
         error = math.inf if at >= 0 else 0.0

@@ -17,6 +17,7 @@ from runners import (
     captured,
     families,
     inputs,
+    nan_ends,
     perturbation,
     regardless,
     small_floats,
@@ -171,6 +172,11 @@ class Digest:
         unordered = stability(name, kind, same, untouched)
         if unordered and combination.family in families.MASKS:
             raise BaselineFailure(f"{name} holds infinities in any order")
+        ends = combination.family in families.NAN_ENDS
+        given = gathered.plain if ends else ()
+        plain = nan_ends.plain(self.work, argument, combination.case, given)
+        if unordered and plain:
+            raise BaselineFailure(f"{name} holds what a NaN at an end leaves in any order")
         truth = wanted.get(name) if source == "double precision" else None
         lenient = combination.family in families.STRESS | families.REFILLED or (
             truth is not None
@@ -215,6 +221,7 @@ class Digest:
                 times=self._times,
                 halves=self._halves,
                 chains=chains,
+                loose=combination.family == families.LAST_PLACES,
             )
             if gathered.halved is not None and want is None:
                 beside = values(gathered.halved.outputs[name], kind, one)
@@ -229,6 +236,9 @@ class Digest:
             part = data[0] if budget is None else part
             if combination.family in families.MASKS:
                 part = _within_reach(part, one)
+            if plain:
+                own = nan_ends.depends(argument, one, gathered.runs[0], plain)
+                part = nan_ends.unasked(part, own, one)
             parts.append(_infinite_kept(part, data[0], one) if keeps else part)
         first = same[0] if gathered.regardless is None else gathered.regardless.before.outputs[name]
         size = len(same[0]) // kind.size
@@ -268,6 +278,8 @@ class Digest:
             # All may: an original that asks for no infinity has no word about those of a part.
             np.packbits(np.ones(size, np.bool_)).tofile(f"{stem}.odd")
             return size
+        if gathered.plain and gathered.combination.family in families.NAN_ENDS:
+            return self._at_ends(argument, gathered, stem)
         if (same := regardless.marked(gathered, argument.name)) is not None:
             # Right code may multiply by a zero as well, or leave it out.
             np.packbits(same).tofile(f"{stem}.odd")
@@ -285,6 +297,18 @@ class Digest:
             return 0
         np.packbits(odd).tofile(f"{stem}.odd")
         return len(odd)
+
+    def _at_ends(self, argument: Argument, gathered: Gathered, stem: str) -> int:
+        """Mark in a file the whole numbers that depend on a NaN; return of how many scalars."""
+        one, case = argument.type.fields[0], gathered.combination.case
+        if one.scalar.kind == "f":
+            return 0  # no number is wanted there
+        plain = nan_ends.plain(self.work, argument, case, gathered.plain)
+        marks = nan_ends.depends(argument, one, gathered.runs[0], plain)
+        if not marks.any():
+            return 0
+        np.packbits(marks).tofile(f"{stem}.odd")
+        return len(marks)
 
     def _join(self, outputs: list[Json], gathered: Gathered) -> None:
         """Note which outputs in any order belong together, element by element."""

@@ -33,12 +33,19 @@ ASKED = frozenset({ALL_NAN, INFINITIES})
 # Many infinities of either sign, and few NaN behind them: for originals whose text asks for NaN.
 # Who has the largest number there is goes on no further.
 NAN_BEHIND = "nan-behind"
+# NaN at the first place of some rows, and at the last: for originals that choose the number of a
+# number and a NaN (`runners.nan_ends`).
+NAN_FIRST, NAN_LAST = "nan-first", "nan-last"
+NAN_ENDS = frozenset({NAN_FIRST, NAN_LAST})
 # Infinities of one sign in what an original compares, chooses and exponentiates
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
-NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED})
+NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED, *NAN_ENDS})
+# Near a common offset and a few of their last places apart: for originals that work in doubles
+# (`runners.last_places`).
+LAST_PLACES = "last-places"
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Powers of two and the floats beside them, and multiples of them by numbers of the original's text,
@@ -88,6 +95,9 @@ CLUSTERED = "clustered"
 BRINK = "brink"
 # Whole numbers of which two are half a row each, or one is most of it: how counts are compared.
 HALVES, MOSTLY = "halves", "mostly"
+# Whole numbers that are one small number in each array: the same in all of them, and another one in
+# each. Asked where a size is as long as it may be (`runners.full_counts`).
+SAME, UNLIKE = "same", "unlike"
 TALLIED = frozenset({HALVES, MOSTLY})
 # The declared ones but for one element of each array: what is kept for contents that were only
 # looked at here and there is taken for theirs (`runners.places.aside`).

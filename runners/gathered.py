@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,11 +52,14 @@ class Gathered:
     took: float = 0.0
     # With halves moved alone; None where that tells nothing that is not told otherwise.
     halved: Run | None = None
+    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), or with another
+    # offset of all floats (`runners.last_places`).
+    plain: Sequence[Run] = ()
 
     @property
     def nbytes(self) -> int:
         """Return the bytes of all outputs that are held."""
-        every = [*self.runs, self.wide, self.undefined, self.halved]
+        every = [*self.runs, self.wide, self.undefined, self.halved, *self.plain]
         if self.regardless is not None:
             every += [self.regardless.run, self.regardless.wide]
             every += [run for _, *two in self.regardless.moved for run in two]

@@ -28,6 +28,7 @@ from runners import (
     every_byte,
     families,
     following,
+    full_counts,
     inputs,
     longest,
     nested,
@@ -148,11 +149,13 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         there = [dict(c.case) for c in extra]
         far = (case for case in capacities.beyond(work) if case not in there)
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
+        extra += [Combination(case, kind, seed) for case, kind in full_counts.asked(work)]
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
+        extra += _near_ends(work, seed, (middle, *ordered))
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
@@ -239,6 +242,22 @@ def _masked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         yield Combination(cases[0], families.MASKED, seed + turn)
         for case in _two(work, cases, LIGHT):
             yield Combination(case, families.MASKED_ROWS, seed + turn)
+
+
+def _near_ends(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[Combination]:
+    """Yield what is checked with a NaN at an end of rows, and with floats a few last places apart.
+
+    The cases are a middle one and then all, from the lightest on.
+    """
+    if not families.chosen(work):
+        return
+    if asked.CHOICE in work.asks:
+        for case in _two(work, cases, LARGE):
+            yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
+    if work.precise and asked.EXPONENTIAL not in work.asks:
+        yield Combination(cases[0], families.LAST_PLACES, seed)
 
 
 def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

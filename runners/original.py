@@ -13,6 +13,8 @@ from runners import (
     families,
     images,
     inputs,
+    last_places,
+    nan_ends,
     perturbation,
     regardless,
     spec,
@@ -106,9 +108,8 @@ class Original:
         A small output gives few of them a run, and one lucky sample must not become the budget.
         """
         written = [a for a in self.work.arguments if a.written]
-        if "+" in combination.family or not any(
-            one.scalar.kind == "f" for a in written for one in a.type.fields
-        ):
+        still = combination.family == families.LAST_PLACES or "+" in combination.family
+        if still or not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
             return []
         elements = min(a.elements(combination.case) for a in written)
         count = 6 if elements <= 4096 else 2
@@ -181,7 +182,17 @@ class Original:
             same = self._regardless(combination, runs, len(others))
         undefined = self._undefined(combination)
         took = min(run.took_us for run in runs) / 1e6
-        return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved)
+        plain = self._plain(combination, runs[0].poison)
+        return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved, plain)
+
+    def _plain(self, combination: Combination, poison: int) -> list[Run]:
+        """Run with numbers in the place of a NaN at the end of rows, or with another offset."""
+        every: tuple[str, ...] = ()
+        if combination.family in families.NAN_ENDS:
+            every = nan_ends.without(combination.family)
+        elif combination.family == families.LAST_PLACES:
+            every = (last_places.ELSEWHERE,)
+        return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:
         means = {families.INFINITIES, families.NAN_BEHIND}

@@ -359,12 +359,16 @@ def parse(data: Json) -> JobSpec:
 
 
 def _asks(original: Source, work: Work) -> tuple[str, ...]:
-    """Return what an original's text asks of floats: of elements, of scalars, to round."""
+    """Return what an original's text asks of floats: of elements, of scalars, choose, round."""
     found = asked.asked(original.source, work.symbol)
     scalars = ((a.name, a.type.scalar) for a in work.arguments if not a.type.pointer)
     floats = [name for name, scalar in scalars if scalar is not None and scalar.kind == "f"]
     if asked.zeroed(original.source, floats):
         found = (*found, asked.ZERO)
+    if asked.chooses(original.source, work.symbol):
+        found = (*found, asked.CHOICE)
+    if asked.exponentiates(original.source, work.symbol):
+        found = (*found, asked.EXPONENTIAL)
     rounds = asked.rounds(original.source, work.symbol)
     return (*found, asked.ROUNDING) if rounds else found
 

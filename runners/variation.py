@@ -21,10 +21,14 @@ from runners import (
     every_byte,
     fillers,
     following,
+    full_counts,
     infinite_rows,
+    last_places,
     mirrored,
+    nan_ends,
     shaped_numbers,
     small_floats,
+    spoilt,
     units,
     whole_families,
 )
@@ -44,6 +48,7 @@ from runners.families import (
     FOLLOWING,
     HALF_STEPS,
     INFINITIES,
+    LAST_PLACES,
     LONGEST,
     MASKS,
     MIRRORED,
@@ -53,6 +58,7 @@ from runners.families import (
     NOT_FINITE,
     PLAIN,
     REFILLED,
+    SAME,
     SHAPED,
     SHUFFLED,
     SIGNED,
@@ -61,6 +67,7 @@ from runners.families import (
     TALLIED,
     TOPS,
     UNITS,
+    UNLIKE,
     VAST,
     adds,
     signs,
@@ -69,19 +76,20 @@ from runners.float_families import TRANSFORMS, Transform
 from runners.inputs import FREE, Arrays, interleave, stream
 from runners.places import swapped
 from runners.spec import Argument, Work
-from runners.whole_families import LEAST_WIDE, half_below_zero, whole
+from runners.whole_families import half_below_zero, whole
 
-# Elements of a table that whole numbers choose from.
-LEAST_CHOSEN = 1024
 # Families in which shares and scales are of the same sizes, and none is below zero.
 _NOT_BELOW = frozenset({"integers", FAR, VAST, HALF_STEPS, INFINITIES, NAN_BEHIND})
 Values = npt.NDArray[Any]
 Rows = Callable[[str, Work, Arrays, int, Mapping[str, float]], Arrays]
-# Families that know where rows begin.
+# Families that know where rows begin, and those of all arrays together.
 _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
     **dict.fromkeys(MASKS, infinite_rows.masked),
+    **dict.fromkeys(nan_ends.FAMILIES, nan_ends.applied),
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
+    **dict.fromkeys((SAME, UNLIKE), full_counts.applied),
+    **dict.fromkeys((LAST_PLACES, last_places.ELSEWHERE), last_places.applied),
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
     BINADES: binades.applied,
@@ -116,7 +124,7 @@ def apply(
         return whole_families.at_ends(work, arrays, seed, nearly=family == NEARLY_ENDS)
     out = dict(arrays)
     only = small_floats.alone(family)
-    least = _least_spoilt(work, arrays) if family in NOT_FINITE else 0
+    least = spoilt.least(work, arrays) if family in NOT_FINITE else 0
     for argument in work.arguments:
         if only not in {"", argument.name}:
             continue
@@ -240,25 +248,3 @@ def _starts_a_row(work: Work, argument: Argument, data: npt.NDArray[np.uint8]) -
     )
     sizes = {int(v) for case in work.cases for v in case.values.values() if v >= 2}
     return any(bool((where % size == 0).any()) for size in sizes)
-
-
-def _least_spoilt(work: Work, arrays: Arrays) -> int:
-    """Return how many elements an array of floats has that is given a NaN or an infinity.
-
-    Short ones are coefficients: right code multiplies them by the zeros it pads a tile with, or
-    leaves those products out, and a NaN would tell one from the other. What whole numbers choose
-    from is no coefficient.
-    """
-    counts = [
-        len(arrays[a.name]) // a.type.size
-        for a in work.arguments
-        if a.name in arrays and any(one.scalar.kind == "f" for one in a.type.fields)
-    ]
-    chosen = any(
-        one.scalar.kind in "iu" and one.scalar.size >= LEAST_WIDE
-        for a in work.arguments
-        if a.name in arrays and a.role == "input"
-        for one in a.type.fields
-    )
-    least = max(counts, default=0) // 8
-    return min(least, LEAST_CHOSEN) if chosen else least
