@@ -208,7 +208,9 @@ class _Asking:
         """
         runs = [one.arguments for one in self.originals]
         order = sorted(range(len(runs)), key=lambda run: self.originals[run].gpu_us)
-        declared = program_modes.Declared(self.variants.source, runs, order, self.trial.runner.root)
+        sized = frozenset(place.word for place, known in self.known.items() if known.size)
+        root = self.trial.runner.root
+        declared = program_modes.Declared(self.variants.source, runs, order, root, sized)
         refused: set[tuple[int, str]] = set()
         for rank in range(program_modes.MOST_RUNS):
             for way in program_modes.ways(declared, rank):

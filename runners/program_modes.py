@@ -30,12 +30,16 @@ _LITERAL = re.compile(r'"([A-Za-z0-9][\w.+-]{0,30})"', re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """An original's text, its declared runs from the one with the least work on, and its folder."""
+    """An original's text, its declared runs from the one with the least work on, and its folder.
+
+    `sized` are the words that are sizes, which are made larger elsewhere.
+    """
 
     source: str
     runs: Sequence[Arguments]
     order: Sequence[int]
     root: Path
+    sized: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,8 @@ def _numbers(asked: Declared, run: int, alike: Sequence[int]) -> Iterator[Way]:
             continue
         given = {program_arguments.value(asked.runs[one], word, asked.root) for one in alike}
         for number in told(asked.source, asked.runs[run], word):
-            if number not in given:
+            larger = number > place.largest and word in asked.sized
+            if number not in given and not larger:
                 made = program_arguments.line(asked.runs, [(place, number)])
                 if made is not None:
                     yield Way(made, (word, str(number)))

@@ -8,6 +8,7 @@ product for a narrow one rather than for a wide one.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -74,15 +75,16 @@ class Products(Text):
     def defined(self, numbers: Mapping[int, int], declared: Mapping[int, int]) -> bool:
         """Tell whether no narrow product passes 31 bits where words are such numbers.
 
-        But for what passes them with the declared ones. Where nothing is known of a word, no two
-        words together may.
+        But for what passes them with the declared ones. Where nothing is known of one that is
+        changed, no two that are changed may together.
         """
         for one in self._factors:
             if _size(one, declared) <= MOST < _size(one, numbers):
                 return False
-        largest = max(numbers.values(), default=1)
+        changed = {word: number for word, number in numbers.items() if declared.get(word) != number}
         return all(
-            word in self.known or largest * number <= MOST for word, number in numbers.items()
+            {word, other} <= self.known or changed[word] * changed[other] <= MOST
+            for word, other in itertools.combinations(changed, 2)
         )
 
     def _declared(self, types: frozenset[str]) -> frozenset[str]:

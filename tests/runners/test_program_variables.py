@@ -83,6 +83,8 @@ def test_of_a_word_that_nothing_is_known_of_no_product_may_be_large() -> None:
     found = products(MAIN.format("parse(argc, argv);"), ("9", "9"))
     assert found.defined({0: 1 << 15, 1: 1 << 15}, {0: 9, 1: 9})
     assert not found.defined({0: 1 << 16, 1: 1 << 16}, {0: 9, 1: 9})
+    # A seed is as it was.
+    assert found.defined({0: 1 << 16, 1: 1 << 16}, {0: 9, 1: 1 << 16})
 
 
 def test_the_text_of_a_program_that_multiplies_in_64_bits_says_so() -> None:
