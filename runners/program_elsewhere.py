@@ -49,7 +49,7 @@ MOST_SECONDS, RESERVE = 60.0, WATCH_SECONDS + SHAKEN_SECONDS + 10.0
 # What an original may take there: so long at most, and so many times its declared seconds and more.
 LONGEST, TIMES_AS_LONG, MORE_SECONDS = 5.0, 4.0, 2.0
 # The same where all sizes are large together, which is tried once or twice.
-LONGEST_TOGETHER = 7.0
+LONGEST_TOGETHER = 6.0
 # Device memory that a line may take, as told from smaller ones.
 MOST_BYTES = 8 << 30
 # What may grow with the square before anything is known of it.
