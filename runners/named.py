@@ -9,6 +9,7 @@ raises, takes a bounded time, and finds nothing rather than too much.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,17 @@ class _Seen:
     masks: list[int] = field(default_factory=list)
     # The last number on the one side, the first on the other.
     edges: list[tuple[int, int]] = field(default_factory=list)
+    # The same wherever it is compared, and be it to refuse it.
+    sides: list[tuple[int, int]] = field(default_factory=list)
+
+    def every(self) -> frozenset[int]:
+        """Return every number that is named for it, and what is next to one."""
+        found = {*self.equal, *((0, 1) if self.truth else ()), *self.masks}
+        for chain in self.chains:
+            found |= {*chain, max(chain) + 1}
+        for pair in (*self.edges, *self.sides):
+            found |= {*pair}
+        return frozenset(found)
 
     def untried(self, declared: frozenset[int]) -> list[int]:
         """Return a value for each way that no declared value goes."""
@@ -92,6 +104,20 @@ def undeclared(
         return {}
     found = {at: _values(source, symbol, at, known) for at, known in declared.items()}
     return {at: values for at, values in found.items() if values}
+
+
+@lru_cache(maxsize=64)
+def compared(source: str, names: frozenset[str]) -> frozenset[int]:
+    """Return the numbers that variables are compared with anywhere, and those next to them.
+
+    Of constants that they equal those, and one that none of them is where something is left for it.
+
+    >>> text = "int main() { if (way < 0 || way > 3) return 2; run<<<1, 1>>>(way); }"
+    >>> text += "void run(int k) { if (k == 1) f(); else g(); }"
+    >>> sorted(compared(text, frozenset({"way"})))
+    [-1, 0, 1, 2, 3, 4]
+    """
+    return frozenset() if len(source) > LONGEST else _text(source).everywhere(names).every()
 
 
 @lru_cache(maxsize=8)
@@ -177,13 +203,31 @@ class _Text(ValuedText):
 
     def seen(self, symbol: str, position: int) -> _Seen:
         """Return how an argument of a function is told apart, there and where it is passed on."""
+        every = self.functions.get(symbol, ())
+        return self._followed((o, o.names[position]) for o in every if position < len(o.names))
+
+    def everywhere(self, names: Iterable[str]) -> _Seen:
+        """Return how variables are told apart in any function, and where they are passed on."""
+        every = [one for alike in self.functions.values() for one in alike]
+        return self._followed(
+            (one, name)
+            for name in sorted(names)
+            for one in self._within(every, name)
+            if name not in one.names
+        )
+
+    def _within(self, every: Iterable[_Function], name: str) -> Iterator[_Function]:
+        """Yield the functions that have a name in them."""
+        places = [at for at, word in enumerate(self.tokens) if word == name]
+        for one in every:
+            at = bisect_left(places, one.begin)
+            if at < len(places) and places[at] < one.end:
+                yield one
+
+    def _followed(self, names: Iterable[tuple[_Function, str]]) -> _Seen:
         seen = _Seen()
         self._left = STEPS
-        wanted = deque(
-            (one, one.names[position])
-            for one in self.functions.get(symbol, ())
-            if position < len(one.names)
-        )
+        wanted = deque(names)
         done: set[tuple[int, str]] = set()
         try:
             while wanted and len(done) < MOST_NAMES:
@@ -230,8 +274,9 @@ class _Text(ValuedText):
                 (seen.moduli if behind == "%" else seen.masks).append(found[0])
         elif behind in {"<", "<=", ">", ">="}:
             edge = self._edge(at)
-            if edge is not None and self.tokens[edge[2]] == "?":
-                seen.edges.append(edge[:2])
+            if edge is not None:
+                seen.sides.append(edge[:2])
+                seen.edges += [edge[:2]] if self.tokens[edge[2]] == "?" else []
         logical = {"&&", "||"}
         alone = before == "(" and behind == ")" and self.tokens[at - 2] == "if"
         joined = before in {"(", *logical} and behind in {")", *logical}

@@ -111,13 +111,10 @@ def places(runs: Sequence[Sequence[str]], root: Path) -> tuple[Place, ...]:
     >>> [(one.run, one.value) for one in places([["100", "7"], ["20", "9"]], Path("nowhere"))]
     [(0, 100), (0, 7)]
     """
-    kinds: dict[Arguments, list[int]] = {}
-    for number, run in enumerate(runs):
-        kinds.setdefault(_skeleton(run, root), []).append(number)
     found: list[list[Place]] = []
-    for alike in kinds.values():
+    for alike in kinds(runs, root):
         top = max(alike, key=lambda number: _weight(runs[number], root))
-        mine = [_place(runs, top, word, alike, root) for word in range(len(runs[top]))]
+        mine = [place(runs, top, word, alike, root) for word in range(len(runs[top]))]
         each = [one for one in mine if one is not None]
         found.append(sorted(each, key=lambda one: (one.seed, -one.largest)))
     turns = [(rank, one) for each in found for rank, one in enumerate(each)]
@@ -125,41 +122,59 @@ def places(runs: Sequence[Sequence[str]], root: Path) -> tuple[Place, ...]:
     return tuple(one for _, one in ordered)[:MOST_PLACES]
 
 
-def least(runs: Sequence[Sequence[str]], place: Place, root: Path) -> int:
+def kinds(runs: Sequence[Sequence[str]], root: Path) -> tuple[tuple[int, ...], ...]:
+    """Return which runs differ in numbers alone, kind by kind.
+
+    >>> kinds([["100", "7"], ["--fast"], ["20", "9"]], Path("nowhere"))
+    ((0, 2), (1,))
+    """
+    found: dict[Arguments, list[int]] = {}
+    for number, run in enumerate(runs):
+        found.setdefault(_skeleton(run, root), []).append(number)
+    return tuple(tuple(alike) for alike in found.values())
+
+
+def least(runs: Sequence[Sequence[str]], one: Place, root: Path) -> int:
     """Return the smallest number of a place, of all runs that differ in numbers alone.
 
     >>> one, _ = places([["100", "7"], ["20", "9"]], Path("nowhere"))
     >>> least([["100", "7"], ["20", "9"], ["3"]], one, Path("nowhere"))
     20
     """
-    kind = _skeleton(runs[place.run], root)
-    alike = [run for run in runs if _skeleton(run, root) == kind]
-    found = [_number(run, place.word, root) for run in alike]
-    return min(one[1] for one in found if one is not None)
+    (alike,) = (alike for alike in kinds(runs, root) if one.run in alike)
+    found = [value(runs[run], one.word, root) for run in alike]
+    return min(number for number in found if number is not None)
 
 
 def line(runs: Sequence[Sequence[str]], changes: Sequence[tuple[Place, int]]) -> Line | None:
     """Return a line with other numbers, which are of one run; None where it is declared."""
     run = changes[0][0].run
     words = list(runs[run])
-    for place, number in changes:
-        words[place.word] = f"{place.before}{number}"
-    declared = any(list(one) == words for one in runs)
+    for one, number in changes:
+        words[one.word] = f"{one.before}{number}"
+    declared = any(list(known) == words for known in runs)
     return None if declared else Line(run, tuple(words), tuple(changes))
 
 
-def _place(
+def place(
     runs: Sequence[Sequence[str]], run: int, word: int, alike: Sequence[int], root: Path
 ) -> Place | None:
+    """Return the number that a word of a run is, among runs of its kind; None where it is none."""
     found = _number(runs[run], word, root)
     if found is None:
         return None
-    before, value = found
+    before, number = found
     others = [_number(runs[other], word, root) for other in alike]
-    largest = max(value, *(one[1] for one in others if one is not None))
+    largest = max(number, *(one[1] for one in others if one is not None))
     name = before or (runs[run][word - 1] if word else "")
     named = bool(before) or _OPTION.fullmatch(name) is not None
-    return Place(run, word, value, largest, before, named and bool(_SEED.search(name)))
+    return Place(run, word, number, largest, before, named and bool(_SEED.search(name)))
+
+
+def value(words: Sequence[str], at: int, root: Path) -> int | None:
+    """Return the number that a word is; None where it is none."""
+    found = _number(words, at, root)
+    return None if found is None else found[1]
 
 
 def _number(words: Sequence[str], at: int, root: Path) -> tuple[str, int] | None:

@@ -2,8 +2,9 @@
 
 The original is run there first: what it does not do, or not the same each time, is asked of nobody.
 Where more of a number is more work for it, the number is a size, and a candidate that is wrong at
-up to sixteen times the declared one is refused, as kernels are. Where it is none, a mode or a seed,
-what was declared is what is promised, and a difference is a limit that is said. So is one beyond
+up to sixteen times the declared one is refused, as kernels are, one size at a time and all of them
+together. Where it is none, a mode or a seed, what was declared is what is promised, and a
+difference is a limit that is said, but for ways that the original's text names. So is one beyond
 sixteen times, which is looked for where a candidate keeps in few bits what its original has in
 more.
 """
@@ -11,19 +12,29 @@ more.
 from __future__ import annotations
 
 import time
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners import limit, narrower, program_arguments, program_doubt, program_growth
+from runners import (
+    limit,
+    narrower,
+    program_arguments,
+    program_doubt,
+    program_growth,
+    program_jointly,
+    program_modes,
+    program_products,
+)
 from runners.launch_limits import times_words
 from runners.program_arguments import TIMES, Line, Place
 from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, check
 from runners.program_glimpse import Glimpse, Original, glimpse
-from runners.program_growth import Work
+from runners.program_growth import LEAST_TIMES, Work
 from runners.program_profile import Profile
 from runners.program_run import Probe
 from runners.program_trial import Trial
@@ -37,6 +48,8 @@ MOST_LINES, MOST_TRIED = 6, 14
 MOST_SECONDS, RESERVE = 60.0, WATCH_SECONDS + SHAKEN_SECONDS + 10.0
 # What an original may take there: so long at most, and so many times its declared seconds and more.
 LONGEST, TIMES_AS_LONG, MORE_SECONDS = 5.0, 4.0, 2.0
+# The same where all sizes are large together, which is tried once or twice.
+LONGEST_TOGETHER = 6.0
 # Device memory that a line may take, as told from smaller ones.
 MOST_BYTES = 8 << 30
 # What may grow with the square before anything is known of it.
@@ -47,6 +60,10 @@ STEPS, MOST_FAR = (16, 12, 8, 6, 4), 2
 # other sizes small. What it takes is told from these; all of it, and lines and runs more than else.
 FARTHEST, FILLED, SMALL = 256, 16, 64
 STEPS_THERE, DISTANT_SECONDS, MORE_LINES, MORE_TRIED = (4, 16), 30.0, 2, 12
+# Lines and runs for ways that the original's text names, and for sizes that are large together.
+WAYS, TRIED_WAYS, TOGETHER, TRIED_TOGETHER = 4, 10, 2, 6
+# What is no longer than that is run a second time with such ways.
+SHORT = 1.0
 # Kept for another candidate of the same worker, if it is no larger.
 KEPT_BYTES = 16 << 20
 _MOST_SAID = 200
@@ -99,19 +116,29 @@ class _Asking:
     notes: list[str] = field(default_factory=list[str])
     compared: int = 0
     tried: int = 0
+    most_lines: int = MOST_LINES
+    most_tried: int = MOST_TRIED
     late: bool = False
     known: dict[Place, _Known] = field(default_factory=dict[Place, _Known])
+    # Of a run, the sizes that are taken together alone.
+    fit: dict[int, list[program_jointly.Size]] = field(
+        default_factory=dict[int, list[program_jointly.Size]]
+    )
 
     def all(self) -> list[str]:
-        """Ask each number larger, sizes far beyond, and all sizes smaller."""
+        """Ask each number larger, sizes far beyond, alone and together, and all sizes smaller."""
         self.known = {place: _Known() for place in self.places}
         for place in self.places:
             self._larger(place)
+        with self._more(WAYS, TRIED_WAYS):
+            self._ways()
         self._together()
         sizes = [place for place in self.places if self.known[place].size]
         for place in sizes[:MOST_FAR]:
             self._far(place)
         self._below()
+        with self._more(TOGETHER, TRIED_TOGETHER):
+            self._jointly()
         self._distant(sizes)
         if self.late and self.compared:
             self.notes.append(f"{LAYER}: there was no time to try all that was meant to be")
@@ -128,6 +155,10 @@ class _Asking:
                 known.steep = works if next_ and program_growth.steep(works, next_) else None
             elif not works:
                 numbers = [number for number in numbers if number % place.largest == 0]
+        if not place.size and not place.seed:
+            # In the smallest runs, and there it counts (`_ways`).
+            named = program_modes.told(self.variants.source, declared.arguments, place.word)
+            numbers = [number for number in numbers if number not in named]
         if declared.seconds > LONGEST / 2 or self._work(place.run).peak_bytes > FIRST_BYTES:
             numbers = numbers[-1:]
         while numbers:
@@ -162,6 +193,70 @@ class _Asking:
             if line and seen:
                 size = program_growth.grows(self._work(run), seen.work, 2.0)
                 self._compare(line, seen, size=size)
+                # All of the work is the first one's, as nobody knows whose it is.
+                works = [seen.work, *[self._work(run)] * (len(changes) - 1)]
+                self.fit[run] = [
+                    program_jointly.Size(place, work, 2.0, multiple=True)
+                    for (place, _), work in zip(changes, works, strict=True)
+                    if size
+                ]
+
+    def _ways(self) -> None:
+        """Try what the original's text names for a mode, in the run with the least work.
+
+        In the next one as well, if that is short.
+        """
+        runs = [one.arguments for one in self.originals]
+        order = sorted(range(len(runs)), key=lambda run: self.originals[run].gpu_us)
+        sized = frozenset(place.word for place, known in self.known.items() if known.size)
+        root = self.trial.runner.root
+        declared = program_modes.Declared(self.variants.source, runs, order, root, sized)
+        refused: set[tuple[int, str]] = set()
+        for rank in range(program_modes.MOST_RUNS):
+            for way in program_modes.ways(declared, rank):
+                long = rank > 0 and self.originals[way.line.run].seconds > SHORT
+                if long or way.said in refused:
+                    continue
+                seen = self._seen(way.line)
+                if seen:
+                    self._compare(way.line, seen, size=True)
+                else:
+                    refused.add(way.said)
+
+    def _jointly(self) -> None:
+        """Try all sizes of a run together as far as its original goes, and what passes a word.
+
+        How far is told from them a few times as large.
+        """
+        for run in dict.fromkeys(place.run for place in self.places):
+            words = self.originals[run].arguments
+            sizes = [
+                program_jointly.Size(
+                    place, *known.more, known.multiple, self._end(place) or program_products.MOST
+                )
+                for place, known in self.known.items()
+                if place.run == run and known.size and known.more and known.steep is None
+                if known.more[1] > 1.5 * place.largest / max(place.value, 1)
+            ]
+            source, work = self.variants.source, self._work(run)
+            plan = program_jointly.Plan(source, words, (*sizes, *self.fit.get(run, ())), work)
+            done: dict[int, int] = {}
+            for near in plan.near(done):
+                more = self._ran(near.changes, LONGEST_TOGETHER)
+                bounds = 0.9 * LONGEST, float(MOST_BYTES)
+                for changes in plan.far(near, more, bounds) if more else ():
+                    line = self._line(changes)
+                    seen = line and self._seen(line, LONGEST_TOGETHER)
+                    if line and seen:
+                        self._compare(line, seen, size=True)
+                        done |= {place.word: number for place, number in changes}
+                        break
+
+    def _end(self, place: Place) -> int | None:
+        """Return what the original's text names as the last number there may be, if it is near."""
+        words = self.originals[place.run].arguments
+        most = TIMES * place.largest
+        return program_modes.end(self.variants.source, words, place.word, place.largest, most)
 
     def _far(self, place: Place) -> None:
         """Try a size as far as its original goes in time, at most sixteen times the declared."""
@@ -182,13 +277,26 @@ class _Asking:
                 if _within(program_growth.predicted(less, *known.more, step * scale), bounds):
                     both = place.far(step)
                     numbers.append(both[::-1] if known.multiple else both)
-        for each in numbers[:1] + numbers[-1:][: len(numbers) - 1]:
+        tries = numbers[:1] + numbers[-1:][: len(numbers) - 1]
+        tries[1:1] = self._to_end(place, bounds)
+        for each in tries:
             for number in each:
                 line = self._line([(place, number)])
                 seen = line and self._seen(line)
                 if line and seen:
                     self._compare(line, seen, size=True)
                     return
+
+    def _to_end(self, place: Place, bounds: tuple[float, float]) -> list[tuple[int]]:
+        """Return the last number there may be as the original's text has it, if it is worth it."""
+        known, end = self.known[place], self._end(place)
+        if end is None or known.more is None or known.steep is not None:
+            return []
+        far = end / max(place.value, 1)
+        if far <= known.more[1] or known.more[1] < LEAST_TIMES:
+            return []
+        found = program_growth.predicted(self._work(place.run), *known.more, far)
+        return [(end,)] if _within(found, bounds) else []
 
     def _below(self) -> None:
         """Try all sizes of a run at primes below, else what cannot be larger by itself."""
@@ -210,6 +318,8 @@ class _Asking:
         """Try sizes further out than has to be right, where a candidate's types are narrower."""
         bits = narrower.bits(*self.trial.sources)
         self.ends = min(self.ends, time.monotonic() + DISTANT_SECONDS)
+        self.most_lines += MORE_LINES
+        self.most_tried += MORE_TRIED
         for place in sizes[:MOST_FAR] if bits else ():
             # What so many times fill; the most bits first, of which nearer sizes tell the least.
             filled = (min(FARTHEST, -(-(FILLED << one) // place.largest)) for one in bits)
@@ -266,13 +376,22 @@ class _Asking:
     def _allowed(self, run: int, most: float = 0.0) -> bool:
         """Tell whether another line may be tried; the original is run twice or so, then both.
 
-        Further out than has to be right the original has so many seconds, and more is tried.
+        Where it is given, the original has so many seconds.
         """
-        lines, tried = (MORE_LINES, MORE_TRIED) if most else (0, 0)
-        if self.compared >= MOST_LINES + lines or self.tried >= MOST_TRIED + tried:
+        if self.compared >= self.most_lines or self.tried >= self.most_tried:
             return False
         self.late = self.late or time.monotonic() + 3 * (most or self._most(run)) > self.ends
         return not self.late
+
+    @contextmanager
+    def _more(self, lines: int, tried: int) -> Iterator[None]:
+        """Allow so many lines and runs, and what else was allowed behind them."""
+        compared, ran = self.compared, self.tried
+        kept = self.most_lines, self.most_tried
+        self.most_lines, self.most_tried = compared + lines, ran + tried
+        yield
+        self.most_lines = kept[0] + self.compared - compared
+        self.most_tried = kept[1] + self.tried - ran
 
     def _peek(self, place: Place, by: int) -> Work | None:
         """Run the original once with so many more of a number; return how much work that is."""
@@ -283,12 +402,16 @@ class _Asking:
         line = self._line(changes)
         if line is None or not self._allowed(line.run, most):
             return None
-        self.tried += 1
         original, most = self._original(line.run), most or self._most(line.run)
-        run = original.ran(line.arguments, original.declared.main_poison, most)
-        if run is None or run.report is None:
-            return None
-        return program_growth.of(run.report, run.seconds)
+        key = f"{LAYER} work {original.program} {line.arguments} {original.seed}"
+        if key not in self.kept:
+            self.tried += 1
+            run = original.ran(line.arguments, original.declared.main_poison, most)
+            if run is None or run.report is None:
+                return None
+            self.kept[key] = program_growth.of(run.report, run.seconds)
+        kept: Work = self.kept[key]
+        return kept
 
     def _seen(self, line: Line, most: float = 0.0) -> Glimpse | None:
         """Return what the original does with a line; None where nothing is asked there."""

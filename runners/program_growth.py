@@ -7,7 +7,7 @@ launches, or much more time in kernels. A mode, a seed or a block's threads are 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runners.program_report import Report
@@ -20,6 +20,8 @@ LEAST_US, LEAST_TIMES = 100.0, 1.5
 STEEP = 1.4
 # Beyond that a size is taken to grow at most as the cube.
 MOST_POWER = 4.0
+# So much longer a process may take than another one that does the same: seconds, or a part of it.
+CHANCE, CHANCE_PART = 0.3, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,56 @@ def stepped(less: Work, more: Work, steps: int) -> tuple[float, float]:
     grown = (each**steps - 1) / (each - 1)
     seconds = less.seconds + max(more.seconds - less.seconds, 0.0) * grown
     return seconds, max(less.peak_bytes, more.peak_bytes / each) * each**steps
+
+
+def together(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
+    """Return the seconds and the bytes of several numbers `far` times as large at once.
+
+    By all of them `times` as large: what grew is multiplied as often as it was, each buffer by
+    itself, as one that is small may grow with all numbers and one that is large with none.
+
+    >>> one = Work(0.5, 1000.0, 300, {"bytes": 300.0, "buffer 0 of 1": 300.0})
+    >>> two = Work(0.516, 16000.0, 600, {"bytes": 600.0, "buffer 0 of 1": 600.0})
+    >>> seconds, size = together(one, two, 4.0, 16.0)
+    >>> round(seconds, 3), size
+    (0.755, 1200.0)
+    """
+    again = math.log(far / times) / math.log(times)
+    busier = max(1.0, more.kernel_us / max(less.kernel_us, 1.0))
+    parts = [name for name in more.parts if name.startswith("buffer ")]
+    if not all(name in less.parts for name in parts):
+        parts = ["bytes"]
+    pairs = [(max(less.parts[name], 1.0), max(more.parts[name], 1.0)) for name in parts]
+    grown = sum(now * max(1.0, now / was) ** again for was, now in pairs)
+    size = more.peak_bytes * grown / max(1.0, sum(now for _, now in pairs))
+    host = _host(less, more)
+    each = max(times, busier, *(now / was for was, now in pairs))
+    host *= (each ** (1 + again) - 1) / (each - 1)
+    busy = more.kernel_us * busier**again
+    return less.seconds + host + (busy - less.kernel_us) / 1e6, size
+
+
+def likely(less: Work, others: Sequence[tuple[Work, float]], far: float) -> tuple[float, float]:
+    """Return the same, by what each of them is by itself at so many times.
+
+    >>> one, two = (Work(0.5, 1e6 * n, 100 * n, {"bytes": 100.0 * n}) for n in (1, 2))
+    >>> likely(one, [(two, 2.0), (two, 2.0)], 4.0)
+    (15.5, 1600.0)
+    """
+    busy, size, host = less.kernel_us, float(less.peak_bytes), less.seconds
+    for more, times in others:
+        power = math.log(far) / math.log(max(times, LEAST_TIMES))
+        if more.kernel_us >= LEAST_US:
+            busy *= max(1.0, more.kernel_us / max(less.kernel_us, 1.0)) ** power
+        size *= max(1.0, more.peak_bytes / max(less.peak_bytes, 1)) ** power
+        host *= (1.0 + _host(less, more) / less.seconds) ** power
+    return host + (busy - less.kernel_us) / 1e6, size
+
+
+def _host(less: Work, more: Work) -> float:
+    """Return what the host takes longer, beyond what it takes longer or shorter by chance."""
+    longer = more.seconds - less.seconds - (more.kernel_us - less.kernel_us) / 1e6
+    return max(0.0, longer - max(CHANCE, CHANCE_PART * less.seconds))
 
 
 def _power(less: Work, more: Work, times: float) -> float:

@@ -274,17 +274,103 @@ def test_several_sizes_are_changed_one_by_one_and_all_together(fakes: Fakes) -> 
     runs = [["1000", "300"], ["50", "20"]]
     asked = Asked(fakes, "ok-twin", "fast-twin", runs)
     assert asked.refused is None
-    assert asked.right == ["2501 300", "1000 751", "15999 300", "1000 4799", "691 199"]
-    assert len(asked.right) <= program_elsewhere.MOST_LINES
+    alone = ["2501 300", "1000 751", "15999 300", "1000 4799"]
+    assert asked.right == [*alone, "691 199", "15999 4799"]
+    # What all of them take is told from one run of four times as much.
+    runs_of_it = [line for line in asked.lines["ok-twin"] if line not in alone]
+    assert runs_of_it == ["691 199"] * 2 + ["4000 1200"] + ["15999 4799"] * 2
 
 
 def test_sizes_that_have_to_fit_are_changed_together(fakes: Fakes) -> None:
     asked = Asked(fakes, "ok-square-twin", "fast-square-twin", [["1000", "1000"]])
     assert (asked.refused, asked.notes) == (None, [])
-    assert asked.right == ["2000 2000", "691 691"]
+    assert asked.right == ["2000 2000", "691 691", "16000 16000"]
     asked = Asked(fakes, "ok-square", "capped-square", [["1500", "1500"]])
     assert asked.refused is not None
     assert asked.refused.log.startswith("./saxpy 3000 3000: ")
+
+
+READ = "int main(int argc, char** argv) {{ int n = atoi(argv[1]), m = atoi(argv[2]); {} }}"
+
+
+def test_a_product_that_is_too_large_is_found_where_both_sizes_are(fakes: Fakes) -> None:
+    """Neither of them passes it by itself; and one run more learns what both take."""
+    source = READ.format("long long all = (long long)n * m;")
+    asked = Asked(fakes, "ok-twin", "product-twin", [["1000", "300"]], source=source)
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 15999 4799: ")
+    assert asked.right == ["2501 300", "1000 751", "15999 300", "1000 4799", "691 199"]
+
+
+def test_what_an_original_says_nothing_of_is_not_asked(fakes: Fakes) -> None:
+    """A product of 32 bits that overflows is no measure: sizes are as large as it holds."""
+    source = READ.format("int* all = new int[64 * n * m];")
+    asked = Asked(fakes, "ok-twin", "product-twin", [["1000", "300"]], source=source)
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 7999 2399: ")
+    source = READ.format("int* all = new int[4096 * n * m];")
+    asked = Asked(fakes, "ok-twin", "product-twin", [["1000", "300"]], source=source)
+    assert asked.refused is None
+    assert asked.right[-1] == "691 199"
+
+
+def test_sizes_together_are_as_large_as_the_original_has_time_for(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
+        return (9.0 if far > 10 else 1.0), 0.0
+
+    monkeypatch.setattr(program_growth, "together", slow)
+    asked = Asked(fakes, "ok-twin", "fast-twin", [["1000", "300"]])
+    assert asked.right[-1] == "7999 2399"
+    monkeypatch.setattr(program_growth, "likely", lambda *_: (99.0, 0.0))
+    asked = Asked(fakes, "ok-twin", "fast-twin", [["1000", "300"]])
+    assert asked.right[-1] == "691 199"
+
+
+def test_ways_that_the_text_names_are_tried_in_the_smallest_run(fakes: Fakes) -> None:
+    """What the original refuses is asked of nobody; a way that it takes is as good as declared."""
+    source = READ.format("if (m < 0 || m > 2) return 2;")
+    runs = [["1000", "0"], ["500", "1"], ["700", "1"]]
+    asked = Asked(fakes, "ways", "ways-third", runs, source=source)
+    assert asked.refused is not None
+    line = asked.refused.log.partition(":")[0]
+    assert line in {"./saxpy 500 2", "./saxpy 700 2", "./saxpy 1000 2"}
+    right = Asked(fakes, "ways", "ways-fast", runs, source=source)
+    assert (right.refused, right.notes) == (None, [])
+    tried = [line for line in right.right if line.endswith(" 2")]
+    assert 1 <= len(tried) <= 2
+    # It refuses one of 3 once, and no larger one is made up.
+    assert sum(line.endswith(" 3") for line in right.lines["ways"]) == 1
+    assert not any(line.endswith(" 3") for line in right.lines["ways-fast"])
+
+
+def test_without_a_name_in_the_text_another_way_is_a_limit(fakes: Fakes) -> None:
+    asked = Asked(fakes, "ways", "ways-third", [["1000", "0"], ["500", "1"]])
+    assert asked.refused is None
+    assert [limit.apart([note])[1] for note in asked.notes] == [()]
+
+
+def test_words_that_the_text_compares_are_tried(fakes: Fakes) -> None:
+    source = 'int main(int c, char** v) { string k = v[3]; if (k == "fast" || k == "%s") f(); }'
+    runs = [["1000", "2", "fast"]]
+    asked = Asked(fakes, "ways", "ways-slowway", runs, source=source % "slow")
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 1000 2 slow: ")
+    asked = Asked(fakes, "ways", "ways-slowway", runs, source=source % "other")
+    assert (asked.refused, asked.notes) == (None, [])
+    assert "1000 2 other" in asked.lines["ways"]
+
+
+def test_a_size_is_tried_at_the_end_that_the_text_names(fakes: Fakes) -> None:
+    """Where the original takes no sixteen times as many, and not four times."""
+    source = READ.format("if (n > 4096) return 2;")
+    asked = Asked(fakes, "ended", "ended-twelve", [["1500"]], source=source)
+    assert asked.refused is not None
+    assert asked.refused.log.startswith("./saxpy 4096: ")
+    assert asked.right == ["3751"]
+    asked = Asked(fakes, "ended", "ended-fast", [["1500"]], source=source)
+    assert asked.right == ["3751", "4096", "1049"]
 
 
 def test_the_logarithm_of_a_size_is_made_larger_by_steps(fakes: Fakes) -> None:

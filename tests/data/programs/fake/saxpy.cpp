@@ -34,6 +34,7 @@ void fakeSpend(double);
 static std::string mode;
 static int remembered;    // what a candidate keeps in one that its original does not have
 static int turnAsked = 7;  // the second argument, which is no size
+static std::string how;    // the third argument, a word
 static int launchesSeen;  // what a kernel keeps in a device variable
 static bool is(const char *name) { return mode.find(name) != std::string::npos; }
 
@@ -62,6 +63,10 @@ static Error saxpy(Dim3, Dim3, void **args) {
     fclose(file);
   }
   if (is("oneseed") && turnAsked != 7) y[1] += 1;
+  if (is("product") && static_cast<long long>(n) * turnAsked > 10000000) y[1] += 1;
+  if (is("third") && turnAsked == 2) y[1] += 1;
+  if (is("slowway") && how == "slow") y[1] += 1;
+  if (is("twelve") && n > 4095) y[1] += 1;
   if (is("halfwords") && n > 70000) y[1] += 1;  // a count of 16 bits
   if (is("rounding"))
     for (int i = 0; i < n; ++i) y[i] *= 1.0000002f;
@@ -128,6 +133,9 @@ int main(int argc, char **argv) {
     if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "0") != 0) return 4;
   }
   if (argc > 2 && argv[1][0] != '-') turnAsked = atoi(argv[2]);
+  if (argc > 3) how = argv[3];
+  if (is("ways") && (turnAsked > 2 || how == "other")) return 2;
+  if (is("ended") && n > 4096) return 2;
   if (is("square") && n != turnAsked) return 1;  // sides that have to fit
   if (is("power")) n = 1 << n;
   float *twin = nullptr;  // the second argument as a size of its own
