@@ -4,8 +4,8 @@ A product of a float and a half that is worked out in halves is off by up to a u
 place, where the right rounding of a float is off by half of one: no bound tells the two apart, and
 both are within any tolerance that halves can have. How many results are off does. Floats have 13 or
 16 bits more than what is stored, so that their own errors change few results, in any order of sums,
-and one rounding in between a quarter and more. So where the original itself is the right rounding of
-what it is in double precision nearly everywhere, a candidate has to be that for most.
+and one rounding in between a quarter and more. So where the original itself is the right rounding
+of what it is in double precision nearly everywhere, a candidate has to be that for most.
 
 It is asked where the candidate's PTX has arithmetic in 16 bits, accumulators of halves, operands
 cut to TF32, or floats made of what was rounded to 16 bits just before, and its original's has
