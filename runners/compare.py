@@ -185,7 +185,8 @@ class Answer:
     the outputs, this one among them, whose elements belong together where their order is free.
     `infinite`: what is wanted to be NaN is infinite in the original, and may be either. `empty`: a
     size is zero that nobody declared as zero; where the original gives NaN anything goes there, and
-    what was there before, too.
+    what was there before, too. `rounding`: so large a share of the original's halves are others
+    than the right rounding of better answers, where that is known (`runners.rounded`).
     """
 
     name: str
@@ -200,6 +201,7 @@ class Answer:
     joined: tuple[str, ...] = ()
     infinite: bool = False
     empty: bool = False
+    rounding: float | None = None
     _scales: dict[tuple[int, int], float] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )

@@ -20,6 +20,7 @@ from runners import (
     nan_ends,
     perturbation,
     regardless,
+    rounded,
     small_floats,
     spec,
     wider,
@@ -195,6 +196,7 @@ class Digest:
         powers = small_floats.powers(combination.family)
         small = powers is not None and powers not in small_floats.SAID_ALONE
         budgets: list[Json | None] = []
+        rounding: float | None = None
         parts: list[npt.NDArray[Any]] = []
         for one in kind.fields:
             data = [values(storage, kind, one) for storage in same]
@@ -232,6 +234,8 @@ class Digest:
                 # Where the original has a NaN for nothing it gives no other number than its own.
                 aside = regardless.marked(gathered, name, mask)
                 check_reference(where, budget, want, (data[0], one, aside, lenient))
+            if want is not None and declared and not self.work.loose:
+                rounding = rounded.own(data, to_float(part, one.scalar), one, mask)
             budgets.append(budget)
             part = data[0] if budget is None else part
             if combination.family in families.MASKS:
@@ -257,6 +261,7 @@ class Digest:
             "lenient": lenient,
             "infinite": keeps,
             "empty": self._of_nothing(combination),
+            "rounding": rounding,
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem), len(parts[0])),
             "spreads": self._spreads(argument, combination, first, unordered=unordered),
         }

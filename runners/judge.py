@@ -28,6 +28,7 @@ from runners import (
     other_values,
     overflow,
     plain_updates,
+    rounded,
     second_look,
     small_constants,
     static_gate,
@@ -247,6 +248,7 @@ class Judge:
             session.renewed()  # what an earlier candidate spoilt is not this one's fault
         codes = [self._read(one.source, request, job.key) for one in _sources(job) if thorough]
         updates = thorough and plain_updates.more(codes[0], codes[1])
+        report.narrow = thorough and rounded.more(codes[0], codes[1])
         verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
         _watchable(request, report)
         verify.remembered(session, answers, job, report, seconds, wanted)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from runners import ties
+from runners import rounded, ties
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.checks import Doubt, Report, Wrong
@@ -97,6 +97,9 @@ def judge(
         report.look(_ratio(outcome), run.outputs[name], answer)
         if not outcome.passed:
             raise Wrong("wrong result", f"{outcome.why} ({where})")
+        if report.narrow and (lost := rounded.fault(run.outputs[name], answer)):
+            report.add("rounding", "halves", passed=False, error=None, bound=None)
+            raise Wrong("wrong result", f"{lost} ({where})")
         _together(report, answers, combination, run, answer, (layer, what, where))
         key = (combination.key, name)
         report.scaled[key] = max(report.scaled.get(key, 0.0), outcome.scaled)

@@ -465,6 +465,7 @@ def read(folder: Path, work: Work, described: Json) -> dict[str, Answer]:
             tuple(output.get("joined") or ()),
             bool(output.get("infinite")),
             bool(output.get("empty")),
+            output.get("rounding"),
         )
     return found
 
