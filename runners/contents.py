@@ -151,8 +151,8 @@ class Contents:
                 return one_element.applied(alone, self._work, arrays, case, combination.seed)
             if (further := wider.wider(combination.family)) is not None:
                 return wider.applied(further, self._work, arrays, combination.seed)
-            if name := zeros_beside.infinite(combination.family):
-                return zeros_beside.applied(name, self._work, arrays, combination.seed)
+            if zeros_beside.infinite(family):
+                return zeros_beside.applied(family, self._work, arrays, combination.seed)
             return variation.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
 

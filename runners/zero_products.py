@@ -4,7 +4,8 @@ Where an input is zero its product adds nothing, unless the other factor is infi
 NaN. Who leaves such products out is right for numbers, and so is who pads with zeros. A NaN among
 the inputs may be lost so (`runners.regardless`), and an infinity may: but whoever counts on a NaN
 to tell of it has to know. So a finalist is run on the small case of `runners.other_values` with a
-few infinities in one array of floats at a time, and zeros in a third of all others.
+few infinities in one array of floats at a time, and zeros in a third of all others; and then beside
+nothing but zeros in one other array, each tile of which is blank: some pass over whole ones alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from runners.spec import JobSpec
 # How every note begins, for those that look for it, and the layer of what was right.
 LEAVES, LAYER = "leaves products with zero out", "zero products"
 MOST_ARRAYS = 4
+# Other arrays that are all zeros beside it, the longest first: what is shorter is added, or scales.
+MOST_BLANK = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,8 @@ class Infinite:
     @property
     def shown(self) -> str:
         """Say which."""
-        return f"infinities in {self.name} beside zeros"
+        blank = zeros_beside.blank(self.combination.family)
+        return f"infinities in {self.name} beside zeros" + (f" in all of {blank}" if blank else "")
 
     def said(self, words: str) -> str:
         """Return the note that it is a limit."""
@@ -40,12 +44,23 @@ class Infinite:
 
 
 def others(job: JobSpec, plain: Combination) -> list[list[Infinite]]:
-    """Return what is tried: nothing where there are no two arrays to be multiplied."""
-    names = [one.name for one in zeros_beside.usable(job.work) if one.elements(plain.case)]
+    """Return what is tried: nothing where there are no two arrays to be multiplied.
+
+    Beside nothing but zeros nearly all results may be NaN, and which whole number that leads to
+    depends on how it is compared: only originals of floats are asked.
+    """
+    counts = {one.name: one.elements(plain.case) for one in zeros_beside.usable(job.work)}
+    names = [name for name, count in counts.items() if count]
     if len(names) < 2:
         return []
-    made = [(name, replace(plain, family=zeros_beside.named(name))) for name in names]
-    return [[Infinite(name, one)] for name, one in made[:MOST_ARRAYS]]
+    longest = sorted(names, key=counts.__getitem__, reverse=True)
+    floats = all(map(zeros_beside.floats, (one for one in job.work.arguments if one.written)))
+    found = []
+    for name in names[:MOST_ARRAYS]:
+        blank = [one for one in longest if one != name][:MOST_BLANK] if floats else []
+        families = [zeros_beside.named(name), *(zeros_beside.named(name, one) for one in blank)]
+        found.append([Infinite(name, replace(plain, family=family)) for family in families])
+    return found
 
 
 check = checking(others, LAYER)

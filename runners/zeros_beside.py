@@ -1,7 +1,8 @@
 """Infinities in one array of floats, and zeros in a third of the places of all others.
 
 Zero times infinity is NaN: who leaves products with zero out loses it. That is only said
-(`runners.zero_products`).
+(`runners.zero_products`). Who leaves out tiles of nothing but zeros finds none among these, as
+large as they may be; so there are infinities beside another array of zeros alone, too.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from runners.spec import Argument, Work
 # One of so many, so that most sums of a short row have none; and a share of all others.
 ONE_INFINITE, ZEROS = 64, 1 / 3
 _WORD = "zeros beside infinities in"
-_FAMILY = re.compile(rf"{_WORD} (\w+)")
+_FAMILY = re.compile(rf"{_WORD} (\w+)(?:, all of (\w+))?")
 
 
-def named(name: str) -> str:
-    """Return the family in which an array has infinities.
+def named(name: str, blank: str = "") -> str:
+    """Return the family in which an array has infinities, and `blank` nothing but zeros.
 
-    >>> infinite(named("k")), infinite("declared")
-    ('k', '')
+    >>> infinite(named("k")), infinite(named("k", "q")), infinite("declared")
+    ('k', 'k', '')
     """
-    return f"{_WORD} {name}"
+    return f"{_WORD} {name}" + (f", all of {blank}" if blank else "")
 
 
 def infinite(family: str) -> str:
@@ -36,17 +37,32 @@ def infinite(family: str) -> str:
     return found[1] if found else ""
 
 
+def blank(family: str) -> str:
+    """Return which array of a family is all zeros; nothing where a third of all others is.
+
+    >>> blank(named("k", "q")), blank(named("k"))
+    ('q', '')
+    """
+    found = _FAMILY.fullmatch(family)
+    return (found[2] or "") if found else ""
+
+
 def usable(work: Work) -> Iterator[Argument]:
     """Yield the arrays of floats that are only read and have no meaning of their own."""
     for argument in work.arguments:
-        floats = all(one.scalar.kind == "f" for one in argument.type.fields)
-        if argument.type.pointer and argument.role == "input" and argument.init in FREE and floats:
+        free = argument.role == "input" and argument.init in FREE
+        if argument.type.pointer and free and floats(argument):
             yield argument
 
 
-def applied(name: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
-    """Return arrays of which one has a few infinities of one sign, and all others zeros."""
-    out = dict(arrays)
+def floats(argument: Argument) -> bool:
+    """Tell whether an argument is of floats and nothing else."""
+    return all(one.scalar.kind == "f" for one in argument.type.fields)
+
+
+def applied(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
+    """Return arrays of which one has a few infinities of one sign, and others zeros."""
+    name, empty, out = infinite(family), blank(family), dict(arrays)
     for argument in usable(work):
         rng = stream(seed, named(name), argument.name)
         kind, own = argument.type, argument.name == name
@@ -56,7 +72,9 @@ def applied(name: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
             made = wide.copy()
             if own and len(wide):
                 made[rng.integers(0, len(wide), max(1, len(wide) // ONE_INFINITE))] = np.inf
-            elif not own:
+            elif argument.name == empty:
+                made[:] = 0.0
+            elif not own and not empty:
                 made[rng.random(len(wide)) < ZEROS] = 0.0
             parts.append(from_float(made, one.scalar))
         out[argument.name] = interleave(parts, kind, len(arrays[argument.name]) // kind.size)

@@ -63,12 +63,43 @@ def test_one_array_has_few_infinities_and_all_others_a_third_of_zeros() -> None:
     assert np.array_equal(made["k"], plain["k"])
 
 
+def test_beside_one_array_of_nothing_but_zeros_others_are_as_they_were() -> None:
+    work = _work(*(_pointer() | {"name": name} for name in "xyz"), n=6400.0)
+    plain = Contents(work).of(Combination({"n": 6400.0}, "declared", 1))
+    family = zeros_beside.named("x", "z")
+    made = Contents(work).of(Combination({"n": 6400.0}, family, 1))
+    few = Contents(work).of(Combination({"n": 6400.0}, zeros_beside.named("x"), 1))
+    assert np.array_equal(made["x"], few["x"])
+    assert np.array_equal(made["y"], plain["y"])
+    assert not made["z"].any()
+
+
 def test_each_array_has_its_turn_and_one_alone_has_none() -> None:
     job = spec.parse(_job(_text("cols < 0"), _text("false"), workload=WORK, effort="confirm"))
-    every = [one.name for line in zero_products.others(job, PLAIN) for one in line]
-    assert every == ["x", "w"]
+    every = [[one.name for one in line] for line in zero_products.others(job, PLAIN)]
+    assert every == [["x", "x"], ["w", "w"]]
+    blank = [
+        [zeros_beside.blank(one.combination.family) for one in line]
+        for line in zero_products.others(job, PLAIN)
+    ]
+    assert blank == [["", "w"], ["", "x"]]
     only = replace(job, work=replace(job.work, arguments=job.work.arguments[1:]))
     assert not zero_products.others(only, PLAIN)
+
+
+def test_the_longest_others_are_blank_and_none_beside_whole_results() -> None:
+    """Which whole number a NaN leads to is not defined where nearly all results are one."""
+    shapes = {"b": "cols", "m": "rows*cols", "s": "rows", "one": "1"}
+    inputs = [
+        {"name": name, "type": "const float*", "shape": shape} for name, shape in shapes.items()
+    ]
+    for kind, blank in (("float*", [["m", "s"], ["s", "b"], ["m", "b"], ["m", "s"]]), ("int*", [])):
+        output = {"name": "y", "type": kind, "shape": "rows", "role": "output"}
+        work = {**WORK, "arguments": [*inputs, output, *WORK["arguments"][3:]]}
+        job = spec.parse(_job(_text("false"), _text("false"), workload=work, effort="confirm"))
+        lines = zero_products.others(job, PLAIN)
+        found = [[zeros_beside.blank(one.combination.family) for one in line] for line in lines]
+        assert found == [["", *more] for more in blank or [[]] * 4]
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
@@ -96,3 +127,39 @@ def test_who_makes_nan_of_what_is_left_out_says_so(judge: Judge) -> None:
     found = [one for one in limits if one.startswith(zero_products.LEAVES)]
     assert len(found) == 1
     assert "got nan" in found[0]
+
+
+# Whoever passes over slabs of zeros, and whoever adds up in another order.
+SLABS = """
+extern "C" __global__ void scale(const float* x, const float* w, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    float sum = 0.f;
+    for (int from = 0; from < cols; from += 32) {
+        float slab = 0.f;
+        bool any = false;
+        for (int c = from; c < from + 32; ++c) {
+            float u = c < cols ? x[(size_t)r * cols + c] : 0.f, v = c < cols ? w[c] : 0.f;
+            any |= u != 0.f;
+            slab += v * u;
+        }
+        if (any || ALL) sum += slab;
+    }
+    y[r] = sum;
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(("every", "said"), [("false", True), ("true", False)])
+def test_who_leaves_out_slabs_of_zeros_says_so(judge: Judge, every: str, said: bool) -> None:
+    """None of them is there by chance, with a third of all elements zeros."""
+    candidate = SLABS.replace("ALL", every)
+    verdict = _verdict(judge, candidate, _text("false"), workload=WORK, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if one.startswith(zero_products.LEAVES)]
+    assert len(found) == said
+    for one in found:
+        assert "with infinities in w beside zeros in all of x it is not: y[" in one
+        assert "want nan" in one
