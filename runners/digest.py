@@ -179,15 +179,7 @@ class Digest:
         if unordered and plain:
             raise BaselineFailure(f"{name} holds what a NaN at an end leaves in any order")
         truth = wanted.get(name) if source == "double precision" else None
-        lenient = combination.family in families.STRESS | families.REFILLED or (
-            truth is not None
-            and combination.family != families.DECLARED
-            and bool(np.isinf(truth).any())
-        )
-        lenient |= wider.wider(combination.family) is not None
-        lenient |= small_floats.powers(combination.family) is not None
-        # Of a NaN no number is right, of an infinity anything.
-        lenient |= bool(zeros_beside.infinite(combination.family))
+        lenient = _lenient(combination.family, truth)
         keeps = combination.family == families.INFINITIES and not unordered
         longer = times_longer(self.work, combination.case)
         chains = perturbation.chains(self.work, combination.case, argument)
@@ -369,6 +361,19 @@ class Digest:
             default=0,
         )
         return count > 1 or argument.elements(combination.case) < read
+
+
+def _lenient(family: str, truth: Floats | None) -> bool:
+    """Tell whether nothing is promised where a family's result, or the better one, is not finite."""
+    overflows = truth is not None and bool(np.isinf(truth).any())
+    return (
+        family in families.STRESS | families.REFILLED
+        or (family != families.DECLARED and overflows)
+        or wider.wider(family) is not None
+        or small_floats.powers(family) is not None
+        # Of a NaN no number is right, of an infinity anything.
+        or bool(zeros_beside.infinite(family))
+    )
 
 
 def times_longer(work: Work, case: Mapping[str, float]) -> float:
