@@ -30,6 +30,7 @@ from runners import (
     following,
     full_counts,
     inputs,
+    last_places,
     longest,
     nested,
     overlapping,
@@ -256,7 +257,7 @@ def _near_ends(
     if asked.CHOICE in work.asks:
         for case in _two(work, cases, LARGE):
             yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
-    if work.precise and asked.EXPONENTIAL not in work.asks:
+    if work.precise and asked.EXPONENTIAL not in work.asks and last_places.asked(work):
         yield Combination(cases[0], families.LAST_PLACES, seed)
 
 
