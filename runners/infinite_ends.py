@@ -45,7 +45,7 @@ def pairs(job: JobSpec, plain: Combination) -> list[Pair]:
     """Return what is run for each array: with infinities within its rows, and at their ends."""
     texts = (job.kernel.source, job.baseline.source)
     names = [*zeros_beside.usable(job.work)]
-    if asked.EXPONENTIAL in job.work.asks or len(names) < 2 or not any(map(_matrices, texts)):
+    if asked.EXPONENTIAL in job.work.calls or len(names) < 2 or not any(map(_matrices, texts)):
         return []
     return [
         (

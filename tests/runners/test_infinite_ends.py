@@ -86,7 +86,7 @@ def test_each_array_is_asked_about_where_matrices_are_multiplied() -> None:
     ]
     assert not infinite_ends.pairs(replace(job, kernel=plain[0], baseline=plain[1]), DECLARED)
     assert infinite_ends.pairs(replace(job, baseline=plain[1]), DECLARED)
-    exponential = replace(job, work=replace(job.work, asks=(asked.EXPONENTIAL,)))
+    exponential = replace(job, work=replace(job.work, calls=(asked.EXPONENTIAL,)))
     assert not infinite_ends.pairs(exponential, DECLARED)
     only = replace(job, work=replace(job.work, arguments=job.work.arguments[1:]))
     assert not infinite_ends.pairs(only, DECLARED)

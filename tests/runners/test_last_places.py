@@ -104,14 +104,14 @@ def test_originals_that_work_in_doubles_and_take_no_exponentials_are_asked_once(
         _work(_pointer(), {**_pointer(kind), "name": "y", "role": "output"}, n=1000)
         for kind in ("float*", "half*", "double*")
     )
-    for work, asks, many in (
+    for work, calls, many in (
         (single, (), 1),
         (half, (), 1),
         (single, (asked.EXPONENTIAL,), 0),
         # In these any other order of steps shows, and nothing tells by how much it may.
         (double, (), 0),
     ):
-        precise = dataclasses.replace(work, precise=True, asks=asks)
+        precise = dataclasses.replace(work, precise=True, calls=calls)
         extra = once_read.combinations(precise, "confirm", 1)[1]
         assert [one.family for one in extra].count(families.LAST_PLACES) == many
 
