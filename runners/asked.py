@@ -16,7 +16,7 @@ from runners.text import LONGEST, NAME, PADDING, Text, plain_name
 
 # What may be found.
 NAN, INFINITY, ZERO, ROUNDING = "nan", "infinity", "zero", "rounding"
-# What `chooses` and `exponentiates` tell.
+# What `calls` may find: the number of a number and a NaN, and exponentials.
 CHOICE, EXPONENTIAL = "choice", "exponential"
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of what stands between a name and what is read into it, and of one operand.
@@ -121,26 +121,19 @@ def _names(source: str, symbol: str, words: re.Pattern[str]) -> bool:
     )
 
 
-def chooses(source: str, symbol: str) -> bool:
-    """Tell whether a function's text, or what it names, has the number of a number and a NaN.
+def calls(source: str, symbol: str) -> tuple[str, ...]:
+    """Return which of `CHOICE` and `EXPONENTIAL` a function's text, or what it names, calls.
 
-    >>> chooses("void f(const float* x) { m = fmaxf(m, x[0]); }", "f")
-    True
-    >>> chooses("void f(const float* x) { m = m > x[0] ? m : x[0]; }", "f")
-    False
+    >>> calls("void f(const float* x) { m = fmaxf(m, x[0]); s += __expf(x[0] - m); }", "f")
+    ('choice', 'exponential')
+    >>> calls("void f(const float* x) { m = m > x[0] ? m : x[0]; }", "f")
+    ()
     """
     plain = plain_name(symbol)
-    return _names(source, plain, _CHOOSES) if plain and len(source) <= LONGEST else False
-
-
-def exponentiates(source: str, symbol: str) -> bool:
-    """Tell whether a function's text, or what it names, takes exponentials.
-
-    >>> exponentiates("void f(const float* x) { s += __expf(x[0] - m); }", "f")
-    True
-    """
-    plain = plain_name(symbol)
-    return _names(source, plain, _EXPONENTIALS) if plain and len(source) <= LONGEST else False
+    if not plain or len(source) > LONGEST:
+        return ()
+    kinds = ((CHOICE, _CHOOSES), (EXPONENTIAL, _EXPONENTIALS))
+    return tuple(kind for kind, words in kinds if _names(source, plain, words))
 
 
 def odd_numbers(source: str) -> tuple[int, ...]:

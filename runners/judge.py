@@ -19,6 +19,7 @@ from runners import (
     distant,
     exhibit,
     first_calls,
+    infinite_ends,
     leaks,
     many_calls,
     moved_buffers,
@@ -361,6 +362,8 @@ class Judge:
         if overflow.check(load, job, read, self._gpu, *terms):
             return True
         if self._delays.large(session, request, job, known, report):
+            return True
+        if infinite_ends.check(load, answers, job, wanted, deadline, report):
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         every = (other_values.check, other_ranges.check, other_powers.check, zero_products.check)

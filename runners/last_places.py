@@ -9,7 +9,7 @@ offsets do is what it works out well; where anything else differs nothing is ask
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from runners.cuda_types import from_float, to_float, values
 from runners.families import LAST_PLACES
 from runners.inputs import Arrays, interleave
 from runners.run import Run
-from runners.spec import BaselineFailure, Work
+from runners.spec import Argument, BaselineFailure, Work
 
 # Two offsets between 2^24 and 2^25, where floats are even, and steps of these to either side.
 OFFSETS, STEP, MOST_STEPS, PER_SPREAD = (21345678.0, 28765432.0), 2.0, 4, 1.5
@@ -31,6 +31,26 @@ ROUNDINGS = 4 * 2.0**-24
 Floats = npt.NDArray[np.float64]
 
 
+def asked(work: Work) -> bool:
+    """Tell whether there are such arrays, and results in which little else shows."""
+    doubles = any(
+        one.scalar.name == "double"
+        for argument in work.arguments
+        if argument.written
+        for one in argument.type.fields
+    )
+    return not doubles and any(True for _ in usable(work))
+
+
+def usable(work: Work) -> Iterator[Argument]:
+    """Yield the arrays of floats of 32 bits that may be near any number."""
+    for argument in work.arguments:
+        only = argument.type.scalar
+        single = only is not None and only.name == "float" and argument.init == "normal"
+        if single and argument.type.pointer and argument.role != "output":
+            yield argument
+
+
 def applied(
     family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]
 ) -> Arrays:
@@ -38,10 +58,9 @@ def applied(
     del seed, case
     out = dict(arrays)
     least = spoilt.least(work, arrays)
-    for argument in work.arguments:
-        only, name = argument.type.scalar, argument.name
-        single = only is not None and only.name == "float" and argument.init == "normal"
-        if not single or name not in arrays or len(arrays[name]) // argument.type.size < least:
+    for argument in usable(work):
+        name = argument.name
+        if name not in arrays or len(arrays[name]) // argument.type.size < least:
             continue
         kind, one = argument.type, argument.type.fields[0]
         wide = to_float(values(arrays[name], kind, one), one.scalar)

@@ -30,6 +30,7 @@ from runners import (
     following,
     full_counts,
     inputs,
+    last_places,
     longest,
     nested,
     overlapping,
@@ -253,10 +254,10 @@ def _near_ends(
     """
     if not families.chosen(work):
         return
-    if asked.CHOICE in work.asks:
+    if asked.CHOICE in work.calls:
         for case in _two(work, cases, LARGE):
             yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
-    if work.precise and asked.EXPONENTIAL not in work.asks:
+    if work.precise and asked.EXPONENTIAL not in work.calls and last_places.asked(work):
         yield Combination(cases[0], families.LAST_PLACES, seed)
 
 

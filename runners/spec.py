@@ -155,6 +155,8 @@ class Work:
     named: tuple[tuple[str, tuple[int, ...]], ...] = ()
     # What the original's text asks of floats (`runners.asked`).
     asks: tuple[str, ...] = ()
+    # What it calls for floats (`runners.asked.calls`).
+    calls: tuple[str, ...] = ()
     # It works something out in doubles.
     precise: bool = False
     # Scalars that may be beyond one, and within, for all that the original's text says
@@ -329,6 +331,7 @@ def parse(data: Json) -> JobSpec:
                 work,
                 named=_named(work, original),
                 asks=_asks(original, work),
+                calls=asked.calls(original.source, work.symbol),
                 precise=in_doubles(original.source),
                 beyond=beyond,
                 within=within,
@@ -359,16 +362,12 @@ def parse(data: Json) -> JobSpec:
 
 
 def _asks(original: Source, work: Work) -> tuple[str, ...]:
-    """Return what an original's text asks of floats: of elements, of scalars, choose, round."""
+    """Return what an original's text asks of floats: of elements, of scalars, to round."""
     found = asked.asked(original.source, work.symbol)
     scalars = ((a.name, a.type.scalar) for a in work.arguments if not a.type.pointer)
     floats = [name for name, scalar in scalars if scalar is not None and scalar.kind == "f"]
     if asked.zeroed(original.source, floats):
         found = (*found, asked.ZERO)
-    if asked.chooses(original.source, work.symbol):
-        found = (*found, asked.CHOICE)
-    if asked.exponentiates(original.source, work.symbol):
-        found = (*found, asked.EXPONENTIAL)
     rounds = asked.rounds(original.source, work.symbol)
     return (*found, asked.ROUNDING) if rounds else found
 

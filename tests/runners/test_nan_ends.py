@@ -91,7 +91,7 @@ def test_constants_coefficients_and_whole_numbers_stay() -> None:
 
 
 def test_a_confirmation_asks_originals_that_have_the_number_of_two() -> None:
-    work = dataclasses.replace(_work(_pointer(), n=1000), asks=(asked.CHOICE,))
+    work = dataclasses.replace(_work(_pointer(), n=1000), calls=(asked.CHOICE,))
     work = dataclasses.replace(work, cases=(*work.cases, CaseSpec({"n": 90_000.0})))
 
     def found(work: Work, checks: str) -> list[tuple[str, float]]:
@@ -100,8 +100,8 @@ def test_a_confirmation_asks_originals_that_have_the_number_of_two() -> None:
 
     assert found(work, "confirm") == [(f, n) for n in (1000.0, 90_000.0) for f in ENDS]
     assert found(work, "screen") == []
-    assert found(dataclasses.replace(work, asks=()), "confirm") == []
-    assert asked.CHOICE in once_read.parsed("hullbox/seeded").work.asks
+    assert found(dataclasses.replace(work, calls=()), "confirm") == []
+    assert asked.CHOICE in once_read.parsed("hullbox/seeded").work.calls
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
