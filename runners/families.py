@@ -46,6 +46,9 @@ NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED, *NAN_ENDS})
 # Near a common offset and a few of their last places apart: for originals that work in doubles
 # (`runners.last_places`).
 LAST_PLACES = "last-places"
+# All smaller up to a place, and equal from there on: for originals that name places of floats
+# (`runners.late_ties`).
+LATE_TIES = "late-ties"
 # Zeros of both signs in most places: what orders bits puts one below the other.
 SIGNED_ZEROS = "signed-zeros"
 # Powers of two and the floats beside them, and multiples of them by numbers of the original's text,

@@ -31,6 +31,7 @@ from runners import (
     full_counts,
     inputs,
     last_places,
+    late_ties,
     longest,
     nested,
     overlapping,
@@ -157,6 +158,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
         extra += _near_ends(work, seed, (middle, *ordered))
+        extra += [Combination(case, kind, seed) for case, kind in late_ties.asked(work)]
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]
