@@ -241,12 +241,13 @@ class _Asking:
             source, work = self.variants.source, self._work(run)
             plan = program_jointly.Plan(source, words, (*sizes, *self.fit.get(run, ())), work)
             done: dict[int, int] = {}
+            longest = LONGEST_TOGETHER + self.originals[run].seconds
             for near in plan.near(done):
-                more = self._ran(near.changes, LONGEST_TOGETHER)
+                more = self._ran(near.changes, longest)
                 bounds = 0.9 * LONGEST, float(MOST_BYTES)
                 for changes in plan.far(near, more, bounds) if more else ():
                     line = self._line(changes)
-                    seen = line and self._seen(line, LONGEST_TOGETHER)
+                    seen = line and self._seen(line, longest)
                     if line and seen:
                         self._compare(line, seen, size=True)
                         done |= {place.word: number for place, number in changes}

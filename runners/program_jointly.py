@@ -20,7 +20,8 @@ from runners.program_products import MOST, products
 
 # How many times the largest declared numbers are tried, and what tells of that.
 STEPS, NEAR = (TIMES, 12, 8, 6, 4), (4, 2)
-# Seconds and bytes that what tells of it may take, as told from each number by itself.
+# Seconds beyond the run's own and bytes that what tells of it may take, as told from each number by
+# itself. A process takes as long for nothing as a busy host lets it.
 LIKELY = 4.0, float(4 << 30)
 WORDS = (2**32, 2**31)
 
@@ -90,7 +91,8 @@ class Plan:
             changes = tuple((one.place, one.number(step, near=False)) for one in near.sizes)
             far = max(near.grown * step / near.times, near.grown)
             seconds, size = program_growth.together(self.work, more, near.grown, far)
-            if seconds <= bounds[0] and size <= bounds[1] and self._defined(changes):
+            within = seconds <= bounds[0] + self.work.seconds and size <= bounds[1]
+            if within and self._defined(changes):
                 found.append(changes)
         return tuple(found[:1] + found[-1:][: len(found) - 1])
 
@@ -100,7 +102,7 @@ class Plan:
             chosen = Near(tuple(sizes), times)
             each = [(one.work, one.times) for one in sizes]
             found = program_growth.likely(self.work, each, chosen.grown)
-            within = found[0] <= LIKELY[0] and found[1] <= LIKELY[1]
+            within = found[0] <= LIKELY[0] + self.work.seconds and found[1] <= LIKELY[1]
             if within and self._defined(chosen.changes):
                 yield chosen
                 return

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import cubin
+from runners.handed_on import handed_on
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, alive
 from runners.program_profile import Profile
@@ -42,7 +43,7 @@ class Pairs:
         watched = replace(quiet, record=True)
         # What is compared runs as it would by itself; what is only timed must not live on what an
         # earlier launch has left in variables that the original does not have.
-        mine_alone = replace(quiet, fresh=_added(trial.request))
+        mine_alone = replace(quiet, fresh=_added(trial.request, trial.sources[0]))
         rehearsed = original.rehearsal if trial.itself and original.plans else None
         if rehearsed is not None or not original.plans or trial.effort == "confirm":
             run = rehearsed or trial.candidate(original, watched)
@@ -112,13 +113,15 @@ def _cap(effort: str, original: Profile) -> float:
     return {"screen": 4.0, "race": 40.0}.get(effort, 90.0) + 2 * original.seconds
 
 
-def _added(request: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the device variables of a candidate that its original lacks."""
+def _added(request: Mapping[str, Any], source: str) -> tuple[str, ...]:
+    """Return the device variables of a candidate's kernels, one each, that its original lacks."""
     code = []
     for which in ("candidate", "baseline"):
         path = Path(str(request[which].get("cubin") or ""))
         code.append(path.read_bytes() if path.is_file() else b"")
-    return cubin.added(code[0], code[1])
+    found = cubin.added(code[0], code[1])
+    kept = handed_on(source, found)
+    return tuple(one for one in found if one not in kept)
 
 
 def _counts(run: Ran) -> tuple[int, int]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,8 @@ LONG_US, OFTEN = 200.0, 8
 SAMPLES = 12
 # With fewer samples in a run than this, runs are the samples.
 FEW_SAMPLES = 4
+# Records of what the host gets.
+_COPIES = frozenset({"copy", "symbol"})
 _PRIMES = (100_003, 30_011, 10_007, 3001, 1009, 307, 101, 53, 31, 17, 11, 7, 5, 3, 2)
 
 
@@ -110,35 +112,50 @@ def plans(report: Report) -> dict[str, Plan]:
 
 
 def checks(
-    found: Profile, run: Ran, poison: str, bounds: Bounds, runner: Runner | None = None
+    found: Profile,
+    run: Ran,
+    poison: str,
+    bounds: Bounds,
+    runner: Runner | None = None,
+    *,
+    copies_alone: bool = False,
 ) -> list[tuple[str, bool, float | None, str]]:
     """Compare a run's records with the original's: (what, passed, error, why) for each group.
 
-    The error is in units of its bound. Copies to the host and final buffers are one group each.
+    The error is in units of its bound. Copies to the host and final buffers are one group each;
+    with `copies_alone` buffers are the candidate's own, unless nothing is copied to the host.
     With a runner, a difference is looked at again beside what another rounding changes.
     """
-    seen = _checks(found, run, poison, bounds)
+    seen = _checks(found, run, poison, bounds, copies_alone)
     if found.rounded is None or runner is None or all(passed for _, passed, _, _ in seen):
         return seen
     looser = replace(found, expectations=found.rounded(runner))
-    return _checks(looser, run, poison, bounds)
+    return _checks(looser, run, poison, bounds, copies_alone)
+
+
+def _numbered(records: Sequence[Record], copies_alone: bool) -> list[tuple[int, Record]]:
+    """Return the records that are compared with their numbers: all, or copies where there are."""
+    every = list(enumerate(records))
+    copies = [(number, one) for number, one in every if one.kind in _COPIES]
+    return copies if copies and copies_alone else every
 
 
 def _checks(
-    found: Profile, run: Ran, poison: str, bounds: Bounds
+    found: Profile, run: Ran, poison: str, bounds: Bounds, copies_alone: bool
 ) -> list[tuple[str, bool, float | None, str]]:
     reference = found.references[poison]
     report = run.report
     if report is None:
         return [("report", False, None, run.trouble or "the run left no report")]
-    want = [(r.kind, r.size) for r in reference.report.records]
-    got = [(r.kind, r.size) for r in report.records]
+    theirs = _numbered(reference.report.records, copies_alone)
+    compared = _numbered(report.records, copies_alone)
+    want, got = ([(r.kind, r.size) for _, r in each] for each in (theirs, compared))
     if want != got:
         text = f"{len(got)} copies and buffers instead of {len(want)}, or of other sizes"
         return [("sequence of copies and buffers", False, None, text)]
     worst: dict[str, tuple[float, str, bool, int]] = {}
-    for number, record in enumerate(report.records):
-        group = "copies to the host" if record.kind in {"copy", "symbol"} else "final buffers"
+    for (number, _), (_, record) in zip(theirs, compared, strict=True):
+        group = "copies to the host" if record.kind in _COPIES else "final buffers"
         error, why, passed, count = worst.get(group, (0.0, "", True, 0))
         if record.digest != reference.digests[number]:
             held, mine = reference.held[number], program_report.held(record, run.stored)

@@ -511,6 +511,29 @@ def test_buffers_that_are_never_freed_are_compared_at_the_end(fakes: Fakes) -> N
     assert any("3 final buffers" in check["what"] for check in verdict["checks"])
 
 
+def _with_host(fakes: Fakes, candidate: str, source: str = "", **accept: bool) -> dict[str, Any]:
+    request = fakes.request("ok", candidate)
+    request["job"]["workload"]["accept"] = accept
+    request["job"]["kernel"] = {"source": source}
+    return program.evaluate(request, fakes.context())
+
+
+def test_buffers_are_a_candidates_own_where_its_host_code_may_change(fakes: Fakes) -> None:
+    """What is copied to the host is compared all the same."""
+    verdict = _with_host(fakes, "scratch", edit_host=True)
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any("copies to the host" in check["what"] for check in verdict["checks"])
+    assert not any("final buffers" in check["what"] for check in verdict["checks"])
+    assert _with_host(fakes, "scratch-wrong", edit_host=True)["status"] == "wrong result"
+    for other in (
+        _with_host(fakes, "scratch"),
+        _with_host(fakes, "scratch", edit_host=False),
+        # Which of these the host reads where they are nobody sees.
+        _with_host(fakes, "scratch", "cudaMallocManaged(&x, n);", edit_host=True),
+    ):
+        assert "copies and buffers instead of" in other["log"]
+
+
 def test_a_device_reset_does_not_hide_the_buffers(fakes: Fakes) -> None:
     assert judge(fakes, "resets", "resets-wrong")["status"] == "wrong result"
 
