@@ -13,6 +13,7 @@ from runners.building import Building
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.dispatch import discover
+from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import Lent
 from runners.watched import Watched
@@ -38,6 +39,13 @@ def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Building]:
     made.close()
 
 
+@pytest.fixture
+def watcher(tmp_path: Path) -> Iterator[Sanitizer]:
+    sandbox = Sandbox("own")  # a process of its own, which has to end
+    yield Sanitizer(tmp_path, 0, sandbox)
+    sandbox.close()
+
+
 @pytest.mark.parametrize(
     ("label", "tool", "case", "words"),
     [
@@ -48,7 +56,7 @@ def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Building]:
 )
 def test_a_right_candidate_is_not_refused_for_what_its_program_does_not_do(
     building: Building,
-    tmp_path: Path,
+    watcher: Sanitizer,
     label: str,
     tool: str,
     case: dict[str, float],
@@ -64,7 +72,7 @@ def test_a_right_candidate_is_not_refused_for_what_its_program_does_not_do(
         "candidate": mine,
         "baseline": building.compiled(candidate.base.source, described),
     }
-    watcher, asked = Sanitizer(tmp_path, 0), [Combination(case, "declared", 1)]
+    asked = [Combination(case, "declared", 1)]
     (found,) = watcher.examine(request, job, mine, asked, 60.0, (tool,))
     if found.errors == 0:
         pytest.skip(f"{tool} finds nothing in what this compiler makes")
