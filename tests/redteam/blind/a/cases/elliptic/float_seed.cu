@@ -1,0 +1,41 @@
+// Complete elliptic integrals of the first and second kind for parameters m <= 1 (negative ones too), by the
+// arithmetic-geometric mean. Above 1 there is no real value: NaN.
+__device__ __forceinline__ double root(double x)
+{
+    double y = rsqrtf((float)x);
+    y *= 1.5 - 0.5 * x * y * y;
+    y *= 1.5 - 0.5 * x * y * y;
+    double r = x * y;
+    return fma(0.5 * y, fma(-r, r, x), r);
+}
+
+extern "C" __global__ void elliptic(const double* m, double* first, double* second, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    double q = m[i];
+    double k, e;
+    if (!(q < 1.0)) {
+        k = q == 1.0 ? __longlong_as_double(0x7ff0000000000000LL) : __longlong_as_double(0x7ff8000000000000LL);
+        e = q == 1.0 ? 1.0 : k;
+    } else if (isinf(q)) {
+        k = 0.0;
+        e = -q;
+    } else {
+        // the square roots start from the float unit, two Newton steps bring them to double
+        double a = 1.0, b = root(1.0 - q);
+        double sum = 0.5 * q, weight = 1.0;
+        for (int j = 0; j < 40 && fabs(a - b) > 1e-14 * a; j++) {
+            double c = 0.5 * (a - b);
+            double next = 0.5 * (a + b);
+            b = root(a * b);
+            a = next;
+            sum += weight * c * c;
+            weight *= 2.0;
+        }
+        k = 1.5707963267948966 / a;
+        e = k * (1.0 - sum);
+    }
+    first[i] = k;
+    second[i] = e;
+}

@@ -1,0 +1,107 @@
+// Cars on ring roads, one ring a lane. A cell holds the speed of its car (0..5) or -1. In every step each car speeds
+// up by one (at most 5), brakes to the gap in front of it, dawdles by one with probability DAWDLE / 1000, and drives.
+//     tollgate LANES CELLS STEPS SEED DAWDLE
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+#include <cuda_runtime.h>
+
+#define CHECK(call)                                                             \
+    do {                                                                        \
+        cudaError_t e_ = (call);                                                \
+        if (e_ != cudaSuccess) {                                                \
+            fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(e_));         \
+            exit(1);                                                            \
+        }                                                                       \
+    } while (0)
+
+constexpr int THREADS = 256;
+constexpr int FASTEST = 5;
+
+__host__ __device__ inline unsigned scramble(unsigned a, unsigned b, unsigned c)
+{
+    unsigned h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu ^ (c + 0x165667b1u) * 0xc2b2ae35u;
+    h = (h ^ h >> 16) * 0x7feb352du;
+    h = (h ^ h >> 15) * 0x846ca68bu;
+    return h ^ h >> 16;
+}
+
+// Plans and drives at once: a car only looks at `road` and only writes to its own new cell of `next`, which no other
+// car can reach.
+__global__ void advance(signed char* road, signed char* next, unsigned* flow, int lanes, int cells, unsigned s, unsigned seed, unsigned dawdle)
+{
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    int v = -1;
+    if (i < lanes * cells) {
+        int x = i % cells;
+        signed char* lane = road + (i - x);
+        v = lane[x];
+        if (v >= 0) {
+            v = v < FASTEST ? v + 1 : FASTEST;
+            for (int d = 1; d <= v; d++)
+                if (lane[(x + d) % cells] >= 0) {
+                    v = d - 1;
+                    break;
+                }
+            if (v > 0 && scramble(i, s, seed) % 1000 < dawdle)
+                v--;
+            next[i - x + (x + v) % cells] = v;
+            road[i] = -1;                // empty when it is next again
+        }
+    }
+    unsigned sum = __reduce_add_sync(~0u, v > 0 ? v : 0);
+    if (threadIdx.x % 32 == 0 && sum)
+        atomicAdd(&flow[s], sum);
+}
+
+int main(int argc, char** argv)
+{
+    int lanes = argc > 1 ? atoi(argv[1]) : 16;
+    int cells = argc > 2 ? atoi(argv[2]) : 1000;
+    int steps = argc > 3 ? atoi(argv[3]) : 50;
+    unsigned seed = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+    unsigned dawdle = argc > 5 ? (unsigned)atoi(argv[5]) : 200;
+    if (lanes < 1 || cells < 1 || steps < 1 || (long long)lanes * cells > 1000000000ll) {
+        fprintf(stderr, "usage: tollgate LANES CELLS STEPS SEED DAWDLE\n");
+        return 2;
+    }
+    int size = lanes * cells;
+    std::vector<signed char> cars(size);
+    for (int i = 0; i < size; i++) {
+        unsigned h = scramble(i, 0xfeedu, seed);
+        cars[i] = h % 10 < 3 ? (signed char)(h / 16 % (FASTEST + 1)) : -1;
+    }
+
+    signed char *road, *next;
+    unsigned* flow;
+    CHECK(cudaMalloc(&road, size));
+    CHECK(cudaMalloc(&next, size));
+    CHECK(cudaMalloc(&flow, steps * sizeof(unsigned)));
+    CHECK(cudaMemcpy(road, cars.data(), size, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(flow, 0, steps * sizeof(unsigned)));
+
+    int blocks = (size + THREADS - 1) / THREADS;
+    CHECK(cudaMemset(next, 0xff, size));
+    for (int s = 0; s < steps; s++) {
+        advance<<<blocks, THREADS>>>(road, next, flow, lanes, cells, s, seed, dawdle);
+        std::swap(road, next);
+    }
+    CHECK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize());
+
+    std::vector<unsigned> flows(steps);
+    CHECK(cudaMemcpy(cars.data(), road, size, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(flows.data(), flow, steps * sizeof(unsigned), cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(road));
+    CHECK(cudaFree(next));
+    CHECK(cudaFree(flow));
+
+    unsigned long long all = 0, mix = 0;
+    for (int s = 0; s < steps; s++)
+        all += flows[s];
+    for (int i = 0; i < size; i++)
+        mix = mix * 1000003ull + (unsigned)(cars[i] + 1);
+    printf("%d lanes of %d cells, %d steps: driven %llu, last flow %u, mix %016llx\n", lanes, cells, steps, all, flows[steps - 1], mix);
+    return 0;
+}
