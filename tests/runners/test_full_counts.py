@@ -65,7 +65,7 @@ def test_each_size_is_as_long_as_it_may_be_and_a_power_of_two() -> None:
 def test_only_a_confirmation_asks_and_of_whole_numbers_that_are_drawn() -> None:
     assert not _asked(_votes(), "screen")
     assert not _asked(_votes(), "race")
-    rows = {"rows": 30, "cols": 90}
+    rows: dict[str, Any] = {"rows": 30, "cols": 90}
     assert not _asked(_work(_pointer(shape="rows*cols"), **rows))
     assert not _asked(_work(_pointer("int*", "capture:x", "rows*cols"), **rows))
     # One array alone is unlike none.

@@ -98,7 +98,9 @@ def test_another_order_on_tensor_cores_is_right_where_sums_cancel(
     assert asked is not None
     run = _run(work, contents, one, "by one warp")
     others = [replace(one, family=f"{family}+{'j' * n}") for n in (1, 2)]
-    moved = [(other, _run(work, contents, other, "by one warp"), None) for other in others]
+    moved: list[tuple[Combination, Run, Run | None]] = [
+        (other, _run(work, contents, other, "by one warp"), None) for other in others
+    ]
     halved = _run(work, contents, asked, "by one warp")
     gathered = Gathered(one, [run] * 4, None, moved, 0.1, halved=halved)
     described = Digest(work, tmp_path, contents, None).digest(gathered)

@@ -49,7 +49,7 @@ def test_programs_as_people_write_them() -> None:
 
 def test_what_is_put_back_is_what_one_kernel_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cubin, "added", lambda *_: ("held", "other"))
-    nothing = {"candidate": {}, "baseline": {}}
+    nothing: dict[str, dict[str, str]] = {"candidate": {}, "baseline": {}}
     assert _added(nothing, SOURCES["wedlock/one_word"]) == ("other",)
     assert _added(nothing, "") == ("held", "other")
 

@@ -169,7 +169,7 @@ def test_what_depends_on_a_nan_is_not_asked() -> None:
         assert marks.tolist() == [False, argument is place]
     marks = np.array([False, True])
     assert np.isnan(
-        nan_ends.unasked(np.float32([1, 5]), marks, number.type.fields[0])
+        nan_ends.unasked(np.array([1, 5], np.float32), marks, number.type.fields[0])
     ).tolist() == [
         False,
         True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +50,7 @@ def _made(
     if change is not None:
         x = to_float(from_float(change(x), SCALARS[kind]), SCALARS[kind])
     gain = rng.normal(0, 1, WIDTH).astype(np.float32)
-    wide = np.float64 if way == "in doubles" else np.float32
+    wide: Any = np.float64 if way == "in doubles" else np.float32
     terms = (x * x).astype(wide)
     if way == "backwards":
         terms = terms[:, ::-1]
