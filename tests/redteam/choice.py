@@ -35,6 +35,8 @@ ROUNDING = 1e-6
 # A class of so many candidates is in every choice. Of those that hold a few there are three times as
 # many, which once took all of the time: a sample without a single good one tells half of it.
 USUAL = 12
+# Seeds one after the other in which each class has its turn: they begin so far apart.
+TURNS = 40
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
 # What took more times what a good one of its kind does waited for others on a busy host.
@@ -163,8 +165,10 @@ def _groups(
         )
         begun.add(first.base.name)
         (usual if len(by_class[what]) >= USUAL else rare).append(first)
-    place = {one.label: at for at, one in enumerate(mixed)}
-    rare.sort(key=lambda one: place[one.label])
+    rare.sort(key=lambda one: one.what)
+    random.Random(0).shuffle(rare)  # noqa: S311 - as above
+    begin = seed * -(-len(rare) // TURNS) % max(1, len(rare))
+    rare = [*rare[begin:], *rare[:begin]]
     return [
         (usual or rare, 1.0),
         (_in_turns(good), GOOD_SHARE),
