@@ -33,17 +33,28 @@ def without_types(before: Source, old: Outline, after: Source, new: Outline) -> 
     spans = [one.span for one in mine]
     if not spans:
         return old
-    kept = [
-        (word, start)
-        for word, start in zip(old.tokens, old.starts, strict=True)
-        if not any(low <= start < high for low, high in spans)
-    ]
+    kept = _without(
+        old,
+        {
+            at
+            for at, start in enumerate(old.starts)
+            if any(low <= start < high for low, high in spans)
+        },
+    )
     # Host text that has a name of theirs in another place would mean something else by it now.
-    left = {word for word, _ in kept}.union(*(p.tokens for p in (*old.macros, *old.geometry)))
+    left = {*kept.tokens}.union(*(p.tokens for p in (*old.macros, *old.geometry)))
     left |= {word for name, types in old.kernels for word in (name, *types.split())}
     if any(one.name in left for one in mine) or _named_in_heads(mine, left):
         return old
-    return replace(old, tokens=[word for word, _ in kept], starts=[start for _, start in kept])
+    return kept
+
+
+def _without(old: Outline, gone: Collection[int]) -> Outline:
+    """Return an outline without the tokens at some places."""
+    left = [at for at in range(len(old.tokens)) if at not in gone]
+    return replace(
+        old, tokens=[old.tokens[at] for at in left], starts=[old.starts[at] for at in left]
+    )
 
 
 def _without_short_names(old: Outline, new: Outline) -> Outline:
@@ -54,14 +65,7 @@ def _without_short_names(old: Outline, new: Outline) -> Outline:
         words = old.tokens[first:end]
         if f" {' '.join(words)} " not in theirs:
             gone |= {*range(first, end)} if _unused(words, first, old) else set()
-    if not gone:
-        return old
-    kept = [
-        (word, start)
-        for at, (word, start) in enumerate(zip(old.tokens, old.starts, strict=True))
-        if at not in gone
-    ]
-    return replace(old, tokens=[word for word, _ in kept], starts=[start for _, start in kept])
+    return _without(old, gone) if gone else old
 
 
 def _unused(words: list[str], first: int, old: Outline) -> bool:
