@@ -197,7 +197,8 @@ class Bench:
         launchable.begins()
         streams = launchable.streams
         if streams is not None:
-            streams.strays(), streams.refused()
+            streams.strays()
+            streams.refused()
         self._undamaged()
         if late:
             self.gpu.fill(base, 0xFFFFFFFF, layout.stride // 4)

@@ -14,7 +14,6 @@ come may be NaN in the places that a thread begins with.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from runners.contents import Combination
 from runners.cuda_types import to_float, values
 from runners.fault import Fault
 from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
-from runners.other_values import LONGEST_CHECK, MOST_SECONDS, base, stable
+from runners.other_values import LONGEST_CHECK, MOST_SECONDS, aside, base, stable
 from runners.session import Session
 from runners.spec import JobSpec
 
@@ -67,24 +66,17 @@ def check(
     wanted: Sequence[Combination],
     deadline: float,
     report: Report,
-) -> bool:
-    """Run a candidate with both; raise `Wrong`, or return whether the device is lost."""
+) -> tuple[list[str], bool]:
+    """Run a candidate with both; raise `Wrong`, or return a note, and if the device is lost."""
     plain = base(job, answers, wanted)
     every = [] if plain is None else pairs(job, plain)
     if plain is None or not every or answers.ask is None:
-        return False
+        return [], False
     if deadline - time.monotonic() < LONGEST_CHECK:
-        return False
-    known = set(answers.described)
-    try:
-        with contextlib.suppress(Fault):
-            answers.ask([one for pair in every for one in pair])
+        return [f"{LAYER} not tried: there is no time left"], False
+    with aside(answers, [one for pair in every for one in pair]):
         fit = [pair for pair in every if all(_quick(answers, plain, one) for one in pair)]
-        return bool(fit) and _compared(load(), answers, job, fit, report)
-    finally:
-        # What outputs come in any order is told by all answers: these are no one else's.
-        for key in answers.described.keys() - known:
-            del answers.described[key]
+        return [], bool(fit) and _compared(load(), answers, job, fit, report)
 
 
 def _quick(answers: Answers, plain: Combination, one: Combination) -> bool:

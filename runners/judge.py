@@ -363,7 +363,9 @@ class Judge:
             return True
         if self._delays.large(session, request, job, known, report):
             return True
-        if infinite_ends.check(load, answers, job, wanted, deadline, report):
+        notes, lost = infinite_ends.check(load, answers, job, wanted, deadline, report)
+        measured["notes"] += notes
+        if lost:
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         every = (other_values.check, other_ranges.check, other_powers.check, zero_products.check)

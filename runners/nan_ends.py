@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import spoilt, whole_numbers
+from runners import spoilt
 from runners.cuda_types import Field, from_float, to_float, values
 from runners.families import DECLARED, NAN_ENDS, NAN_LAST
 from runners.inputs import FREE, Arrays, interleave
@@ -46,9 +46,7 @@ def applied(
     for argument in _given(work, arrays):
         name, kind, one = argument.name, argument.type, argument.type.fields[0]
         wide = to_float(values(arrays[name], kind, one), one.scalar).copy()
-        lengths = whole_numbers.row_lengths(argument.shape or "1", case)
-        length = next((n for n in lengths if len(wide) % n == 0), max(1, len(wide)))
-        rows = wide.reshape(-1, length)
+        rows = spoilt.rows(argument, wide, case)
         ends = rows[::-ONE_ROW, -1] if family == NAN_LAST else rows[::ONE_ROW, 0]
         ends[:] = _other(ends, other, argument.init)
         out[name] = interleave([from_float(wide, one.scalar)], kind, len(wide) // one.lanes)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from runners import whole_numbers, zeros_beside
+from runners import spoilt, zeros_beside
 from runners.cuda_types import from_float, to_float, values
 from runners.inputs import Arrays, interleave
 from runners.spec import Work
@@ -29,16 +29,13 @@ def applied(
     out = dict(arrays)
     place, _, number = family.rpartition(" ")
     every = [*zeros_beside.usable(work)]
-    if int(number) >= len(every):
+    if int(number) >= len(every) or every[int(number)].type.scalar is None:
         return out
     argument = every[int(number)]
     kind, one = argument.type, argument.type.fields[0]
     wide = to_float(values(arrays[argument.name], kind, one), one.scalar).copy()
-    lengths = whole_numbers.row_lengths(argument.shape or "1", case)
-    length = next((n for n in lengths if len(wide) % n == 0), max(1, len(wide)))
-    rows = wide.reshape(-1, length)
-    rows[::-ONE_ROW, -1 if place == LAST else length // 2] = np.inf
-    if kind.scalar is not None:
-        count = len(wide) // one.lanes
-        out[argument.name] = interleave([from_float(wide, one.scalar)], kind, count)
+    rows = spoilt.rows(argument, wide, case)
+    rows[::-ONE_ROW, -1 if place == LAST else rows.shape[1] // 2] = np.inf
+    count = len(wide) // one.lanes
+    out[argument.name] = interleave([from_float(wide, one.scalar)], kind, count)
     return out

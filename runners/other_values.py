@@ -13,7 +13,7 @@ import contextlib
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -218,6 +218,23 @@ def stable(answers: Answers, plain: Combination, other: Combination) -> bool:
     return orders[1] is not None and orders[0] == orders[1]
 
 
+@contextlib.contextmanager
+def aside(answers: Answers, combinations: Sequence[Combination]) -> Iterator[None]:
+    """Have the original asked about what nobody declared, and its answers for as long as this.
+
+    What outputs come in any order is told by all answers: these are no one else's.
+    """
+    known = set(answers.described)
+    try:
+        if answers.ask is not None:
+            with contextlib.suppress(Fault):
+                answers.ask(combinations)
+        yield
+    finally:
+        for key in answers.described.keys() - known:
+            del answers.described[key]
+
+
 def compared(
     load: Callable[[], Session],
     answers: Answers,
@@ -240,16 +257,9 @@ def compared(
     if deadline - time.monotonic() < LONGEST_CHECK:
         names = ", ".join(each[0].name for each in every)
         return [f"{layer} of {names} not tried: there is no time left"], False
-    known = set(answers.described)
-    try:
-        with contextlib.suppress(Fault):
-            answers.ask([one.combination for one in turns])
+    with aside(answers, [one.combination for one in turns]):
         tried = [does(each) for each in every]
         return _compared(load, answers, job, tried, report, layer)
-    finally:
-        # What outputs come in any order is told by all answers: these are no one else's.
-        for key in answers.described.keys() - known:
-            del answers.described[key]
 
 
 def _compared(

@@ -1,9 +1,16 @@
-"""Which arrays of floats are given a NaN or an infinity: long ones, in which few are odd."""
+"""Which arrays of floats are given a NaN or an infinity, and where their rows begin."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import whole_numbers
 from runners.inputs import Arrays
-from runners.spec import Work
+from runners.spec import Argument, Work
 from runners.whole_families import LEAST_WIDE
 
 # Elements of a table that whole numbers choose from.
@@ -30,3 +37,13 @@ def least(work: Work, arrays: Arrays) -> int:
     )
     found = max(counts, default=0) // 8
     return min(found, LEAST_CHOSEN) if chosen else found
+
+
+def rows(argument: Argument, data: npt.NDArray[Any], case: Mapping[str, float]) -> npt.NDArray[Any]:
+    """Return an array's numbers as rows along its innermost size: one row where these do not fit.
+
+    What is written to them is written to the array.
+    """
+    lengths = whole_numbers.row_lengths(argument.shape or "1", case)
+    length = next((n for n in lengths if len(data) % n == 0), max(1, len(data)))
+    return np.reshape(data, (-1, length))
