@@ -296,12 +296,15 @@ def _condition(source: Source, fn: Function, node: Node) -> Found:
 
 
 def _branch(source: Source, fn: Function, node: Node) -> Found:
-    """Forget an `else`."""
+    """Forget an `else`; of `else if`, that branch alone and none of those behind it."""
     del source, fn
     if node.type == "else_clause" and node.parent is not None:
         then = field(node.parent, "consequence")
-        if then is not None:
-            yield [(then.end_byte, node.end_byte, "")]
+        other = node.named_children[-1]
+        chained = other.type == "if_statement" and field(other, "alternative") is not None
+        last = field(other, "consequence") if chained else node
+        if then is not None and last is not None:
+            yield [(then.end_byte, last.end_byte, "")]
 
 
 def _tail(source: Source, fn: Function, node: Node) -> Found:

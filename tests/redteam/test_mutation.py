@@ -86,6 +86,14 @@ def made(operator: str, body: str, parameters: str = "const float* x, float* y, 
         ),
         ("else", "if (n > 1) y[1] = 0; else y[0] = 1;", {"if(n>1)y[1]=0;"}),
         (
+            "else",
+            "if (n > 2) y[1] = 0; else if (n > 1) y[1] = 1; else y[0] = 1;",
+            {
+                "if(n>2)y[1]=0;elsey[0]=1;",
+                "if(n>2)y[1]=0;elseif(n>1)y[1]=1;",
+            },
+        ),
+        (
             "tail",
             "int i = 0; for (; i + 1 < n; i += 2) y[i] = 0; for (; i < n; ++i) y[i] = 0;",
             {"inti=0;for(;i+1<n;i+=2)y[i]=0;;"},
