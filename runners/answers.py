@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runners import capacities, families
+from runners import capacities, families, recipes
 from runners.compare import Answer
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
@@ -291,7 +291,7 @@ class Oracle:
                 return
             if len(left) < len(missing) and time.monotonic() >= deadline:
                 break  # begun again, it would come to none of them
-            self._once(answers, request, twin, left, deadline)
+            broke = self._once(answers, request, twin, left, deadline)
             left = [
                 c for c in left if c.key not in answers.described and c.key not in answers.dropped
             ]
@@ -299,6 +299,11 @@ class Oracle:
             for combination in [c for c in left if capacities.hopeless(c, gone)]:
                 answers.dropped[combination.key] = capacities.SHORTER
                 left.remove(combination)
+            if any(c.key == broke and recipes.number(c.family) is not None for c in missing):
+                # Whatever breaks it at one of them may be in many, and each takes a process.
+                for combination in [c for c in left if recipes.number(c.family) is not None]:
+                    answers.dropped[combination.key] = "the original broke on such contents"
+                    left.remove(combination)
         over = time.monotonic() >= deadline
         why = "there was no time left to ask" if over else "the original keeps crashing around it"
         for combination in left:
@@ -311,8 +316,8 @@ class Oracle:
         twin: Future[Json | None],
         left: list[Combination],
         deadline: float,
-    ) -> None:
-        """Start the process and take in what it wrote before it ended."""
+    ) -> str:
+        """Start the process and take in what it wrote; return at which combination it broke."""
         out = answers.folder / "answers.jsonl"
         out.unlink(missing_ok=True)
         promoted = answers.folder / "promoted.json"
@@ -334,8 +339,10 @@ class Oracle:
         )
         words = self._process(asked, max(1.0, deadline - time.monotonic()))
         twin.result()  # whatever kept it from being compiled is a fault of this host
-        if not self._take(answers, out, words):
+        broke = self._take(answers, out, words)
+        if broke is None:
             raise Fault("RunnerError", f"the oracle did not start: {words or 'no output'}")
+        return broke
 
     def _process(self, asked: Path, seconds: float) -> str:
         """Run the process to its end; return its last words."""
@@ -355,8 +362,11 @@ class Oracle:
             return "the original did not finish in time"
         return done.stderr.strip()[-300:]
 
-    def _take(self, answers: Answers, out: Path, words: str) -> bool:
-        """Read results line by line; the last one begun and not ended is the one that failed."""
+    def _take(self, answers: Answers, out: Path, words: str) -> str | None:
+        """Read results line by line; return the one begun and not ended, which is that that failed.
+
+        Nothing where all ended; None where nothing was written.
+        """
         begun = ""
         lines = out.read_text().splitlines() if out.is_file() else []
         for line in lines:
@@ -379,4 +389,4 @@ class Oracle:
             answers.remedies[key] = str(said.get("remedy", ""))
         if begun:
             answers.dropped[begun] = words or "the original crashed"
-        return bool(lines)
+        return begun if lines else None

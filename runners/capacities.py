@@ -12,7 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from runners import one_element, sizes, whole_numbers, whole_scalars, wider
+from runners import one_element, recipes, sizes, whole_numbers, whole_scalars, wider
 from runners.contents import Combination
 from runners.families import (
     ALIKE,
@@ -37,6 +37,7 @@ MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # What all contents with a single change may take together, from the first of them on, and what all
 # wider ranges may: contents may be how often something is done.
 SINGLE_SECONDS = WIDER_SECONDS = 3.0
+RECIPE_SECONDS = 6.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
@@ -217,6 +218,7 @@ class Watch:
         together = (
             ("this of many", one_element.change(combination.family), SINGLE_SECONDS),
             ("this range", wider.wider(combination.family), WIDER_SECONDS),
+            ("this recipe", recipes.number(combination.family), RECIPE_SECONDS),
         )
         for kind, one, seconds in together:
             if one is not None:

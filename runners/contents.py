@@ -15,6 +15,7 @@ from runners import (
     inputs,
     one_element,
     perturbation,
+    recipes,
     stand_ins,
     ties,
     variation,
@@ -151,6 +152,8 @@ class Contents:
                 return one_element.applied(alone, self._work, arrays, case, combination.seed)
             if (further := wider.wider(combination.family)) is not None:
                 return wider.applied(further, self._work, arrays, combination.seed)
+            if recipes.number(family) is not None:
+                return recipes.applied(family, self._work, arrays, combination.seed, case)
             if zeros_beside.infinite(family):
                 return zeros_beside.applied(family, self._work, arrays, combination.seed)
             return variation.apply(family, self._work, arrays, combination.seed, case)

@@ -19,6 +19,7 @@ from runners import (
     inputs,
     nan_ends,
     perturbation,
+    recipes,
     regardless,
     rounded,
     small_floats,
@@ -104,6 +105,7 @@ class Digest:
             odd = family in families.UNPROMISED | families.ASKED | families.REFILLED
             odd |= family == families.NAN_BEHIND
             odd |= wider.wider(combination.family) is not None
+            odd |= recipes.number(combination.family) is not None
             if not odd and not crosses:
                 raise
             # A reference need not be made for nothing but NaN: `numpy.nanargmax` raises. Nor for
@@ -368,6 +370,7 @@ def _lenient(family: str, truth: Floats | None) -> bool:
         or (family != families.DECLARED and overflows)
         or wider.wider(family) is not None
         or small_floats.powers(family) is not None
+        or recipes.number(family) is not None
         # Of a NaN no number is right, of an infinity anything.
         or bool(zeros_beside.infinite(family))
     )

@@ -15,7 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import launch_limits, one_element, timed_launches, timing, weighing, wider
+from runners import (
+    launch_limits,
+    one_element,
+    recipes,
+    timed_launches,
+    timing,
+    weighing,
+    wider,
+)
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.capacities import LONGER
@@ -179,16 +187,17 @@ def _silent(key: str) -> bool:
     """Tell whether nobody is told that an original has no answer to a combination.
 
     Vast inputs are meant for few kernels, numbers beyond a declared range are promised by nobody,
-    and of single elements there are many; the rest is what rounding is told by.
+    of single elements and of recipes there are many; the rest is what rounding is told by.
 
-    >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|wider x to 118|5"]
+    >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|recipe 0|5"]
     >>> [_silent(key) for key in keys]
     [False, True, True, True]
     """
     family = key.split("|")[1]
     kinds = {VAST, *UNPROMISED, *MASKS}
     changed = one_element.change(family) or wider.wider(family)
-    return "+" in key or family in kinds or changed is not None
+    recipe = recipes.number(family) is not None
+    return "+" in key or family in kinds or changed is not None or recipe
 
 
 def _where(key: str) -> str:

@@ -35,6 +35,7 @@ from runners import (
     longest,
     nested,
     overlapping,
+    recipes,
     shaped_numbers,
     sizes,
     small_floats,
@@ -164,7 +165,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.PLAIN, seed) for case in far]
         extra += [Combination(case, families.DECLARED, seed) for case in overlapping.cases(work)]
         extra += _drawn(work, seed)
-        extra += longest.combinations(work, seed)
+        # Chance has its turn in cases that are light: the longest ones are none of these.
+        extra += [*longest.combinations(work, seed), *_by_recipe(work, seed, [*declared, *extra])]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += _unpromised(work, seed, (middle, *ordered), full=full)
     pointers = [a for a in work.arguments if a.type.pointer]
@@ -174,6 +176,12 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         kept |= {families.STARTED, families.FILLERS}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
+
+
+def _by_recipe(work: Work, seed: int, known: Sequence[Combination]) -> list[Combination]:
+    """Return what is checked with contents that chance makes up, in cases that are asked anyway."""
+    cases = [one.case for one in known]
+    return [Combination(case, kind, seed) for case, kind in recipes.asked(work, seed, cases)]
 
 
 def _scattered(work: Work, seed: int) -> list[Mapping[str, float]]:

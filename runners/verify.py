@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import equal_parts, full_grids, one_element, one_run, overlapping
+from runners import equal_parts, full_grids, one_element, one_run, overlapping, recipes
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
@@ -73,7 +73,7 @@ def verify(
     def runs(one: Combination) -> int:
         if one.key in often:
             return MET_REPEATS * times
-        return 1 if one.family == LONGEST else usual
+        return 1 if recipes.kind(one.family) in {LONGEST, recipes.WORD} else usual
 
     turns = [(c, n) for c in declared for n in range(repeats * times)]
     turns += [(c, n) for c in rest for n in range(runs(c))]
@@ -198,7 +198,7 @@ def _of_each_kind(fit: Sequence[Combination]) -> list[Combination]:
     found: dict[str, Combination] = {}
     for one in fit:
         if one.family not in SHAKEN_FAMILIES and one_element.change(one.family) is None:
-            found.setdefault(one.family, one)
+            found.setdefault(recipes.kind(one.family), one)
     masks = [one for one in found.values() if one.family in MASKS]
     return [*masks * (MASKS_SHAKEN - OTHERS_SHAKEN), *[*found.values()] * OTHERS_SHAKEN]
 
@@ -310,7 +310,7 @@ def further(
     """
     known = launched(job, answers)
     cases = {tuple(sorted(c.case.items())) for c in watched}
-    kinds = {c.family for c in watched}
+    kinds = {recipes.kind(c.family) for c in watched}
     sized: list[Combination] = []
     filled: list[Combination] = []
     for one in wanted:
@@ -319,10 +319,10 @@ def further(
         case = tuple(sorted(one.case.items()))
         if case not in cases:
             sized.append(one)
-        elif one.family not in kinds:
+        elif recipes.kind(one.family) not in kinds:
             filled.append(one)
         cases.add(case)
-        kinds.add(one.family)
+        kinds.add(recipes.kind(one.family))
     return [*filled[: FURTHER // 3], *sized][:FURTHER]
 
 

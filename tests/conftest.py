@@ -10,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from runners import recipes
 from tests import once
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
@@ -35,6 +36,9 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+# What is asked of an original by chance takes a device a second, and one that g++ stands in for many.
+RECIPES = 2
+
 # Garbage is looked for less often than usual among what is new: tests make much and keep little.
 YOUNG = 20_000
 
@@ -50,7 +54,8 @@ def _keep(phase: str, info: Mapping[str, int]) -> None:
 
 
 def pytest_configure() -> None:
-    """Let collections be few, and each of them short."""
+    """Let collections be few, and each of them short; and recipes be few."""
+    recipes.COUNT = RECIPES
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     if _keep not in gc.callbacks:
         gc.callbacks.append(_keep)

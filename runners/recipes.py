@@ -1,0 +1,276 @@
+"""Contents that nobody thought of: each array by a recipe that chance puts together.
+
+Every other family was made for a fault that somebody has seen. Here a number decides what values an
+array has (few or many, beside an end of their range, of one sign, of one size or of all, such as
+cancel) and where they are (in runs, in turns, by rows or columns, nearly all alike, rising), for
+each array by itself or for all of them in the same places. What nobody has listed is met so now and
+then: rows that are negative throughout, keys that are all alike beside values at their ends, one
+element that is larger by one than all others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import captured, whole_numbers
+from runners.cuda_types import Field, Scalar, from_float, to_float, values
+from runners.families import ranges
+from runners.inputs import FREE, Arrays, interleave, stream
+from runners.spec import MOVED, Argument, Work
+
+# Recipes of a confirmation; elements of the cases they are asked in, of every other one fewer.
+COUNT, MOST_ELEMENTS, FEW_ELEMENTS = 96, 1 << 16, 1 << 12
+WORD = "recipe"
+_FAMILY = re.compile(rf"{WORD} (\d+)")
+# How often arrays have what they have in the same places as others, or the same values.
+TOGETHER, BY_ITSELF = 0.4, 0.25
+# Sizes of floats, as powers of ten. Smaller or larger ones than that are a limit, and said
+# (docs/decisions/0008-limits.md); so far apart are those that cancel, of what a type tells apart.
+POWERS, POWERS_HALF = (-6.0, 6.0), (-2.0, 2.0)
+APART = {"half": 2.0, "bfloat16": 1.5, "float": 5.0, "double": 13.0}
+# What an array that nobody said more of may hold below zero, how often.
+BELOW_ZERO = 0.35
+# Numbers beyond these are left to `runners.brinks`.
+WIDEST = 1 << 61
+# Lengths of runs, and of turns.
+RUNS, TURNS = (2, 3, 7, 32, 33, 64, 100, 256, 500, 1000), (2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
+Values = npt.NDArray[Any]
+Places = npt.NDArray[np.int64]
+
+
+def number(family: str) -> int | None:
+    """Return the number of a recipe; None for any other family.
+
+    >>> number("recipe 12"), number("recipe 12+j"), number("mixed")
+    (12, None, None)
+    """
+    found = _FAMILY.fullmatch(family)
+    return int(found[1]) if found else None
+
+
+def kind(family: str) -> str:
+    """Return what families are counted by, where one of each kind is enough: recipes are one.
+
+    >>> kind("recipe 12"), kind("mixed")
+    ('recipe', 'mixed')
+    """
+    return WORD if number(family) is not None else family
+
+
+def asked(
+    work: Work, seed: int, cases: Sequence[Mapping[str, float]]
+) -> Iterator[tuple[Mapping[str, float], str]]:
+    """Yield cases and recipes, each case one of those that are asked anyway; no case, no recipe."""
+    if not any(_usable(argument) for argument in work.arguments):
+        return
+    plain = {tuple(sorted(case.items())): case for case in cases if MOVED not in case}
+    light = [case for case in plain.values() if 0 < work.elements(case) <= MOST_ELEMENTS]
+    few = [case for case in light if work.elements(case) <= FEW_ELEMENTS] or light
+    rng = stream(seed, WORD)
+    for turn in range(COUNT if light else 0):
+        those = light if turn % 2 else few
+        yield those[int(rng.integers(len(those)))], f"{WORD} {turn}"
+
+
+def _usable(argument: Argument) -> bool:
+    word = argument.init.partition(":")[0]
+    known = word in {*FREE, "randint", "sorted", "permutation"}
+    return argument.type.pointer and argument.role != "output" and known
+
+
+def applied(
+    family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]
+) -> Arrays:
+    """Return arrays of a recipe; those whose values carry a meaning stay as they are."""
+    turn = number(family)
+    out = dict(arrays)
+    bounds = {argument.name: (low, high) for argument, low, high in ranges(work)}
+    common = stream(seed, WORD, turn)
+    places, palette = int(common.integers(1 << 32)), int(common.integers(1 << 32))
+    for argument in work.arguments:
+        if argument.name not in arrays or not _usable(argument):
+            continue
+        own = stream(seed, WORD, turn, argument.name)
+        if common.random() < BY_ITSELF:
+            continue  # as it was declared, beside others
+        where = places if common.random() < TOGETHER else int(own.integers(1 << 32))
+        what = palette if common.random() < TOGETHER else int(own.integers(1 << 32))
+        lengths = whole_numbers.row_lengths(argument.shape or "1", case)
+        parts = []
+        for field in argument.type.fields:
+            data = values(arrays[argument.name], argument.type, field)
+            rngs = np.random.default_rng(where), np.random.default_rng(what)
+            rows = [length * field.lanes for length in lengths]
+            made = _field(argument, field, data, bounds.get(argument.name), rows, rngs)
+            parts.append(made)
+        count = len(arrays[argument.name]) // argument.type.size
+        out[argument.name] = interleave(parts, argument.type, count)
+    return out
+
+
+def _field(
+    argument: Argument,
+    field: Field,
+    data: Values,
+    bounds: tuple[int, int] | None,
+    rows: Sequence[int],
+    rngs: tuple[np.random.Generator, np.random.Generator],
+) -> Values:
+    word, scalar = argument.init.partition(":")[0], field.scalar
+    if not len(data) or word == captured.WORD:
+        return data
+    if word == "permutation":
+        return _order(data, rngs[0])
+    if scalar.kind == "f" and word != "randint":
+        wide = _floats(to_float(data, scalar), scalar, rows, rngs, shares=word == "uniform")
+        return from_float(np.sort(wide) if word == "sorted" else wide, scalar)
+    if bounds is None or scalar.kind == "f":
+        wide = to_float(data, scalar) if scalar.kind == "f" else data
+        low, high = int(wide.min()), int(wide.max())
+    else:
+        low, high = bounds
+    found = _whole(len(data), low, high, rows, rngs)
+    if word == "sorted":
+        found = np.sort(found)
+    return from_float(found, scalar) if scalar.kind == "f" else found.astype(data.dtype)
+
+
+def _order(data: Values, rng: np.random.Generator) -> Values:
+    """Return a permutation that is none by chance: in order, the other way round, or moved on."""
+    ways: list[Callable[[], Values]] = [
+        lambda: np.sort(data),
+        lambda: np.flip(np.sort(data)),
+        lambda: np.roll(np.sort(data), int(rng.integers(len(data)))),
+        lambda: np.roll(data, 1),
+    ]
+    return np.asarray(ways[int(rng.integers(len(ways)))]())
+
+
+def _places(count: int, kinds: int, rows: Sequence[int], rng: np.random.Generator) -> Places:
+    """Return which of some kinds each element is; the first kind is that of most, where one is."""
+    at = np.arange(count)
+    row = int(rows[int(rng.integers(len(rows)))]) if rows else max(1, count)
+    seldom = np.zeros(count, np.int64)
+    some = rng.integers(0, count, int(rng.choice([1, 1, 2, 3, max(1, count // 100)])))
+    seldom[some] = rng.integers(1, max(2, kinds), len(some)) % kinds
+    lengths = rng.choice(RUNS, count // min(RUNS) + 1)
+    once = int(rng.choice(RUNS))
+    ways: list[Callable[[], Any]] = [
+        lambda: rng.integers(0, kinds, count),
+        lambda: seldom,
+        lambda: seldom,
+        lambda: np.repeat(rng.integers(0, kinds, len(lengths)), lengths)[:count],
+        lambda: at // once % kinds,
+        lambda: at % int(rng.choice(TURNS)) % kinds,
+        lambda: (at >= int(rng.integers(count + 1))).astype(np.int64) % kinds,
+        lambda: (at % row >= int(rng.integers(row + 1))).astype(np.int64) % kinds,
+        lambda: at // row % kinds,
+        lambda: rng.integers(0, kinds, count // row + 1)[at // row],
+        lambda: at % row % kinds,
+        lambda: at * kinds // count,
+    ]
+    found: Places = np.asarray(ways[int(rng.integers(len(ways)))](), np.int64)
+    return found
+
+
+def _whole(
+    count: int,
+    low: int,
+    high: int,
+    rows: Sequence[int],
+    rngs: tuple[np.random.Generator, np.random.Generator],
+) -> Places:
+    """Return whole numbers of a range, its last number among it."""
+    where, what = rngs
+    low, high = max(low, -WIDEST), min(high, WIDEST)
+    if what.random() < BY_ITSELF:
+        return _line(count, low, high, rows, what)
+    near = int(what.integers(low, high, endpoint=True))
+    few = [
+        [low],
+        [high],
+        [high, low],
+        [low, high],
+        [high - 1, high, high - 2],
+        [low + 1, low, low + 2],
+        [near],
+        [near, near + 1, near - 1],
+        [near, low, high],
+        [0, 1, -1],
+        [0, high],
+        [1 << int(what.integers(max(1, high.bit_length()))), 0, high],
+        what.integers(low, high, 5, endpoint=True).tolist(),
+        what.integers(low, high, 64, endpoint=True).tolist(),
+    ][int(what.integers(14))]
+    palette = np.asarray([min(high, max(low, int(one))) for one in few], np.int64)
+    return palette[_places(count, len(palette), rows, where)]
+
+
+def _line(count: int, low: int, high: int, rows: Sequence[int], rng: np.random.Generator) -> Places:
+    """Return whole numbers that go up or down by steps, in each row or in all, from any on."""
+    span, step = high - low + 1, int(rng.choice([1, 1, 1, 2, 3, 16]))
+    shift = int(rng.integers(-2, 3)) if span < count else int(rng.integers(span))
+    row = int(rows[0]) if rows and rng.random() < TOGETHER else count
+    first = [(n + shift) * step % span for n in range(min(row, count))]
+    line: Places = np.asarray(first, np.int64)[np.arange(count) % max(1, row)]
+    return low + line if rng.random() < TOGETHER + BY_ITSELF else high - line
+
+
+def _floats(
+    data: Values,
+    scalar: Scalar,
+    rows: Sequence[int],
+    rngs: tuple[np.random.Generator, np.random.Generator],
+    *,
+    shares: bool,
+) -> Values:
+    """Return floats; `shares` are those that were drawn between zero and one."""
+    where, what = rngs
+    count = len(data)
+    size = 10.0 ** what.uniform(*(POWERS_HALF if scalar.name == "half" else POWERS))
+    size = 1.0 if what.random() < TOGETHER else size
+    below = what.random() < BELOW_ZERO if shares else True
+    far = size * 10.0 ** what.uniform(1.0, APART.get(scalar.name, 5.0))
+    if scalar.name == "half":
+        far = min(far, 1e3)
+    one, other = what.normal(size=2) * size
+    spread = np.abs(data) if what.random() < BY_ITSELF else data
+    step = 2 * scalar.roundoff * abs(one)
+    ways: list[Callable[[], Values]] = [
+        lambda: data * size,
+        lambda: -np.abs(data) * size,
+        lambda: np.abs(data) * size,
+        lambda: _some(where, rows, [0.0, one, other], count),
+        lambda: _some(where, rows, [one], count),
+        lambda: _some(where, rows, [one, other, -one], count),
+        lambda: _some(where, rows, [one, one + step, one - step], count),
+        lambda: _some(where, rows, [one, far, -far], count),
+        lambda: _some(where, rows, [0.0, far], count),
+        lambda: spread * size * 10.0 ** what.uniform(-3, 3, count),
+        lambda: np.sort(data) * size,
+        lambda: np.sort(data)[::-1] * size,
+        lambda: data * size * _places(count, 2, rows, where),
+        lambda: np.where(_places(count, 2, rows, where) > 0, data * far, data * size),
+        lambda: np.where(_places(count, 2, rows, where) > 0, -spread, spread) * size,
+        lambda: np.rint(data * 8),
+    ]
+    if shares:  # beside the end of what they are drawn from, all of them or some
+        ways += [
+            lambda: 1.0 - scalar.roundoff * (1 + _places(count, 3, rows, where)),
+            lambda: np.where(_places(count, 2, rows, where) > 0, 1.0 - scalar.roundoff, data),
+        ]
+    made = np.asarray(ways[int(what.integers(len(ways)))](), np.float64)
+    if scalar.name == "half":
+        made = np.clip(made, -3e4, 3e4)
+    return made if below else np.abs(made)
+
+
+def _some(
+    where: np.random.Generator, rows: Sequence[int], few: Sequence[float], count: int
+) -> Values:
+    return np.asarray(few)[_places(count, len(few), rows, where)]
