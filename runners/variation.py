@@ -17,6 +17,7 @@ from runners import (
     binades,
     bitmaps,
     brinks,
+    cancelling,
     captured,
     every_byte,
     fillers,
@@ -94,6 +95,11 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys((SAME, UNLIKE), full_counts.applied),
     **dict.fromkeys((LAST_PLACES, last_places.ELSEWHERE), last_places.applied),
     **dict.fromkeys(late_ties.FAMILIES, late_ties.applied),
+    **{
+        one + beside: cancelling.applied
+        for one in cancelling.FAMILIES
+        for beside in ("", *cancelling.BESIDE)
+    },
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
     BINADES: binades.applied,
