@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from runners import families, last_places, nan_ends, spec
+from runners import cancelling, families, last_places, nan_ends, spec
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, from_float, to_float, values
 from runners.expectation import Floats
@@ -53,6 +53,8 @@ class Domain:
             self._leaves_out(gathered)
         if combination.family == families.LAST_PLACES:
             last_places.defined(self.work, gathered.runs[0], gathered.plain)
+        if cancelling.cancels(combination.family):
+            cancelling.defined(self.work, gathered.runs[0], gathered.plain)
         if combination.family in families.NAN_ENDS:
             nan_ends.defined(self.work, combination.case, gathered.runs[0], gathered.plain)
         odd = crosses or moved_by in {spec.NONE, spec.LASTING}

@@ -58,8 +58,11 @@ BINADES = "binades"
 # Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
 # asks for infinities, which such a sum is and no element of it.
 TOPS = "tops"
+# Zeros but for one large number at each end, and nothing that ends what is carried
+# (`runners.far_reach`): for originals in which something may fade along rows.
+REACHES = ("far-reach", "far-reach below")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, *NOT_FINITE, *MASKS})
+STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, *NOT_FINITE, *MASKS, *REACHES})
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")

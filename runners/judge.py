@@ -15,6 +15,7 @@ from pathlib import Path
 
 from runners import (
     alignment,
+    compensated,
     cubin,
     distant,
     exhibit,
@@ -363,10 +364,11 @@ class Judge:
             return True
         if self._delays.large(session, request, job, known, report):
             return True
-        notes, lost = infinite_ends.check(load, answers, job, wanted, deadline, report)
-        measured["notes"] += notes
-        if lost:
-            return True
+        for ask in (infinite_ends.check, compensated.check):
+            notes, lost = ask(load, answers, job, wanted, deadline, report)
+            measured["notes"] += notes
+            if lost:
+                return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         every = (other_values.check, other_ranges.check, other_powers.check, zero_products.check)
         for check in every:

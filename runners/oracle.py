@@ -27,6 +27,7 @@ from runners import (
     capacities,
     every_byte,
     families,
+    far_reach,
     following,
     full_counts,
     inputs,
@@ -159,7 +160,10 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
         extra += _near_ends(work, seed, (middle, *ordered))
-        extra += [Combination(case, kind, seed) for case, kind in late_ties.asked(work)]
+        extra += [
+            Combination(case, kind, seed)
+            for case, kind in (*late_ties.asked(work), *far_reach.asked(work))
+        ]
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
         extra += [Combination(case, families.PLAIN, seed) for case in far]

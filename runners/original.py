@@ -10,6 +10,7 @@ from pathlib import Path
 from runners import (
     allocations,
     asked,
+    cancelling,
     families,
     images,
     inputs,
@@ -109,6 +110,7 @@ class Original:
         """
         written = [a for a in self.work.arguments if a.written]
         still = combination.family == families.LAST_PLACES or "+" in combination.family
+        still |= cancelling.cancels(combination.family)
         if still or not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
             return []
         elements = min(a.elements(combination.case) for a in written)
@@ -186,12 +188,14 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved, plain)
 
     def _plain(self, combination: Combination, poison: int) -> list[Run]:
-        """Run with numbers in the place of a NaN at the end of rows, or with another offset."""
+        """Run with numbers for a NaN at the end of rows, another offset, nothing that cancels."""
         every: tuple[str, ...] = ()
         if combination.family in families.NAN_ENDS:
             every = nan_ends.without(combination.family)
         elif combination.family == families.LAST_PLACES:
             every = (last_places.ELSEWHERE,)
+        elif cancelling.cancels(combination.family):
+            every = tuple(combination.family + one for one in cancelling.BESIDE)
         return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:

@@ -23,6 +23,7 @@ from runners import (
     crossing,
     cuda_types,
     extremes,
+    fading,
     gates,
     named,
     other_sign,
@@ -177,6 +178,9 @@ class Work:
     marks: tuple[int, ...] = ()
     # Arrays of bytes that the original's text makes nothing but sums of (`runners.summed`).
     summed: tuple[str, ...] = ()
+    # It goes through loops, and has numbers that something may fade by (`runners.fading`).
+    loops: bool = False
+    fades: bool = False
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""
@@ -342,6 +346,8 @@ def parse(data: Json) -> JobSpec:
                 odd=asked.odd_numbers(original.source),
                 marks=named.marks(original.source),
                 summed=_summed(original, work),
+                loops=fading.loops(original.source),
+                fades=fading.fades(original.source),
             ),
             str(data.get("device", "cuda:0")),
             "screen" if energy else effort,

@@ -17,8 +17,10 @@ from runners import (
     binades,
     bitmaps,
     brinks,
+    cancelling,
     captured,
     every_byte,
+    far_reach,
     fillers,
     following,
     full_counts,
@@ -59,6 +61,7 @@ from runners.families import (
     NEARLY_ENDS,
     NOT_FINITE,
     PLAIN,
+    REACHES,
     REFILLED,
     SAME,
     SHAPED,
@@ -94,6 +97,12 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys((SAME, UNLIKE), full_counts.applied),
     **dict.fromkeys((LAST_PLACES, last_places.ELSEWHERE), last_places.applied),
     **dict.fromkeys(late_ties.FAMILIES, late_ties.applied),
+    **dict.fromkeys(REACHES, far_reach.applied),
+    **{
+        one + beside: cancelling.applied
+        for one in cancelling.FAMILIES
+        for beside in ("", *cancelling.BESIDE)
+    },
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
     BINADES: binades.applied,
