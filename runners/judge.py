@@ -28,6 +28,7 @@ from runners import (
     other_ranges,
     other_values,
     overflow,
+    piled_up,
     plain_updates,
     rounded,
     second_look,
@@ -364,6 +365,10 @@ class Judge:
         if self._delays.large(session, request, job, known, report):
             return True
         notes, lost = infinite_ends.check(load, answers, job, wanted, deadline, report)
+        measured["notes"] += notes
+        if lost:
+            return True
+        notes, lost = piled_up.check(load, answers, job, deadline, report)
         measured["notes"] += notes
         if lost:
             return True
