@@ -27,8 +27,16 @@ LATE, OF = 15, 16
 TURNS = 4
 
 
-def turns(work: Work) -> int:
-    """Return in how many ways ranges are near their ends: seeds that follow on."""
+def turns(work: Work, seed: int, *, alike: bool = False) -> list[int]:
+    """Return a seed, from one on, for each way in which ranges are near their ends.
+
+    `alike`: only for those in which all are at lower ends, or all at upper ones.
+    """
+    many = _ways(work)
+    return [seed + turn for turn in range(many) if not alike or (seed + turn) % many < TURNS // 2]
+
+
+def _ways(work: Work) -> int:
     many = sum(1 for _, low, high in ranges(work) if _wide(low, high))
     return TURNS if many > 1 else TURNS // 2 * many
 
@@ -43,7 +51,7 @@ def applied(
     del family
     out = dict(arrays)
     wide = [one for one in ranges(work) if _wide(one[1], one[2])]
-    turn = seed % max(1, turns(work))
+    turn = seed % max(1, _ways(work))
     for number, (argument, low, high) in enumerate(wide):
         upper = turn % 2 ^ (turn // 2 & number % 2)
         end, beside = (high, high - 1) if upper else (low, low + 1)

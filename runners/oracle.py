@@ -396,8 +396,8 @@ def _at_brinks(
     the largest that is not large, in which there are more steps up to the end.
     """
     for case in _two(work, cases, LARGE):
-        for turn in range(beside_ends.turns(work)):
-            yield Combination(case, families.BESIDE_ENDS, seed + turn)
+        for turn in beside_ends.turns(work, seed, alike=case != cases[0]):
+            yield Combination(case, families.BESIDE_ENDS, turn)
         for turn in range(brinks.turns(work, case)):
             yield Combination(case, families.BRINK, seed + turn)
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import capacities, families, piled_up, piles, spec
+from runners import capacities, families, one_run, piled_up, piles, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer
@@ -145,7 +145,7 @@ def _array(name: str, init: str, shape: str = "n", kind: str = "const int*") -> 
     return {"name": name, "type": kind, "shape": shape, "init": init, "role": role}
 
 
-def _of(*arguments: Json, **case: float) -> list[list[Pile]]:
+def _of(*arguments: Json, **case: Any) -> list[list[Pile]]:
     return _lines(_work(*arguments, **case))
 
 
@@ -244,8 +244,8 @@ class _Slow:
 def _climb(session: _Slow, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], bool]:
     job = _parsed("// slower\n" + _text())
     piles_ = _lines(job.work)
-    monkeypatch.setattr(piled_up.one_run, "settled", lambda made: [made()])
-    monkeypatch.setattr(piled_up.one_run, "judged", lambda *_: None)
+    monkeypatch.setattr(one_run, "settled", lambda made: [made()])
+    monkeypatch.setattr(one_run, "judged", lambda *_: None)
     known = cast("Answers", _Known({}))
     return piled_up._climbed(cast("Session", session), known, job, piles_, Report())
 
