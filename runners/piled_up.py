@@ -4,19 +4,20 @@
 of what meets, as threads do that exchange a word until it holds, and its original's may not. So it
 is not asked with all else: the lowest pile is no higher than what all families have, each is run
 twice, and the next only where it is likely to be quick by what the second run took. What does not
-come to an end in spite of that is noted, and held against nobody.
+come to an end in spite of that is noted, and held against nobody; what breaks is.
 
 What an original adds up in words of its own may not fit into them either, and then nothing is
-promised. A sum of numbers that are all the same is told by two of them that are small. An end is
-asked only where that holds, or a result is no larger than the number at the end itself, as the
-largest is, in all results: in one that overflows there may be others packed, by its candidates.
+promised. A count is told by two piles that are low, and a sum of numbers that are all the same by
+two of them that are small. A higher pile, or an end, is asked only where that holds, or a result is
+no larger than the number itself or what was there before, as the largest is, in all results: in one
+that overflows there may be others packed, by its candidates.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,8 @@ from runners.contents import Combination
 from runners.cuda_types import values
 from runners.families import PILED, PILED_FIRST, PILED_LAST, PILED_LESS, PILED_MORE, captured_work
 from runners.fault import Fault
-from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.inputs import generate
 from runners.other_values import LONGEST_CHECK, aside
 from runners.run import Run
 from runners.session import Session
@@ -157,7 +159,7 @@ def check(
     deadline: float,
     report: Report,
 ) -> tuple[list[str], bool]:
-    """Run a candidate on piles, the lowest first; raise `Wrong`.
+    """Run a candidate on piles, the lowest first; raise `Wrong` and the errors of `runners.gpu`.
 
     Return a note where one did not come to an end, and whether the device is lost.
     """
@@ -188,13 +190,14 @@ def _climbed(
     until = time.monotonic() + SECONDS
     for line in every:
         for pile in line:
+            if pile not in line[:2] and not evenly(job.work, answers, [*line[:2], pile]):
+                break
             try:
                 took = _right(session, answers, job, pile, report)
             except (OutOfMemoryError, Fault):
                 break
-            except DeviceError as error:
-                words = f"{LAYER} not tried to the end: {error} ({pile.plain.key})"
-                return [words], not isinstance(error, LaunchError)
+            except HungError as error:
+                return [f"{LAYER} not tried to the end: {error} ({pile.plain.key})"], True
             if took * STEP**POWER > EXPECTED or time.monotonic() > until:
                 break
     return [], False
@@ -240,6 +243,39 @@ def _ordered(answers: Answers, one: Combination) -> bool:
     """Tell whether the original has an answer, and in an order of its own."""
     found = answers.of(one)
     return found is not None and not any(answer.unordered for answer in found.values())
+
+
+def evenly(work: Work, answers: Answers, three: Sequence[Pile]) -> bool:
+    """Tell whether an original's results at a third pile are what two tell, or small."""
+    sized = [sum(one.plain.case.values()) for one in three]  # of which one alone differs
+    every = [answers.of(one.plain) for one in three]
+    held = tuple(one for one in piles.written(work) if one.role == "inout")
+    before = [generate(replace(work, arguments=held), p.plain.case, p.plain.seed) for p in three]
+    for argument in piles.written(work):
+        name, kind = argument.name, argument.type
+        for field in kind.fields:
+            results = [values(one[name].want, kind, field).astype(np.int64) for one in every if one]
+            if len(results) < len(three):
+                return False
+            was = [
+                values(one[name], kind, field).astype(np.int64) if name in one else np.int64(0)
+                for one in before
+            ]
+            first, second, third = (
+                (now - then).view(np.uint64) for now, then in zip(results, was, strict=True)
+            )
+            with np.errstate(over="ignore"):
+                left = (third - first) * np.uint64(int(sized[1] - sized[0]))
+                right = (second - first) * np.uint64(int(sized[2] - sized[0]))
+            small = np.abs(results[2]) <= np.maximum(_largest(work), np.abs(was[2]))
+            if not bool(((left == right) | small).all()):
+                return False
+    return True
+
+
+def _largest(work: Work) -> int:
+    """Return the largest number that is in a pile without an end, or near to it."""
+    return max((abs(piles.within(1, low, high)) for _, low, high in piles.read(work)), default=1)
 
 
 def fits(answers: Answers, end: End) -> bool:
