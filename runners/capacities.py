@@ -22,6 +22,8 @@ from runners.families import (
     LONGEST,
     MOSTLY,
     NESTED,
+    PILED,
+    PILES,
     PLAIN,
     SAME,
     UNLIKE,
@@ -49,7 +51,7 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
-FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64}
+FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16}
 # Families of which the times of one tell those of the other.
 _KINDS = {
     PLAIN: PLAIN,
@@ -60,8 +62,9 @@ _KINDS = {
     UNLIKE: ALIKE,
     NESTED: NESTED,
     LONGEST: LONGEST,
+    **dict.fromkeys(PILES, PILED),
 }
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE})
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, *PILES})
 LONGER = "a longer one is asked"
 SHORTER = "the original does not do a shorter one, or one that is like it"
 

@@ -121,6 +121,14 @@ MIRRORED = "mirrored"
 BITMAPS = "bitmaps"
 # A small factor beside numbers that are as large as they may be (`runners.units`).
 UNITS = "units"
+# Whole numbers beside the ends of their ranges, and an end itself late in each row
+# (`runners.beside_ends`).
+BESIDE_ENDS = "beside-ends"
+# Keys that are all alike, more of them than elsewhere, and amounts that are near zero or at an end
+# of their range (`runners.piles`).
+PILED, PILED_MORE, PILED_LESS = "piled", "piled-more", "piled-less"
+PILED_LAST, PILED_FIRST = "piled-last", "piled-first"
+PILES = frozenset({PILED, PILED_MORE, PILED_LESS, PILED_LAST, PILED_FIRST})
 # Whole numbers in shapes (`runners.shaped_numbers`): the place before or behind each element's own,
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"

@@ -29,6 +29,7 @@ from runners import (
     other_ranges,
     other_values,
     overflow,
+    piled_up,
     plain_updates,
     rounded,
     second_look,
@@ -369,6 +370,10 @@ class Judge:
             measured["notes"] += notes
             if lost:
                 return True
+        notes, lost = piled_up.check(load, answers, job, deadline, report)
+        measured["notes"] += notes
+        if lost:
+            return True
         # Last: what a candidate does there is held against nobody, and may end its context.
         every = (other_values.check, other_ranges.check, other_powers.check, zero_products.check)
         for check in every:

@@ -22,6 +22,7 @@ import numpy as np
 
 from runners import (
     asked,
+    beside_ends,
     bitmaps,
     brinks,
     capacities,
@@ -401,12 +402,14 @@ def _in_shapes(
 def _at_brinks(
     work: Work, seed: int, cases: Sequence[Mapping[str, float]]
 ) -> Iterator[Combination]:
-    """Yield what is checked where few whole numbers are beside the end of a wide range.
+    """Yield what is checked where whole numbers are beside an end: few of a wide range, or all.
 
     The cases are a middle one and then all, from the lightest on; it is checked in the first and in
     the largest that is not large, in which there are more steps up to the end.
     """
     for case in _two(work, cases, LARGE):
+        for turn in beside_ends.turns(work, seed, alike=case != cases[0]):
+            yield Combination(case, families.BESIDE_ENDS, turn)
         for turn in range(brinks.turns(work, case)):
             yield Combination(case, families.BRINK, seed + turn)
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import (
+    beside_ends,
     binades,
     bitmaps,
     brinks,
@@ -30,6 +31,7 @@ from runners import (
     mirrored,
     nan_ends,
     one_infinity,
+    piles,
     shaped_numbers,
     small_floats,
     spoilt,
@@ -39,6 +41,7 @@ from runners import (
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    BESIDE_ENDS,
     BINADES,
     BITMAPS,
     BRINK,
@@ -60,6 +63,7 @@ from runners.families import (
     NEARLY,
     NEARLY_ENDS,
     NOT_FINITE,
+    PILES,
     PLAIN,
     REACHES,
     REFILLED,
@@ -107,6 +111,8 @@ _IN_ROWS: dict[str, Rows] = {
     BITMAPS: bitmaps.applied,
     BINADES: binades.applied,
     UNITS: units.applied,
+    BESIDE_ENDS: beside_ends.applied,
+    **dict.fromkeys(PILES, piles.applied),
 }
 
 

@@ -46,7 +46,7 @@ def _carried(work: Work, one: Combination, per: int) -> bool:
 
 @pytest.mark.parametrize("seed", [1, 2, 77])
 def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) -> None:
-    """Of two words the low one is at its low end in all others, but where every word is at its high one."""
+    """Of two words the low one is at its low end in all others, but where every word is at or beside its high one."""
     job = once_read.parsed("presentctr/low_word_counts")
     extra = once_read.combinations(job.work, "confirm", seed)[1]
     few = dataclasses.replace(
@@ -58,7 +58,9 @@ def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) ->
         if _carried(job.work if one.family == families.BRINK else few, one, 8)
     }
     units = {(families.UNITS, n) for n in (16.0, 64.0, 5003.0)}
-    assert seen == units | {(families.BRINK, 5003.0), (families.BRINK, 4_000_000.0)}
+    lengths = (5003.0, 4_000_000.0)
+    beside = {(families.BESIDE_ENDS, n) for n in lengths}
+    assert seen == units | beside | {(families.BRINK, n) for n in lengths}
 
 
 def test_they_are_asked_of_finalists_and_of_short_arrays_alone() -> None:

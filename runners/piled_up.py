@@ -1,0 +1,311 @@
+"""Does a candidate count and add up what all meets in one place? Refused where it does not.
+
+`runners.piles` has what it is run on. Right code may take a time there that grows with the square
+of what meets, as threads do that exchange a word until it holds, and its original's may not. So it
+is not asked with all else: the lowest pile is no higher than what all families have, each is run
+twice, and the next only where it is likely to be quick by what the second run took. What does not
+come to an end in spite of that is noted, and held against nobody; what breaks is.
+
+What an original adds up in words of its own may not fit into them either, and then nothing is
+promised. A count is told by two piles that are low, and a sum of numbers that are all the same by
+two of them that are small. A higher pile, or an end, is asked only where that holds, or a result is
+no larger than the number itself or what was there before, as the largest is, in all results: in one
+that overflows there may be others packed, by its candidates.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import one_run, piles, sizes
+from runners.answers import Answers
+from runners.checks import Report, Wrong
+from runners.compare import Answer
+from runners.contents import Combination
+from runners.cuda_types import values
+from runners.families import PILED, PILED_FIRST, PILED_LAST, PILED_LESS, PILED_MORE, captured_work
+from runners.fault import Fault
+from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.inputs import generate
+from runners.other_values import LONGEST_CHECK, aside
+from runners.run import Run
+from runners.session import Session
+from runners.spec import Argument, JobSpec, Work
+
+LAYER = "piled up"
+# What a run may be likely to take, how long it is waited for, and what all of them may take.
+EXPECTED, PATIENCE, SECONDS = 0.5, 10.0, 6.0
+# How a time may grow with what meets.
+POWER = 2
+# Elements of all buffers, the variables along which there are piles, and the amounts.
+MOST_ELEMENTS, MOST_NAMES, MOST_AMOUNTS = 1 << 24, 2, 2
+# How many times the largest declared the highest pile is at least, and how many times the next one;
+# of how many there are ends, and how many are below what meets in all other families.
+LEAST_TIMES, STEP, WITH_ENDS, LOWER = 2, 4, 2, 2
+
+Case = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """An amount at an end of its range: its numbers, and what belongs to each of them."""
+
+    near: int
+    beside: int
+    end: int
+    combinations: tuple[Combination, Combination, Combination]
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """What all meets in one place, and of it what has an amount at the ends of its range."""
+
+    plain: Combination
+    ends: tuple[End, ...]
+
+    @property
+    def combinations(self) -> list[Combination]:
+        """All that the original is asked."""
+        every = [self.plain, *(one for end in self.ends for one in end.combinations)]
+        return list({one.key: one for one in every}.values())
+
+
+def lines(work: Work, seed: int) -> Iterator[list[Pile]]:
+    """Yield piles along each size by which there are no more results, the lowest first."""
+    if captured_work(work) or not piles.whole_results(work):
+        return
+    found = 0
+    for name in sorted(sizes.sizing(work), key=lambda name: -sizes.largest(work, name)):
+        if found == MOST_NAMES or any(_longer(one, work, name) for one in piles.written(work)):
+            continue
+        heights = _heights(work, name)
+        if heights:
+            found += 1
+            yield [
+                _pile(work, case, seed, ends=number < WITH_ENDS)
+                for number, case in enumerate(heights)
+            ][::-1]
+
+
+def _pile(work: Work, case: Case, seed: int, *, ends: bool) -> Pile:
+    amounts = piles.amounts(work)
+    found = []
+    for turn in range(min(MOST_AMOUNTS, len(amounts)) if ends else 0):
+        own = seed + turn
+        _, low, high = amounts[own % len(amounts)]
+        near = piles.within(0, low, high)
+        for end, by, less, most in (
+            (high, 1, PILED_MORE, PILED_LAST),
+            (low, -1, PILED_LESS, PILED_FIRST),
+        ):
+            if abs(end - near) > 1:
+                kinds = (PILED, less, most)
+                first, second, last = (Combination(case, family, own) for family in kinds)
+                found.append(End(near, near + by, end, (first, second, last)))
+    return Pile(Combination(case, PILED, seed), tuple(found))
+
+
+def _heights(work: Work, name: str) -> list[Case]:
+    """Return cases along a size, the highest first: as high as it may be, and ever less.
+
+    The others are as in the largest declared case, small where that is too much.
+    """
+    most = int(sizes.largest(work, name))
+    top = sizes.TIMES_LONGER * most
+    declared = max(work.cases, key=lambda case: sizes.elements(work, case.values))
+    for others in (declared.values, *sizes.few_others(work, name)):
+
+        def fits(size: int, others: Mapping[str, float] = others) -> bool:
+            there = sizes.elements(work, {**others, name: float(size)})
+            return 0 < there <= MOST_ELEMENTS
+
+        high = top if fits(top) else sizes.least_above(1, top, lambda size: not fits(size)) - 1
+        if high < min(top, LEAST_TIMES * most):
+            continue
+        found = [{**others, name: float(high)}]
+        while _many(work, name, found[-1]):
+            found.append({**others, name: float(int(found[-1][name]) // STEP)})
+        if len(found) == 1:
+            return []
+        for _ in range(LOWER):
+            found.append({**others, name: float(max(1, int(found[-1][name]) // STEP))})
+        return found
+    return []
+
+
+def _many(work: Work, name: str, case: Case) -> bool:
+    """Tell whether more meet along a size than in all other families."""
+    growing = [one for one in piles.read(work) if _longer(one[0], work, name)]
+    return case[name] >= STEP and any(piles.meet(work, one, case) for one in growing)
+
+
+def _longer(argument: Argument, work: Work, name: str) -> bool:
+    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    more = {**first, name: first[name] + 1}
+    return sizes.buffer(argument, more) > sizes.buffer(argument, first)
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    deadline: float,
+    report: Report,
+) -> tuple[list[str], bool]:
+    """Run a candidate on piles, the lowest first; raise `Wrong` and the errors of `runners.gpu`.
+
+    Return a note where one did not come to an end, and whether the device is lost.
+    """
+    every = [*lines(job.work, job.seed)] if job.kernel != job.baseline else []
+    if not every or answers.ask is None:
+        return [], False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        return [f"{LAYER} not tried: there is no time left"], False
+    asked = [one for line in every for pile in line for one in pile.combinations]
+    with aside(answers, asked):
+        known = [[pile for pile in line if _ordered(answers, pile.plain)] for line in every]
+        if not any(known):
+            return [], False
+        try:
+            session = load()
+        except (DeviceError, Fault):
+            return [], False
+        return _climbed(session, answers, job, known, report)
+
+
+def _climbed(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    every: Sequence[Sequence[Pile]],
+    report: Report,
+) -> tuple[list[str], bool]:
+    until = time.monotonic() + SECONDS
+    for line in every:
+        for pile in line:
+            if pile not in line[:2] and not evenly(job.work, answers, [*line[:2], pile]):
+                break
+            try:
+                took = _right(session, answers, job, pile, report)
+            except (OutOfMemoryError, Fault):
+                break
+            except HungError as error:
+                return [f"{LAYER} not tried to the end: {error} ({pile.plain.key})"], True
+            if took * STEP**POWER > EXPECTED or time.monotonic() > until:
+                break
+    return [], False
+
+
+def _right(session: Session, answers: Answers, job: JobSpec, pile: Pile, report: Report) -> float:
+    """Run all of a pile that the original defines; return what the slowest took, made anew."""
+    asked = [pile.plain, *(end.combinations[-1] for end in pile.ends if fits(answers, end))]
+    took = 0.0
+    for one in asked:
+        for number in (0, 1):
+            begun = time.monotonic()
+            made = partial(session.run, one, nan=number == 1, beside=False, seconds=PATIENCE)
+            _judged(session, answers, job, one, made, report)
+            # The first has its inputs made and uploaded.
+            took = max(took, time.monotonic() - begun) if number else took
+    return took
+
+
+def _judged(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    one: Combination,
+    made: Callable[[], Run],
+    report: Report,
+) -> None:
+    """Compare a run with its answers; once more where an earlier candidate spoilt its inputs."""
+    before = report.snapshot()
+    for again in (False, True):
+        try:
+            for run in one_run.settled(made):
+                one_run.judged(report, job, answers, one, run, LAYER)
+        except Wrong:
+            if again or not session.renewed(one):
+                raise
+            report.restore(before)
+        else:
+            return
+
+
+def _ordered(answers: Answers, one: Combination) -> bool:
+    """Tell whether the original has an answer, and in an order of its own."""
+    found = answers.of(one)
+    return found is not None and not any(answer.unordered for answer in found.values())
+
+
+def evenly(work: Work, answers: Answers, three: Sequence[Pile]) -> bool:
+    """Tell whether an original's results at a third pile are what two tell, or small."""
+    sized = [sum(one.plain.case.values()) for one in three]  # of which one alone differs
+    every = [answers.of(one.plain) for one in three]
+    held = tuple(one for one in piles.written(work) if one.role == "inout")
+    before = [generate(replace(work, arguments=held), p.plain.case, p.plain.seed) for p in three]
+    for argument in piles.written(work):
+        name, kind = argument.name, argument.type
+        for field in kind.fields:
+            results = [values(one[name].want, kind, field).astype(np.int64) for one in every if one]
+            if len(results) < len(three):
+                return False
+            was = [
+                values(one[name], kind, field).astype(np.int64) if name in one else np.int64(0)
+                for one in before
+            ]
+            first, second, third = (
+                (now - then).view(np.uint64) for now, then in zip(results, was, strict=True)
+            )
+            with np.errstate(over="ignore"):
+                left = (third - first) * np.uint64(int(sized[1] - sized[0]))
+                right = (second - first) * np.uint64(int(sized[2] - sized[0]))
+            small = np.abs(results[2]) <= np.maximum(_largest(work), np.abs(was[2]))
+            if not bool(((left == right) | small).all()):
+                return False
+    return True
+
+
+def _largest(work: Work) -> int:
+    """Return the largest number that is in a pile without an end, or near to it."""
+    return max((abs(piles.within(1, low, high)) for _, low, high in piles.read(work)), default=1)
+
+
+def fits(answers: Answers, end: End) -> bool:
+    """Tell whether an original's results at an end are what two small numbers tell, or small.
+
+    Small is what is no larger than the number at the end, or than what the result is without it.
+    """
+    every = [answers.of(one) for one in end.combinations]
+    plain, beside, there = every
+    if plain is None or beside is None or there is None:
+        return False
+    return all(
+        _told(plain[name], beside[name], there[name], end) and not there[name].unordered
+        for name in there
+    )
+
+
+def _told(plain: Answer, beside: Answer, there: Answer, end: End) -> bool:
+    steps = (end.end - end.near) // (end.beside - end.near)
+    for field in there.type.fields:
+        results = [values(one.want, one.type, field) for one in (plain, beside, there)]
+        # Modulo 2^64, so that 64 bits are as exact as 32, whose overflow shows.
+        first, second, last = (one.astype(np.int64).view(np.uint64) for one in results)
+        with np.errstate(over="ignore"):
+            sums = last - first == (second - first) * np.uint64(steps)
+        if not bool((sums | _small(results[0], results[2], abs(end.end))).all()):
+            return False
+    return True
+
+
+def _small(plain: npt.NDArray[np.generic], there: npt.NDArray[np.generic], most: int) -> Any:
+    wide = there.astype(np.float64)
+    return np.abs(wide) <= np.maximum(float(most), np.abs(plain.astype(np.float64)))
