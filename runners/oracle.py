@@ -25,6 +25,7 @@ from runners import (
     bitmaps,
     brinks,
     capacities,
+    edge_paths,
     every_byte,
     families,
     following,
@@ -155,6 +156,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
+        extra += [Combination(case, kind, seed) for case, kind in edge_paths.asked(work, middle)]
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
         extra += _near_ends(work, seed, (middle, *ordered))

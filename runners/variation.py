@@ -18,6 +18,7 @@ from runners import (
     bitmaps,
     brinks,
     captured,
+    edge_paths,
     every_byte,
     fillers,
     following,
@@ -113,6 +114,9 @@ def apply(
         return arrays
     if family in _IN_ROWS:
         return _IN_ROWS[family](family, work, arrays, seed, case or {})
+    if family in edge_paths.ORDERS:
+        ordered = apply(edge_paths.ORDERS[family], work, arrays, seed)
+        return edge_paths.applied(work, arrays, ordered, case or {})
     if family == FOLLOWING:
         return following.applied(work, arrays, seed, case or {})
     if family == BRINK:
