@@ -156,7 +156,6 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _tallied(work, seed, (middle, *ordered))
         extra += _shaped(work, seed, (middle, *ordered))
         extra += _in_shapes(work, seed, (middle, *ordered))
-        extra += [Combination(case, kind, seed) for case, kind in edge_paths.asked(work, middle)]
         extra += _repeating(work, seed, (middle, *ordered))
         extra += _masked(work, seed, (middle, *ordered))
         extra += _near_ends(work, seed, (middle, *ordered))
@@ -378,6 +377,7 @@ def _in_shapes(
     if shaped_numbers.linked(work):
         yield Combination(middle, families.BEFORE, seed)
         yield Combination(middle, families.AFTER, seed)
+    yield from (Combination(c, kind, seed) for c, kind in edge_paths.asked(work, middle))
     if families.ended(work):
         for case in _two(work, cases, LIGHT):
             yield Combination(case, families.LATE, seed)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from runners import edge_paths, oracle, spec
+from runners import oracle, spec
 from runners.contents import Combination, Contents
 from runners.edge_paths import FALLEN, ORDERS, RISING
 from runners.spec import Work
@@ -77,10 +77,10 @@ def test_what_is_drawn_besides_is_in_order(kind: str) -> None:
         {"u": EDGES["u"]},
         {"u": EDGES["u"], "v": ("const int*", "m", "randint:0:4000")},
         {"u": EDGES["u"], "v": ("const int*", "n", "randint:0:5000")},
-        {name: ("const int*", "m", "randint:0:100") for name in "uv"},
-        {name: ("const short*", "m", "randint:0:5000") for name in "uv"},
-        {name: ("const int*", "m", "normal") for name in "uv"},
-        {name: ("const int*", "64", "randint:0:5000") for name in "uv"},
+        dict.fromkeys("uv", ("const int*", "m", "randint:0:100")),
+        dict.fromkeys("uv", ("const short*", "m", "randint:0:5000")),
+        dict.fromkeys("uv", ("const int*", "m", "normal")),
+        dict.fromkeys("uv", ("const int*", "64", "randint:0:5000")),
         {"e": ("const int4*", "m", "randint:0:5000")},
     ],
 )
@@ -112,8 +112,8 @@ def test_few_originals_are_asked() -> None:
 
 def _rounds(arrays: Any, n: int) -> int:
     """Return the rounds in which vertices settle in order of rank, as `hermit` says."""
-    u, v, rank = (arrays[name].view("i4") % n if name != "rank" else arrays[name].view("i4")
-                  for name in ("from", "to", "rank"))  # fmt: skip
+    u, v = (arrays[name].view("i4") % n for name in ("from", "to"))
+    rank = arrays["rank"].view("i4")
     ahead = (rank[u] > rank[v]) | ((rank[u] == rank[v]) & (u < v))
     first, second = np.where(ahead, u, v), np.where(ahead, v, u)
     state = np.full(n, 2)
