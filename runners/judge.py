@@ -22,6 +22,7 @@ from runners import (
     first_calls,
     infinite_ends,
     leaks,
+    made_floats,
     many_calls,
     moved_buffers,
     moved_clocks,
@@ -207,7 +208,8 @@ class Judge:
         mine, theirs = (self._read(text, request, job.key) for text in sources)
         wanted, codes = [*declared, *extra], (mine, theirs)
         own = small_constants.beside(job, wanted, codes)
-        return declared, [*extra, *own, *thresholds.compared(job, wanted, codes)]
+        own += thresholds.compared(job, wanted, codes)
+        return declared, [*extra, *own, *made_floats.beside(job, wanted, codes)]
 
     def _waited_for(
         self,

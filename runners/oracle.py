@@ -26,6 +26,7 @@ from runners import (
     bitmaps,
     brinks,
     capacities,
+    edge_paths,
     every_byte,
     families,
     far_reach,
@@ -389,6 +390,7 @@ def _in_shapes(
     if shaped_numbers.linked(work):
         yield Combination(middle, families.BEFORE, seed)
         yield Combination(middle, families.AFTER, seed)
+    yield from (Combination(c, kind, seed) for c, kind in edge_paths.asked(work, middle))
     if families.ended(work):
         for case in _two(work, cases, LIGHT):
             yield Combination(case, families.LATE, seed)

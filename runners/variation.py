@@ -20,6 +20,8 @@ from runners import (
     brinks,
     cancelling,
     captured,
+    close_numbers,
+    edge_paths,
     every_byte,
     far_reach,
     fillers,
@@ -91,13 +93,22 @@ from runners.whole_families import half_below_zero, whole
 _NOT_BELOW = frozenset({"integers", FAR, VAST, HALF_STEPS, INFINITIES, NAN_BEHIND})
 Values = npt.NDArray[Any]
 Rows = Callable[[str, Work, Arrays, int, Mapping[str, float]], Arrays]
-# Families that know where rows begin, and those of all arrays together.
+
+
+def _path(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]) -> Arrays:
+    ordered = apply(edge_paths.ORDERS[family], work, arrays, seed)
+    return edge_paths.applied(work, arrays, ordered, case)
+
+
+# Families that know where rows begin, those of all arrays together, and first words of some.
 _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
     **dict.fromkeys(MASKS, infinite_rows.masked),
     **dict.fromkeys(nan_ends.FAMILIES, nan_ends.applied),
     **dict.fromkeys(one_infinity.FAMILIES, one_infinity.applied),
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),
+    **dict.fromkeys(edge_paths.ORDERS, _path),
+    **dict.fromkeys((close_numbers.CLOSE, close_numbers.LONE), close_numbers.applied),
     **dict.fromkeys((SAME, UNLIKE), full_counts.applied),
     **dict.fromkeys((LAST_PLACES, last_places.ELSEWHERE), last_places.applied),
     **dict.fromkeys(late_ties.FAMILIES, late_ties.applied),
@@ -126,8 +137,9 @@ def apply(
     """
     if family in {DECLARED, PLAIN, LONGEST}:
         return arrays
-    if family in _IN_ROWS:
-        return _IN_ROWS[family](family, work, arrays, seed, case or {})
+    made = _IN_ROWS.get(family) or _IN_ROWS.get(family.partition(" ")[0])
+    if made is not None:
+        return made(family, work, arrays, seed, case or {})
     if family == FOLLOWING:
         return following.applied(work, arrays, seed, case or {})
     if family == BRINK:

@@ -82,3 +82,11 @@ def test_three_sides_of_a_product_do_not_grow_where_two_do() -> None:
     (case,) = outsized.beyond_floats(work, (COUNTS, ""))
     assert case["m"] * case["n"] > outsized.EXACT_FLOATS
     assert case["k"] in {one.values["k"] for one in work.cases}
+
+
+def test_three_buffers_may_each_have_more_than_a_float_counts() -> None:
+    """A sum of two arrays has as many elements three times."""
+    work = _of("moat/base").work
+    (case,) = outsized.beyond_floats(work, (COUNTS, ""))
+    assert case["h"] * case["w"] > outsized.EXACT_FLOATS
+    assert 3 * case["h"] * case["w"] <= work.elements(case) <= outsized.MOST_ELEMENTS
