@@ -30,6 +30,7 @@ from runners import (
     overflow,
     plain_updates,
     rounded,
+    same_number,
     second_look,
     small_constants,
     static_gate,
@@ -302,7 +303,8 @@ class Judge:
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
         answers, wanted = known
-        many_calls.check(session, self._session, request, job, known, measured, report)
+        for counted in (many_calls.check, same_number.check):
+            counted(session, self._session, request, job, known, measured, report)
         self._examined(request, job, known, measured, report, lent)
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))
