@@ -17,6 +17,7 @@ from runners import (
     alignment,
     cubin,
     distant,
+    each_extent,
     exhibit,
     first_calls,
     infinite_ends,
@@ -186,7 +187,7 @@ class Judge:
         """Return the answers to all that a candidate is asked, calls in a row among it."""
         hosted, follows = job.work.kind == "entry", _follows(request, job)
         # Those of an entry function's candidates are asked for with its own: in one process.
-        others = asked_in_rows(job, wanted) if hosted or follows else []
+        others = [*asked_in_rows(job, wanted), *each_extent.asked(job)] if hosted or follows else []
         answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)
@@ -283,13 +284,19 @@ class Judge:
         beside = wanted[sum(map(len, self._oracle.wanted(job))) :]
         chosen = verify.small(job, answers, wanted, beside)
         chosen = second_look.spread(chosen, lambda one: one.family)
-        further = verify.further(job, answers, wanted, chosen)
+        # Apart from each other: who has made room for the larger ones has enough for all others.
+        further = [
+            verify.further(job, answers, wanted, chosen),
+            each_extent.watched(job, answers.of, answers.seconds),
+        ]
         plain = partial(self._plain, job.kernel.source, request["job"])
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, plain)
         with ThreadPoolExecutor(1) as pool:
-            beyond = pool.submit(watched.glimpse, further)
+            beyond = [(pool.submit(watched.glimpse, some), some) for some in further]
             notes = watched.held(report)
-            return [*notes, *watched.judged(beyond.result(), further, report)]
+            for glimpsed, some in beyond:
+                notes += watched.judged(glimpsed.result(), some, report)
+            return notes
 
     def _finalist(
         self,
