@@ -25,7 +25,7 @@ from runners.compare import Answer
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.gpu import DeviceError, HungError
-from runners.narrow_counts import periods
+from runners.narrow_counts import periods, turns
 from runners.session import Session
 from runners.spec import MOVED, JobSpec, Json
 from runners.text import CLOSES, LONGEST, NAME, Text
@@ -35,7 +35,7 @@ LAYER = "same number"
 # Calls from a large one to the next. Between them they are multiples of each number up to ten, of
 # powers of two up to 4096 and one less than those up to 256, and of ten, a hundred and a thousand.
 DISTANCES = (255, 256, 1000, 2520, 3937, 4096)
-# Of counts that the text has beside those, so many.
+# Of counts that the text has beside those, so many of either kind.
 MOST_COUNTS = 2
 # For the small calls of one distance, of a count that the text has, and for all there is to do.
 SECONDS, COUNT_SECONDS, ALL_SECONDS = 1.0, 4.0, 8.0
@@ -194,13 +194,14 @@ def plan(
 
 
 def distances(source: str) -> list[int]:
-    """Return how many calls there are from a large one to the next, those of its counts last.
+    """Return how many calls there are from a large one to the next, also by a text's own counts.
 
     >>> distances("static unsigned short n; void f() { ++n; }")[-2:]
     [4096, 65536]
     """
-    others = [one for one in periods(source) if all(known % one for known in DISTANCES)]
-    return [*DISTANCES, *others[:MOST_COUNTS]]
+    found = (dict.fromkeys([*of(source)]) for of in (periods, turns))
+    others = [[one for one in some if all(known % one for known in DISTANCES)] for some in found]
+    return sorted({*DISTANCES, *(one for some in others for one in some[:MOST_COUNTS])})
 
 
 def _called(session: Session, answers: Answers, job: JobSpec, chosen: Plan, report: Report) -> None:

@@ -17,6 +17,7 @@ from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.gpu import HungError, LaunchError
 from runners.launchable import Bound
+from runners.narrow_counts import turns
 from runners.same_number import DISTANCES, LARGEST, LAYER, distances, keeps, plan
 from runners.session import LocalSession, Session
 from runners.spec import Json
@@ -86,6 +87,45 @@ def test_a_count_that_the_text_has_is_called_so_often_too() -> None:
     assert distances("") == [*DISTANCES]
     assert distances("static unsigned n; void f() { n = n % 65535 + 1; }") == [*DISTANCES, 65535]
     assert distances("static unsigned char n; void f() { ++n; }") == [*DISTANCES]
+    assert distances(COMPARED["the other way round"][0]) == [*DISTANCES, 60_000, 60_001]
+
+
+COMPARED = {
+    "set back": ("static unsigned n; void f() { if (++n > 65535) n = 1; }", 65535),
+    "chosen": ("static unsigned n; void f() { n = n == 65535 ? 1 : n + 1; }", 65535),
+    "behind": ("static int n; void f() { if (n++ >= 999) { n = 0; } }", 999),
+    "the other way round": (
+        "#define M 60000u\nstatic unsigned n; void f() { if (M == ++n) n = 0; }",
+        60_000,
+    ),
+    "a power in brackets": (
+        "namespace { int n; } void f() { if ((++n) == (1 << 12)) n = 0; }",
+        4096,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_count_that_is_compared_may_begin_anew(name: str) -> None:
+    """Behind the number of steps that it is compared with, or one more."""
+    text, bound = COMPARED[name]
+    assert turns(text) == (bound, bound + 1)
+
+
+def test_what_is_not_counted_or_takes_too_many_steps_is_not_called() -> None:
+    """Sizes are compared, too; few steps need no text, and more than 17 bits no time allows."""
+    for text in (
+        "static int room; void f(int n) { if (n > room) room = n; if (room < 1000) g(); }",
+        "static int n; void f(int m) { ++n; if (m == 999) g(n < m); }",
+        "static int n; void f() { if (++n == 7) n = 0; }",
+        "static int n; void f() { if (++n == 1000000) n = 0; }",
+        "static int n; ++n ==",
+        " " * (1 << 19),
+    ):
+        assert turns(text) == ()
+    for one in once_read.candidates().values():
+        if one.base.kind == "entry" and one.expect == "accept":
+            assert distances(one.source) == [*DISTANCES], one.label
 
 
 class Tagged(Line):
