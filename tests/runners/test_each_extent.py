@@ -6,14 +6,21 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from runners import each_extent, sanitized, sizes
+from runners.answers import Answers
+from runners.checks import Report, Wrong
 from runners.contents import Combination, Contents
 from runners.each_extent import MOST_ELEMENTS, QUICK, among, asked, trios, watched
+from runners.gpu import Gpu
+from runners.judge import Judge
+from runners.sanitizer import Finding
+from runners.second_look import Lent
 from runners.spec import JobSpec
 from tests.redteam import once_read
 from tests.runners.test_sanitizer import Memory, Uploads
@@ -174,6 +181,58 @@ def test_a_pair_of_sizes_is_shown_that_was_large_in_other_pairs_before() -> None
         ]
         assert past, names
     assert all(one != other for one, other in pairwise(every))
+
+
+def test_they_are_looked_at_in_a_process_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind them there is room for all other sizes; what memcheck finds there is refused."""
+    job, gpu = _of(), cast("Gpu", SimpleNamespace(allocate=lambda _: 0, facts={}))
+    judge = Judge(gpu, 0, tmp_path, lambda _text, _job: None)
+    seen: list[list[Combination]] = []
+
+    def examine(*terms: Any) -> list[Finding]:
+        seen.append(terms[3])
+        errors = int(seen[-1] == asked(job))
+        return [Finding("memcheck", errors, "Invalid __global__ write", 0.1, "", len(seen[-1]))]
+
+    monkeypatch.setattr(
+        judge._sanitizer, "against", lambda *_: [(Finding("memcheck", 0, "", 0.1), False)]
+    )
+    monkeypatch.setattr(judge._sanitizer, "examine", examine)
+    monkeypatch.setattr(judge._sanitizer, "compared", lambda found, *_: (True, found))
+    answers = cast("Answers", SimpleNamespace(of=lambda _: {}, seconds=lambda _: 0.001))
+    wanted = [Combination({"n": 7.0 + n, "c": 3.0}, "declared", 1) for n in range(9)]
+    monkeypatch.setattr(judge._oracle, "wanted", lambda _: (wanted, []))
+    request = {"job": {}, "candidate": {}, "baseline": {}}
+    with pytest.raises(Wrong, match="Invalid __global__ write"):
+        judge._sanitized(request, job, answers, wanted, Report(), Lent(lambda _: None))
+    assert len(seen) == 2
+    assert seen[1] == asked(job)
+    assert not {one.key for one in seen[0]} & {one.key for one in seen[1]}
+    seen.clear()
+    assert (
+        judge._sanitized(
+            request, _of("lagoon/base"), answers, wanted, Report(), Lent(lambda _: None)
+        )
+        == []
+    )
+    assert seen[1:] == [[]]
+
+
+def test_its_answers_are_asked_for_with_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process that opens the device."""
+    job, gpu = _of(), cast("Gpu", SimpleNamespace(allocate=lambda _: 0, facts={}))
+    judge = Judge(gpu, 0, tmp_path, lambda _text, _job: None)
+    seen: list[list[Combination]] = []
+    monkeypatch.setattr(judge._oracle, "answers", lambda *terms: seen.append(terms[2]))
+    judge._hasty[job.key, job.checks] = []
+    wanted = [Combination({"n": 7.0, "c": 3.0}, "declared", 1)]
+    judge._answers({}, job, wanted, 9.0)
+    assert seen[0][0] == wanted[0]
+    assert seen[0][-3:] == asked(job)
 
 
 def test_what_may_be_too_long_under_memcheck_is_bounded() -> None:

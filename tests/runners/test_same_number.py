@@ -11,19 +11,22 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import same_number, spec
+from runners import many_calls, same_number, spec
 from runners.bench import Bench
 from runners.checks import Report, Wrong
 from runners.contents import Combination
+from runners.entry_process import RemoteSession
 from runners.gpu import HungError, LaunchError
+from runners.judge import Judge
 from runners.launchable import Bound
 from runners.narrow_counts import turns
 from runners.same_number import DISTANCES, LARGEST, LAYER, distances, keeps, plan
+from runners.second_look import Lent
 from runners.session import LocalSession, Session
 from runners.spec import Json
 from tests.redteam import once_read
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
-from tests.runners.test_rows import LINE, Line, _described
+from tests.runners.test_rows import LINE, Line, Wire, _described
 from tests.runners.test_streams import Device
 
 TILE = 64
@@ -293,6 +296,39 @@ def test_what_there_is_no_time_for_is_left_out(
     assert _checked(tmp_path, 255)[0].runs == 1
     monkeypatch.setattr(same_number, "ALL_SECONDS", 0.0)
     assert _checked(tmp_path, 255)[0].runs == 1
+
+
+@needs_compiler
+def test_a_row_may_begin_with_what_is_compared(tmp_path: Path) -> None:
+    """A call before it would have its number; through a child, too."""
+    gpu, job = Device(), spec.parse(_described())
+    line = Line(gpu, job)
+    local = LocalSession(Bench(cast("Any", gpu), job.work), cast("Any", (line, line)), job)
+    one = Combination({"n": 7.0}, "declared", 1)
+    for session in (local, RemoteSession(cast("Any", Wire(local, tmp_path)), job)):
+        before = line.calls
+        assert len(session.row((one,), nan=True, apart=False, seconds=5.0, before=0)) == 1
+        assert line.calls == before + 1
+
+
+def test_a_finalist_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what its own counts run over at; what is refused here is refused."""
+    gpu = cast("Any", SimpleNamespace(allocate=lambda _: 0, facts={}))
+    judge = Judge(gpu, 0, tmp_path, lambda _text, _job: None)
+    done: list[Any] = []
+
+    def refuses(session: Any, *_: Any) -> None:
+        done.append(session)
+        raise Wrong("wrong result", "here")
+
+    monkeypatch.setattr(many_calls, "check", lambda session, *_: done.append(session))
+    monkeypatch.setattr(same_number, "check", refuses)
+    job, session = once_read.parsed("picket/look_back_numbered"), cast("Session", object())
+    with pytest.raises(Wrong, match="here"):
+        judge._finalist(
+            session, {}, job, (cast("Any", None), []), {}, Report(), Lent(lambda _: None)
+        )
+    assert done == [session] * 2
 
 
 def test_the_largest_is_taken_that_is_no_burden_and_has_two_results() -> None:
