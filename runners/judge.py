@@ -18,6 +18,7 @@ from runners import (
     compensated,
     cubin,
     distant,
+    each_extent,
     exhibit,
     first_calls,
     infinite_ends,
@@ -33,6 +34,7 @@ from runners import (
     piled_up,
     plain_updates,
     rounded,
+    same_number,
     second_look,
     small_constants,
     static_gate,
@@ -188,7 +190,7 @@ class Judge:
         """Return the answers to all that a candidate is asked, calls in a row among it."""
         hosted, follows = job.work.kind == "entry", _follows(request, job)
         # Those of an entry function's candidates are asked for with its own: in one process.
-        others = asked_in_rows(job, wanted) if hosted or follows else []
+        others = [*asked_in_rows(job, wanted), *each_extent.asked(job)] if hosted or follows else []
         answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)
@@ -286,13 +288,19 @@ class Judge:
         beside = wanted[sum(map(len, self._oracle.wanted(job))) :]
         chosen = verify.small(job, answers, wanted, beside)
         chosen = second_look.spread(chosen, lambda one: one.family)
-        further = verify.further(job, answers, wanted, chosen)
+        # Apart from each other: who has made room for the larger ones has enough for all others.
+        further = [
+            verify.further(job, answers, wanted, chosen),
+            each_extent.watched(job, answers.of, answers.seconds),
+        ]
         plain = partial(self._plain, job.kernel.source, request["job"])
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, plain)
         with ThreadPoolExecutor(1) as pool:
-            beyond = pool.submit(watched.glimpse, further)
+            beyond = [(pool.submit(watched.glimpse, some), some) for some in further]
             notes = watched.held(report)
-            return [*notes, *watched.judged(beyond.result(), further, report)]
+            for glimpsed, some in beyond:
+                notes += watched.judged(glimpsed.result(), some, report)
+            return notes
 
     def _finalist(
         self,
@@ -306,7 +314,8 @@ class Judge:
     ) -> None:
         """Ask tools and counters about a candidate that may be offered; raise `Wrong`."""
         answers, wanted = known
-        many_calls.check(session, self._session, request, job, known, measured, report)
+        for counted in (many_calls.check, same_number.check):
+            counted(session, self._session, request, job, known, measured, report)
         self._examined(request, job, known, measured, report, lent)
         if job.work.kind == "kernel":
             again = partial(self._measurements.again, session, job, (answers, report))

@@ -29,6 +29,7 @@ _FIXED = frozenset({"const", "constexpr", "typedef", "using", "template", "__con
 _ENDS = frozenset({";", "{", "}"})
 _STEPS = frozenset({"++", "--"})
 _CHANGES = _STEPS | {"+=", "-="}
+_COMPARED = frozenset({"==", "!=", "<", ">", "<=", ">="})
 _POWER = re.compile(r"\(*1[uUlL]*<<(\d{1,2})\)*(-1)?\)*", re.ASCII)
 
 
@@ -60,6 +61,25 @@ def periods(source: str) -> tuple[int, ...]:
     return tuple(sorted(one for one in found if LEAST_PERIOD <= one <= MOST_PERIOD))
 
 
+@lru_cache(maxsize=16)
+def turns(source: str) -> tuple[int, ...]:
+    """Return after how many steps counts may begin anew that a text compares with a number.
+
+    What is set back where it is one number does so after as many steps or one more.
+
+    >>> turns("void f() { static unsigned n; if (++n == 65535) n = 0; }")
+    (65535, 65536)
+    >>> turns("static int n; void f() { n = n < 999 ? n + 1 : 1; }")
+    (999, 1000)
+    >>> turns("static int n; void f(int m) { ++n; if (m == 999) g(); }")
+    ()
+    """
+    if len(source) > LONGEST:
+        return ()
+    found = {bound + more for bound in _Reader(source).bounds() for more in (0, 1)}
+    return tuple(sorted(one for one in found if LEAST_PERIOD <= one <= MOST_PERIOD))
+
+
 class _Reader(ValuedText):
     """A text whose variables are known, and what is counted in them."""
 
@@ -74,6 +94,22 @@ class _Reader(ValuedText):
             if NAME.fullmatch(word):
                 self._places.setdefault(word, []).append(at)
         self._staying: dict[int, bool] = {}
+
+    def bounds(self) -> set[int]:
+        """Return the numbers that counts are compared with."""
+        found: set[int | None] = set()
+        counted = {one.name for one in self._variables() if one.kept and self._stepped(one.name)}
+        for at in (place for name in sorted(counted)[:MOST_NAMES] for place in self._places[name]):
+            behind, before = at + 1, at - 1
+            while self._word(behind) in {"++", "--", ")"}:
+                behind += 1
+            while self._word(before) in {"++", "--", "("}:
+                before -= 1
+            if self._word(behind) in _COMPARED:
+                found.add(self._number(behind + 1))
+            if self._word(before) in _COMPARED:
+                found.add(self.number(self._word(before - 1)))
+        return {one for one in found if one is not None}
 
     def periods(self) -> set[int]:
         """Return after how many steps each count is what it was."""

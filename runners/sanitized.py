@@ -8,7 +8,8 @@ it has ended: a tool that did not come to all of them has not found them right.
 Host code is called on a small case, on a large one and on the small one again before anything else:
 what it recorded for the first with a room that it made anew for the second is memory given back.
 Between the two, holes where memory is free are filled: else a larger room may begin where the
-smaller one did, and what uses the old address finds memory again.
+smaller one did, and what uses the old address finds memory again. Ahead of that come calls that
+are large in one size each, and then in both (`runners.each_extent`), if there are such.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import spec
+from runners import each_extent, spec
 from runners.contents import Combination, Contents
 from runners.expressions import ExpressionError, count
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
@@ -52,6 +53,7 @@ def run(request: Json, folder: Path) -> int:
         seconds = float(request.get("seconds", RUN_SECONDS))
         calls = _Calls(driver, gpu, job, launchable, contents, seconds)
         if launchable.hosted:
+            calls.apart(asked)
             calls.grown(asked)
         for number, combination in enumerate(asked):
             if launches(job, combination):
@@ -122,6 +124,11 @@ class _Calls:
         addresses = {name: int(memory) for name, memory in held.items()}
         self._launchable.bind(combination.case, addresses)()
         self._gpu.synchronize(self._seconds)
+
+    def apart(self, asked: Sequence[Combination]) -> None:
+        """Call it on what is long and narrow, short and wide, and then both, if all is asked."""
+        for combination in each_extent.among(self._work, asked):
+            self.call(combination, self.buffers(combination))
 
     def grown(self, asked: Sequence[Combination]) -> None:
         """Call it on the smallest, the largest, and the smallest again, on the same buffers."""

@@ -14,7 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import distant, first_calls, many_calls, moved_buffers, timed_launches
+from runners import (
+    distant,
+    first_calls,
+    many_calls,
+    moved_buffers,
+    same_number,
+    timed_launches,
+)
 from tests.redteam.choice import SECONDS
 from tests.redteam.table import NO_VERDICT, Candidate, load
 
@@ -25,7 +32,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, many_calls.LAYER, moved_buffers.LAYER}
-    | {timed_launches.BEHIND}
+    | {timed_launches.BEHIND, same_number.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")
