@@ -72,11 +72,13 @@ def test_who_is_held_up_with_its_original_is_waited_for(
     """As long as it would have had if the original had taken that long from the beginning."""
     monkeypatch.setattr(program_beside, "patience", lambda seconds: 5 * seconds)
     monkeypatch.setattr(program_beside, "LEAST_SECONDS", 0.0)
-    mine = runner(tmp_path)
-    line = ["-c", LAUNCHED, "2.5"]
-    for original, exits in ((0.7, 0), (0.0, None)):
-        late = waiting(mine, SHELL, of(original), Probe(), (0.4, 60.0))
-        assert late.run(SHELL, line, Probe(), 0.4).exit == exits, original
+    with Sandbox("own") as sandbox:
+        mine = runner(tmp_path, sandboxed(sandbox, gpu=False))
+        for mine_takes, original_takes, exits in (("4", 1.0, 0), ("60", 0.0, None)):
+            late = waiting(mine, SHELL, of(original_takes), Probe(), (1.5, 60.0))
+            ran = late.run(SHELL, ["-c", LAUNCHED, mine_takes], Probe(), 1.5)
+            assert ran.exit == exits, mine_takes
+            assert ran.launched
 
 
 def test_a_run_of_the_original_that_does_not_end_costs_no_more_than_there_is(

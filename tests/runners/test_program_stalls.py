@@ -128,7 +128,7 @@ def test_a_late_candidate_is_refused_if_it_does_not_end(
         return execute(command, cwd, env, scratch, seconds)
 
     for module in (program_beside, program_trial):
-        monkeypatch.setattr(module, "patience", lambda _: 0.8)
+        monkeypatch.setattr(module, "patience", lambda _: 1.2)
     verdict = program.evaluate(request, fakes.context() | {"execute": counting})
     assert verdict["status"] == status, verdict["log"]
     assert started[:2] == [f"saxpy-{candidate}", "saxpy-ok"]
