@@ -47,13 +47,13 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
-from optimizer import class_members
+from optimizer import class_members, geometry_text
 from optimizer.compile_time import met, met_template, parts_of, unknown_header
 from optimizer.directives import replacement
 from optimizer.gone import headers_gone, without_types
 from optimizer.guarded_words import beyond_original
 from optimizer.lexical_tricks import tricks
-from optimizer.outline import Outline, Piece, arithmetic, called, outline
+from optimizer.outline import Outline, Piece, outline
 from optimizer.outline_text import within
 from optimizer.outline_words import made_of
 from optimizer.read_only import reads_its_own
@@ -64,11 +64,6 @@ from optimizer.tokens import balanced
 from optimizer.toolkit import OPENED_WITH_CARE, is_device_header
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
-_GEOMETRY_CALLS = frozenset({
-    "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
-    "size_t", "static_cast",
-})  # fmt: skip
-_DECLARING = frozenset({"=", "auto", "const", "constexpr"})
 _MOST = 12
 
 
@@ -97,7 +92,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     if not allow_host:
         found.extend(_host(after, old, new))
         found.extend(_named(before, after, old, new))
-        found.extend(_geometry(before, old, new))
+        found.extend(geometry_text.beyond(before, after, old, new))
     found.extend(_conditionals(before, after))
     if reads_its_own(candidate) and not reads_its_own(original):
         found.append("reads through the read-only path (__ldg) what the same kernel writes")
@@ -306,51 +301,6 @@ _KEYWORDS = frozenset({
     "decltype", "friend", "virtual", "explicit", "static_cast", "const_cast", "reinterpret_cast",
     "static_assert", "alignas", "goto", "throw", "try", "catch", "private", "protected", "mutable",
 })  # fmt: skip
-
-
-def _geometry(before: Source, old: Outline, new: Outline) -> Iterator[str]:
-    """Refuse geometry that does more than arithmetic."""
-    same = {p.tokens for p in old.geometry}
-    calls = frozenset(c for p in old.geometry for c in called(p.tokens)) | _GEOMETRY_CALLS
-    known = before.words | {v for _, v in new.locals} | {p.name for p in new.constants}
-    known |= {p.name for p in new.macros} | _GEOMETRY_CALLS | _DECLARING | {"std"}
-    for p in new.geometry:
-        if p.tokens in same:
-            continue
-        allowed = calls if p.name == "launch" else calls | _DECLARING
-        if not arithmetic(p.tokens, allowed) or _template_call(p.tokens):
-            yield f"line {p.line}: launch geometry that is more than arithmetic"
-        for before_it, word in pairwise(("", *p.tokens)):
-            if before_it == "." and word in ("x", "y", "z"):  # of a dim3
-                continue
-            if (word[0].isalpha() or word[0] == "_") and word not in known:
-                yield f"line {p.line}: launch geometry uses {word}, which the original lacks"
-    yield from _geometry_macros(old, new, calls)
-
-
-def _geometry_macros(old: Outline, new: Outline, calls: frozenset[str]) -> Iterator[str]:
-    """Refuse changed macros that geometry reaches and that are more than arithmetic."""
-    were = _table(old.macros)
-    bodies = _table(new.macros)
-    pending = [w for p in new.geometry for w in p.tokens]
-    seen: set[str] = set()
-    while pending:
-        word = pending.pop()
-        if word in seen or word not in bodies:
-            continue
-        seen.add(word)
-        for words in bodies[word]:
-            pending.extend(words)
-            body = words[words.index("=") + 1 :]
-            if words not in were.get(word, []) and not arithmetic(body, calls):
-                yield f"launch geometry uses macro {word}, which is more than arithmetic"
-
-
-def _template_call(words: Sequence[str]) -> bool:
-    """Return whether `f<...>(` occurs, which may call anything."""
-    return any(
-        a in (">", ">>") and b == "(" and "static_cast" not in words for a, b in pairwise(words)
-    )
 
 
 def _directives(old: Outline, new: Outline, allow_host: bool) -> Iterator[str]:

@@ -48,7 +48,7 @@ _STATEMENTS = frozenset({
     "std", "cuda",
 })  # fmt: skip
 # Numbers that the headers of the language define, as macros.
-_LIMITS = frozenset({
+LIMITS = frozenset({
     "CHAR_BIT", "INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "LLONG_MIN", "ULLONG_MAX",
     "FLT_MAX", "FLT_MIN", "FLT_EPSILON", "DBL_MAX", "DBL_MIN", "DBL_EPSILON", "INFINITY", "NAN",
     "M_PI", "M_E", "M_LN2", "M_LOG2E", "M_SQRT2",
@@ -260,7 +260,7 @@ class _Judge:
         self.member = member
         self.source, self.f, self.plain, self.calls = source, f, plain, calls
         self.inside = {v.name for v in f.variables.all} | {p.name for p in f.parameters}
-        self.outside = {*plain, *constants, *calls, *_LIMITS, *(t.name for t in f.templates)}
+        self.outside = {*plain, *constants, *calls, *LIMITS, *(t.name for t in f.templates)}
         self.macros = {m.name: m for m in source.macros}
 
     def computes(self, own: Collection[str]) -> bool:

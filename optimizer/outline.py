@@ -34,6 +34,7 @@ from optimizer.compile_time import (
 )
 from optimizer.directives import replacement
 from optimizer.functions import Function
+from optimizer.hidden_calls import hidden_call
 from optimizer.masking import closing
 from optimizer.outline_launches import take_launches
 from optimizer.outline_text import Marked, Outline, Piece
@@ -364,6 +365,8 @@ class _Outliner(Marked):
         """Return whether an initializer could run code: it calls something or is a lambda."""
         at = min((list(words).index(w) for w in ("=", "{") if w in words), default=len(words))
         tail = list(words)[at + (words[at : at + 1] == ("=",)) :]
+        if hidden_call(tail, self.types):
+            return True
         for i, word in enumerate(tail):
             if word == "[" and (i == 0 or tail[i - 1] in ("{", "(", ",", "=")):
                 return True
@@ -403,7 +406,8 @@ class _Outliner(Marked):
             if kind not in _ARITHMETIC and not (runs and kind.partition("<")[0] in self._own):
                 continue
             names = self._declared_names(node)
-            if not names or not arithmetic(piece.tokens, CALLS | runs | {"=", "static"}):
+            known = CALLS | runs | {"=", "static"}
+            if not names or not arithmetic(piece.tokens, known, types=self.types):
                 continue
             if not set(template_calls(piece.tokens)) <= runs | {"static_cast"}:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from tree_sitter import Node
 
@@ -10,7 +10,7 @@ from optimizer.affine import INTEGERS
 from optimizer.functions import Function
 from optimizer.launch_macros import LaunchMacro
 from optimizer.outline_text import Marked
-from optimizer.outline_words import CALLS, arithmetic, declared
+from optimizer.outline_words import CALLS, CLOSING, OPENING, arithmetic, declared
 from optimizer.syntax import Span, contains, field, operator, span
 from optimizer.tokens import code_tokens
 from optimizer.variables import Variable
@@ -223,15 +223,17 @@ class _Launches:
             return False
         if parent is None or parent.type != "compound_statement":
             return False
-        if v.element not in INTEGERS and v.element != "dim3":
+        element = v.element.replace(" :: ", "::")
+        if element not in INTEGERS and element != "dim3":
             return False
         if {"static", "extern", "register"} & set(v.type.split()):
             return False
         words = [t.text for t in code_tokens(self.source.of(v.declaration))]
         behind = words[words.index(v.name) + 1 :] if v.name in words else None
-        if behind is None or not self.at.computes(behind, declared(words)):
+        if behind is None or _assigns(words) or not self.at.computes(behind, declared(words)):
             return False
-        return arithmetic(words, CALLS | {"=", "auto"}, loose=True)
+        known = CALLS | {"=", "auto"}
+        return arithmetic(words, known, loose=True, types=self.at.types)
 
     def _assigned(self, place: Node) -> Span:
         """Return the span of `v.x = value;`; an empty one when it is anything else."""
@@ -242,7 +244,8 @@ class _Launches:
         if outer is None or outer.type != "expression_statement":
             return (0, 0)
         words = [t.text for t in code_tokens(self.source.of(field(at, "right")))]
-        fits = arithmetic(words, CALLS, loose=True) and self.at.computes(words)
+        types = self.at.types
+        fits = arithmetic(words, CALLS, loose=True, types=types) and self.at.computes(words)
         return span(outer) if fits else (0, 0)
 
     def _only_in(self, f: Function, v: Variable, places: list[Span]) -> bool:
@@ -257,6 +260,17 @@ class _Launches:
     def _by_value(self, node: Node) -> bool:
         """Tell whether a function is known to take this as a number, not as a variable."""
         return any(contains(place, node) for place in self.by_value)
+
+
+def _assigns(words: Sequence[str]) -> bool:
+    """Tell whether a declaration gives another variable a value: `int a = b = 3, c = (d = 4);`."""
+    depth = 0
+    for i, word in enumerate(words):
+        depth += (word in OPENING) - (word in CLOSING)
+        begun = i > 1 and (words[i - 2].isidentifier() or words[i - 2] == ",")
+        if word == "=" and (depth or not begun):
+            return True
+    return False
 
 
 def _overload(f: Function) -> str:

@@ -8,10 +8,11 @@ from dataclasses import field as dataclass_field
 from functools import cached_property
 
 from optimizer.chevrons import apart, brackets, joined
+from optimizer.hidden_calls import TYPES, hidden_call
 from optimizer.masking import ATTRIBUTES, pairs
-from optimizer.outline_words import CALLS, CLOSING, OPENING, called
+from optimizer.outline_words import CALLS, CLOSING, OPENING, called, template_calls
 from optimizer.source import Source
-from optimizer.syntax import Span
+from optimizer.syntax import Span, field, walk
 from optimizer.tokens import Token
 
 _BRACKETS = OPENING | CLOSING
@@ -32,6 +33,24 @@ def within(piece: Piece, types: Sequence[Piece]) -> bool:
     """Tell whether something stands in one of these types."""
     low, high = piece.span
     return any(t.span[0] < low and high < t.span[1] for t in types)
+
+
+def type_names(source: Source) -> frozenset[str]:
+    """Return what is another name of a type in all of a file: aliases outside of bodies, macros."""
+    known = source.aliases
+    if not known:
+        return frozenset()
+    bodies: dict[str, set[str]] = {}
+    for m in source.macros:
+        bodies.setdefault(m.name, set()).update(m.body.split() or [""])
+    found = {name for name in known.keys() & bodies.keys() if bodies[name] <= TYPES}
+    inner = ("compound_statement", "field_declaration_list")
+    kinds = ("type_definition", "alias_declaration")
+    for node in walk(source.syntax.root, *kinds, into=lambda n: n.type not in inner):
+        name = field(node, "name" if node.type == "alias_declaration" else "declarator")
+        if name is not None and source.of(name) in known and source.of(name) not in bodies:
+            found.add(source.of(name))
+    return frozenset(found)
 
 
 @dataclass(slots=True)
@@ -113,7 +132,19 @@ class Marked:
 
     def computes(self, words: Sequence[str], own: Collection[str] = ()) -> bool:
         """Return whether words call only what computes a value, and `own`, declared by them."""
+        if hidden_call(words, self.types) or any(map(self._does, template_calls(words))):
+            return False
         return all(n in CALLS or n in own or self.source.pure_call(n) for n in called(words))
+
+    @cached_property
+    def types(self) -> frozenset[str]:
+        """Return the names of types that stand for numbers in all of the file."""
+        return type_names(self.source)
+
+    def _does(self, name: str) -> bool:
+        """Tell whether a template of the file may do more than compute."""
+        known = any(f.name == name for f in self.source.functions)
+        return known and not self.source.pure_call(name)
 
     def sound(self, where: Span, body: Span) -> bool:
         """Return whether tokens agree that this is one definition at namespace or class level."""

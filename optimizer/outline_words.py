@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from optimizer.affine import INTEGERS
+from optimizer.hidden_calls import hidden_call
 
 _SIGNS = frozenset({
     "+", "-", "*", "/", "%", "(", ")", ",", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "!",
@@ -14,7 +15,8 @@ _SIGNS = frozenset({
 })  # fmt: skip
 CALLS = frozenset({
     "dim3", "min", "max", "sizeof", "ceil", "ceilf", "floor", "int", "unsigned", "float", "double",
-    "size_t", "uint3", "long", "static_cast", "int64_t", "uint32_t", "log2", "sqrt",
+    "size_t", "uint3", "long", "static_cast", "int64_t", "uint32_t", "log2", "sqrt", "alignof",
+    "short", "char", "bool", "signed", "uint64_t", "int32_t",
 })  # fmt: skip
 NEVER = frozenset({
     "new", "delete", "throw", "asm", "__asm__", "__asm", "operator", "goto", "return", "typeid",
@@ -24,12 +26,17 @@ OPENING = frozenset("{([")
 CLOSING = frozenset("})]")
 
 
-def arithmetic(words: Sequence[str], calls: frozenset[str], loose: bool = False) -> bool:
+def arithmetic(
+    words: Sequence[str], calls: frozenset[str], loose: bool = False, types: Collection[str] = ()
+) -> bool:
     """Return whether tokens are an expression that can only compute.
 
     Numbers, names, operators, and calls of `calls` (which may also hold signs that are allowed).
-    With `loose` any plain call is let through, to be compared with the original's later.
+    With `loose` any plain call is let through, to be compared with the original's later. `types`
+    are names of the file's own for types of numbers.
     """
+    if hidden_call(words, types):
+        return False
     before = ""
     own = declared(words)
     for i, word in enumerate(words):
@@ -136,13 +143,17 @@ def template_calls(words: Sequence[str]) -> list[str]:
 
     >>> template_calls("static_cast < int > ( f < 3 , g < 4 > ( ) > ( 2 ) )".split())
     ['static_cast', 'g', 'f']
+    >>> template_calls("f < ( 2 > 1 ) > ( 3 ) + g < int { 3 } > ( 2 ) + ( a > ( b ) )".split())
+    ['f', 'g']
     """
+    opener = {close: at for at, close in _paired(words)}
     found: list[str] = []
     for i, (one, two) in enumerate(pairwise(words)):
         if one not in (">", ">>") or two != "(":
             continue
         depth, at = 0, i
-        while at >= 0 and words[at] not in (";", "=", "{", "}"):
+        while at >= 0 and words[at] not in OPENING and words[at] not in (";", "="):
+            at = opener.get(at, at)
             depth += {">": 1, ">>": 2, "<": -1}.get(words[at], 0)
             if depth <= 0:
                 break
@@ -150,3 +161,13 @@ def template_calls(words: Sequence[str]) -> list[str]:
         if depth <= 0 and at > 0:
             found.append(words[at - 1])
     return found
+
+
+def _paired(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where brackets open and close."""
+    opened: list[int] = []
+    for i, word in enumerate(words):
+        if word in OPENING:
+            opened.append(i)
+        elif word in CLOSING and opened:
+            yield opened.pop(), i

@@ -56,7 +56,7 @@ from runners.program_pairs import Pairs
 from runners.program_profile import Profile
 from runners.program_recent import Recent
 from runners.program_run import Probe, Runner, execute, libraries
-from runners.program_timing import Timed, as_measurement
+from runners.program_timing import as_measurement
 from runners.program_trial import ENERGY, Trial
 from runners.program_variants import Variants
 from runners.removal import TemporaryFolder
@@ -175,7 +175,6 @@ def _judge(
     if trial.effort == "confirm" and not trial.unedited:
         more = context.get("more") or (lambda _seconds: None)
         beyond = program_beyond.begun(trial, code, shake, more)
-    measured: list[Timed] = []
     try:
         for original in originals:
             begun = time.monotonic()
@@ -192,10 +191,7 @@ def _judge(
             notes += program_elsewhere.ask(trial, originals, variants, terms, done)
             spent["other arguments"] = time.monotonic() - begun
             notes += program_clocks.ask(trial, originals, bounds, done)
-        for original in originals:
-            begun = time.monotonic()
-            measured.append(pairs.time(original, bounds, done))
-            spent["time"] += time.monotonic() - begun
+        measured = pairs.all(originals, bounds, done, spent)
         if beyond is not None:
             begun = time.monotonic()
             notes += beyond.gate(done)

@@ -96,7 +96,8 @@ def _again(
 
 
 def _run(trial: Trial, which: str, original: Profile, probe: Probe) -> Ran:
-    return trial.patiently(Path(str(trial.request[which]["path"])), original, probe)
+    path = Path(str(trial.request[which]["path"]))
+    return trial.patiently(path, original, probe, beside=which == "candidate")
 
 
 def _said(ahead: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from runners.program_trial import Trial
 
 # Process pairs: fewest and most.
 PAIRS = {"screen": (1, 3), "race": (4, 10), "confirm": (5, 16)}
+# Seconds after which no further pair is begun, of each case, and of all cases of a confirmation.
+SECONDS = {"screen": 4.0, "race": 40.0}
+CONFIRM_SECONDS = 60.0
 REPLAY_MS = {"screen": 300.0, "race": 300.0, "confirm": 500.0}
 
 
@@ -31,8 +34,30 @@ class Pairs:
     trial: Trial
     recent: Recent
 
-    def time(self, original: Profile, bounds: Bounds, done: list[dict[str, Any]]) -> Timed:
-        """Time original and candidate in turns; the candidate's first run is a verified one."""
+    def all(
+        self,
+        originals: Sequence[Profile],
+        bounds: Bounds,
+        done: list[dict[str, Any]],
+        spent: dict[str, float],
+    ) -> list[Timed]:
+        """Time all cases in turn; what that takes is counted in `spent`, case by case."""
+        measured: list[Timed] = []
+        whole = CONFIRM_SECONDS + 2 * sum(original.seconds for original in originals)
+        for number, original in enumerate(originals):
+            begun = time.monotonic()
+            within = _share(self.trial.effort, originals[number:], whole - spent["time"])
+            measured.append(self.time(original, bounds, done, within))
+            spent["time"] += time.monotonic() - begun
+        return measured
+
+    def time(
+        self, original: Profile, bounds: Bounds, done: list[dict[str, Any]], within: float
+    ) -> Timed:
+        """Time original and candidate in turns; the candidate's first run is a verified one.
+
+        After `within` seconds no further pair is begun, but the fewest.
+        """
         trial = self.trial
         fewest, most = (1, 1) if trial.itself else PAIRS.get(trial.effort, PAIRS["screen"])
         timed = Timed(original)
@@ -52,7 +77,7 @@ class Pairs:
         else:
             run, counts = None, None
         last = trial.deadline - 3 * original.seconds
-        deadline = min(time.monotonic() + _cap(trial.effort, original), last, trial.until)
+        deadline = min(time.monotonic() + within, last, trial.until)
         for pair in range(most):
             first = run if pair == 0 and original.plans and run is not None else None
             theirs = self._shared(original) if pair == 0 else None
@@ -108,9 +133,17 @@ def _shared_key(request: Mapping[str, Any], original: Profile) -> str:
     return repr((request["baseline"]["path"], original.arguments, original.main_poison))
 
 
-def _cap(effort: str, original: Profile) -> float:
-    """Return after how many seconds of timing no further pair is begun."""
-    return {"screen": 4.0, "race": 40.0}.get(effort, 90.0) + 2 * original.seconds
+def _share(effort: str, left: Sequence[Profile], remaining: float) -> float:
+    """Return after how many seconds of timing no further pair of the first of some cases is begun.
+
+    Cases of a confirmation share what remains of one time as long as their runs are, so that all
+    get as many pairs on a busy host, on which none is settled; what one leaves is for the next.
+    """
+    original = left[0]
+    if effort in SECONDS:
+        return SECONDS[effort] + 2 * original.seconds
+    whole = sum(one.seconds for one in left)
+    return max(remaining, 0.0) * (original.seconds / whole if whole else 1.0)
 
 
 def _added(request: Mapping[str, Any], source: str) -> tuple[str, ...]:

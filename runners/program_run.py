@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -127,6 +128,19 @@ class Finished:
     stderr: bytes
 
 
+class Extended(float):
+    """Seconds that a run is given, and whom to ask how many more when they are over."""
+
+    more: Callable[[], float]
+
+    @classmethod
+    def by(cls, seconds: float, more: Callable[[], float]) -> Self:
+        """Return so many seconds that may become more."""
+        found = cls(seconds)
+        found.more = more
+        return found
+
+
 # command, working directory, environment, scratch directory it may write, seconds
 Execute = Callable[[Sequence[str], Path, Mapping[str, str], Path, float], Finished]
 
@@ -149,15 +163,23 @@ def execute(
         )
         status: int | None
         try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = None
+            status = _ended(process, seconds)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         printed = [os.pread(one.fileno(), MAX_OUTPUT, 0) for one in (stdout, stderr)]
     return Finished(status, *printed)
+
+
+def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Wait for a process as long as its time allows; return its status, None if it runs on."""
+    more = seconds.more if isinstance(seconds, Extended) else None
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(seconds)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.wait(more()) if more is not None else None
+    return None
 
 
 def sandboxed(sandbox: Sandbox, *, gpu: bool = True, profile: Profile = "strict") -> Execute:
@@ -187,7 +209,12 @@ def sandboxed(sandbox: Sandbox, *, gpu: bool = True, profile: Profile = "strict"
             readable=sorted(places),
             writable=[scratch],
             environment=env,
-            limits=replace(INNER_LIMITS, seconds=seconds, output_bytes=MAX_OUTPUT),
+            limits=replace(
+                INNER_LIMITS,
+                seconds=seconds,
+                output_bytes=MAX_OUTPUT,
+                more=seconds.more if isinstance(seconds, Extended) else None,
+            ),
             gpu=gpu,
             profile=profile,
         )
@@ -232,7 +259,8 @@ def libraries() -> list[str]:
 class Runner:
     """Runs programs of one project on one device. `root` is the project; `scratch` is ours.
 
-    `watch` runs one under a tool; without it `execute` does that, too.
+    `watch` runs one under a tool; without it `execute` does that, too. `late` is asked how many
+    seconds more there are for a run that has launched and whose time is over.
     """
 
     interposer: Path
@@ -242,6 +270,7 @@ class Runner:
     library_path: tuple[str, ...] = ()
     execute: Execute = execute
     watch: Execute | None = None
+    late: Callable[[], float] | None = None
 
     def run(self, program: Path, arguments: Sequence[str], probe: Probe, seconds: float) -> Ran:
         """Run once. A broken or missing report is not an error: it is said in `trouble`."""
@@ -252,12 +281,16 @@ class Runner:
             env = environment(self.library_path or libraries(), self.device, home)
             env |= {"LD_PRELOAD": str(self.interposer), "OPTIML_PROBE": str(config)}
             cwd = working_copy(self.root, home)
+            given = Extended.by(seconds, lambda: self._more(report)) if self.late else seconds
             begun = time.monotonic()
-            done = self.execute([str(program), *arguments], cwd, env, home, seconds)
+            done = self.execute([str(program), *arguments], cwd, env, home, given)
             took = time.monotonic() - begun
             return _read(done, took, report, _plain(program, cwd, self.root, home))
         finally:
             remove(home)
+
+    def _more(self, report: Path) -> float:
+        return self.late() if self.late is not None and _launched(report) else 0.0
 
     def watched(
         self, program: Path, arguments: Sequence[str], tool: Sequence[str], seconds: float
@@ -307,5 +340,9 @@ def _read(done: Finished, took: float, report: Path, text: Callable[[bytes], str
         except ValueError as error:
             trouble = str(error)
     out, err = text(done.stdout), text(done.stderr)
-    launched = os.path.lexists(report.with_name(report.name + ".begun"))
-    return Ran(done.exit, out, err, took, found, stored, trouble, launched)
+    return Ran(done.exit, out, err, took, found, stored, trouble, _launched(report))
+
+
+def _launched(report: Path) -> bool:
+    """Tell whether a run has come to its first launch."""
+    return os.path.lexists(report.with_name(report.name + ".begun"))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import program_stdout
+from runners.program_beside import waiting
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, alive, check, guard
 from runners.program_profile import Profile, checks, patience
@@ -90,16 +91,24 @@ class Trial:
         path = Path(self.request["candidate"]["path"])
         known = expected if probe.record else ()
         full = replace(probe, expected=known, idle=original.idle, cut=original.cut)
-        return self.patiently(path, original, full)
+        return self.patiently(path, original, full, beside=True)
 
-    def patiently(self, path: Path, original: Profile, probe: Probe) -> Ran:
+    def patiently(
+        self, path: Path, original: Profile, probe: Probe, *, beside: bool = False
+    ) -> Ran:
         """Run a program, and again if its time was over before its first launch.
 
         A busy host may take many seconds to start a process with a GPU in it. What has launched
-        and does not end is at fault itself.
+        and does not end is at fault itself: with `beside`, once its original, run while it is
+        waited for, has told how long it may take.
         """
         limit = self.limit(original)
-        run = self.runner.run(path, original.arguments, probe, limit)
+        runner = self.runner
+        if beside:
+            theirs = Path(self.request["baseline"]["path"])
+            most = max(PATIENCE * limit, self.deadline - time.monotonic() - limit)
+            runner = waiting(runner, theirs, original, probe, (limit, most))
+        run = runner.run(path, original.arguments, probe, limit)
         for times in (PATIENCE, LAST_PATIENCE):
             if run.exit is None and not run.launched:
                 left = max(PATIENCE * limit, self.deadline - time.monotonic())

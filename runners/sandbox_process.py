@@ -106,11 +106,16 @@ def collect(control: socket.socket, out: int, err: int, limits: Limits, begun: f
     flood = 64 * limits.output_bytes
     timed_out = cut = killed = False
     limit = ""
+    ends, more = begun + limits.seconds, limits.more
     with selectors.DefaultSelector() as selector:
         for fd in kept:
             selector.register(fd, selectors.EVENT_READ)
         while selector.get_map():
-            left = begun + limits.seconds - time.monotonic()
+            left = ends - time.monotonic()
+            if left <= 0 and more is not None and not killed:
+                # It goes on meanwhile, but for what it prints beyond what a pipe holds.
+                left, more = more(), None
+                ends = time.monotonic() + left
             timed_out = timed_out or (left <= 0 and not killed)
             if (timed_out or flood <= 0) and not killed:
                 killed = True
@@ -127,7 +132,7 @@ def collect(control: socket.socket, out: int, err: int, limits: Limits, begun: f
                 room = limits.output_bytes - len(kept[key.fd])
                 kept[key.fd] += part[:room]
                 cut = cut or len(part) > room
-    control.settimeout(max(begun + limits.seconds - time.monotonic(), 10.0))
+    control.settimeout(max(ends - time.monotonic(), 10.0))
     try:
         report = json.loads(control.recv(65536) or b'{"killed": true}')
     except OSError:

@@ -10,7 +10,7 @@ import ctypes
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,6 +41,7 @@ class Limits:
     `memory_bytes` bounds the address space of each process, except with a GPU, for whose memory
     CUDA reserves address space; `resident_bytes` what all of them hold, by control group or by
     looking. `disk_bytes` bounds what lies in the writable folders, `tmp_bytes` its own /tmp.
+    `more`, if there is one, is asked once when `seconds` are over, how many more there are.
     """
 
     seconds: float = 60.0
@@ -51,6 +52,7 @@ class Limits:
     disk_bytes: int = 16 << 30
     tmp_bytes: int = 4 << 30
     processes: int = 512
+    more: Callable[[], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from runners import program
-from runners.program_run import Probe, Ran, Runner
+from runners import program, program_beside, program_trial
+from runners.program_run import Finished, Probe, Ran, Runner, execute
 from runners.program_trial import LAST_PATIENCE, PATIENCE
 from tests.runners.program_fakes import Fakes, made
 
@@ -108,3 +108,30 @@ def test_the_first_launch_is_noted(fakes: Fakes, behaviour: str, launched: bool)
     probe = Probe("zero", 1)
     run = runner.run(fakes.named(behaviour), [], probe, 1.0)
     assert (run.exit, run.launched) == (None, launched)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status"), [("fast-tardy", "correct"), ("endless", "timed out")]
+)
+def test_a_late_candidate_is_refused_if_it_does_not_end(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, candidate: str, status: str
+) -> None:
+    """Held up for once as long as its time is, and a little longer, it ends beside its original."""
+    request = fakes.request("ok", candidate)
+    assert program.evaluate(fakes.request("ok", "ok"), fakes.context())["status"] == "correct"
+    started: list[str] = []
+
+    def counting(
+        command: Sequence[str], cwd: Path, env: Mapping[str, str], scratch: Path, seconds: float
+    ) -> Finished:
+        started.append(Path(command[0]).name)
+        return execute(command, cwd, env, scratch, seconds)
+
+    for module in (program_beside, program_trial):
+        monkeypatch.setattr(module, "patience", lambda _: 1.2)
+    verdict = program.evaluate(request, fakes.context() | {"execute": counting})
+    assert verdict["status"] == status, verdict["log"]
+    assert started[:2] == [f"saxpy-{candidate}", "saxpy-ok"]
+    if status == "timed out":
+        assert verdict["log"] == "default: still running after 1 s"
+        assert len(started) == 2  # what ends when it is started again has hung all the same
