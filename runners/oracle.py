@@ -26,6 +26,7 @@ from runners import (
     brinks,
     capacities,
     every_byte,
+    exact_floats,
     families,
     following,
     full_counts,
@@ -339,6 +340,8 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
             # Each number of the text has a turn beside the powers of two.
             turns = range(BINADES)
             yield from (Combination(middle, families.BINADES, seed + turn) for turn in turns)
+        if exact_floats.below_normal(work):
+            yield Combination(middle, exact_floats.BELOW, seed)
 
 
 def _repeating(
