@@ -442,6 +442,10 @@ def _stretch(
             # Who may err by more than there are numbers may have none, and differences of such.
             beyond = bound >= LARGEST.get(one.scalar.roundoff, math.inf)
             gap[beyond & np.isfinite(want) & ~np.isfinite(got)] = 0.0
+            if budget.exact and answer.infinite:
+                # Where equality is asked an infinity is one, and what is NaN for it anything.
+                gap[np.isnan(want)] = 0.0
+                gap[np.isinf(want) & (got != want)] = np.inf
         if mask is not None:
             gap[~mask] = 0.0
         bad = gap > bound

@@ -234,7 +234,8 @@ class Digest:
             if plain:
                 own = nan_ends.depends(argument, one, gathered.runs[0], plain)
                 part = nan_ends.unasked(part, own, one)
-            parts.append(_infinite_kept(part, data[0], one) if keeps else part)
+            exact = budget is not None and budget["exact"]
+            parts.append(_infinite_kept(part, data[0], one) if keeps and not exact else part)
         first = same[0] if gathered.regardless is None else gathered.regardless.before.outputs[name]
         size = len(same[0]) // kind.size
         word = f"{combination.key}|{name}"

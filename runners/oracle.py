@@ -28,6 +28,7 @@ from runners import (
     capacities,
     edge_paths,
     every_byte,
+    exact_floats,
     families,
     far_reach,
     following,
@@ -353,6 +354,8 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
             # Each number of the text has a turn beside the powers of two.
             turns = range(BINADES)
             yield from (Combination(middle, families.BINADES, seed + turn) for turn in turns)
+        if exact_floats.below_normal(work):
+            yield Combination(middle, exact_floats.BELOW, seed)
 
 
 def _repeating(

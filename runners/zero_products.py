@@ -6,6 +6,8 @@ the inputs may be lost so (`runners.regardless`), and an infinity may: but whoev
 to tell of it has to know. So a finalist is run on the small case of `runners.other_values` with a
 few infinities in one array of floats at a time, and zeros in a third of all others; and then beside
 nothing but zeros in one other array, each tile of which is blank: some pass over whole ones alone.
+A factor of whole rows may be much shorter than what it is multiplied by, and the first that is
+looked at (`quarry/gain_zero` of the red team): all that are left are zeros at once, behind those.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from runners.spec import JobSpec
 # How every note begins, for those that look for it, and the layer of what was right.
 LEAVES, LAYER = "leaves products with zero out", "zero products"
 MOST_ARRAYS = 4
-# Other arrays that are all zeros beside it, the longest first: what is shorter is added, or scales.
+# Other arrays that are all zeros beside it, each by itself, the longest first; then all that are
+# shorter, at once: what is added or scales.
 MOST_BLANK = 2
 
 
@@ -57,8 +60,10 @@ def others(job: JobSpec, plain: Combination) -> list[list[Infinite]]:
     floats = all(map(zeros_beside.floats, (one for one in job.work.arguments if one.written)))
     found = []
     for name in names[:MOST_ARRAYS]:
-        blank = [one for one in longest if one != name][:MOST_BLANK] if floats else []
-        families = [zeros_beside.named(name), *(zeros_beside.named(name, one) for one in blank)]
+        rest = [one for one in longest if one != name] if floats else []
+        blank = [*([one] for one in rest[:MOST_BLANK]), rest[MOST_BLANK:]]
+        families = [zeros_beside.named(name)]
+        families += [zeros_beside.named(name, *some) for some in blank if some]
         found.append([Infinite(name, replace(plain, family=family)) for family in families])
     return found
 

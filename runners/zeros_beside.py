@@ -2,7 +2,7 @@
 
 Zero times infinity is NaN: who leaves products with zero out loses it. That is only said
 (`runners.zero_products`). Who leaves out tiles of nothing but zeros finds none among these, as
-large as they may be; so there are infinities beside another array of zeros alone, too.
+large as they may be; so there are infinities beside other arrays of zeros alone, too.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from runners.spec import Argument, Work
 # One of so many, so that most sums of a short row have none; and a share of all others.
 ONE_INFINITE, ZEROS = 64, 1 / 3
 _WORD = "zeros beside infinities in"
-_FAMILY = re.compile(rf"{_WORD} (\w+)(?:, all of (\w+))?")
+# Between the names of arrays: no array can have this name in C++.
+_AND = " and "
+_FAMILY = re.compile(rf"{_WORD} (\w+)(?:, all of (\w+(?:{_AND}\w+)*))?")
 
 
-def named(name: str, blank: str = "") -> str:
-    """Return the family in which an array has infinities, and `blank` nothing but zeros.
+def named(name: str, *blank: str) -> str:
+    """Return the family in which an array has infinities, and those of `blank` nothing but zeros.
 
-    >>> infinite(named("k")), infinite(named("k", "q")), infinite("declared")
+    >>> infinite(named("k")), infinite(named("k", "q", "v")), infinite("declared")
     ('k', 'k', '')
     """
-    return f"{_WORD} {name}" + (f", all of {blank}" if blank else "")
+    return f"{_WORD} {name}" + (f", all of {_AND.join(blank)}" if blank else "")
 
 
 def infinite(family: str) -> str:
@@ -38,10 +40,10 @@ def infinite(family: str) -> str:
 
 
 def blank(family: str) -> str:
-    """Return which array of a family is all zeros; nothing where a third of all others is.
+    """Say which arrays of a family are all zeros; nothing where a third of all others is.
 
-    >>> blank(named("k", "q")), blank(named("k"))
-    ('q', '')
+    >>> blank(named("k", "q")), blank(named("k", "q", "v")), blank(named("k"))
+    ('q', 'q and v', '')
     """
     found = _FAMILY.fullmatch(family)
     return (found[2] or "") if found else ""
@@ -62,7 +64,7 @@ def floats(argument: Argument) -> bool:
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Return arrays of which one has a few infinities of one sign, and others zeros."""
-    name, empty, out = infinite(family), blank(family), dict(arrays)
+    name, empty, out = infinite(family), blank(family).split(_AND), dict(arrays)
     for argument in usable(work):
         rng = stream(seed, named(name), argument.name)
         kind, own = argument.type, argument.name == name
@@ -72,9 +74,9 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int) -> Arrays:
             made = wide.copy()
             if own and len(wide):
                 made[rng.integers(0, len(wide), max(1, len(wide) // ONE_INFINITE))] = np.inf
-            elif argument.name == empty:
+            elif argument.name in empty:
                 made[:] = 0.0
-            elif not own and not empty:
+            elif not own and not any(empty):
                 made[rng.random(len(wide)) < ZEROS] = 0.0
             parts.append(from_float(made, one.scalar))
         out[argument.name] = interleave(parts, kind, len(arrays[argument.name]) // kind.size)

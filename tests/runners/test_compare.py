@@ -136,6 +136,25 @@ def test_an_overflow_is_not_a_finite_answer() -> None:
     assert not compare(_bytes([1.0, -np.inf]), _answer(want, np.zeros(2))).passed
 
 
+@pytest.mark.parametrize(("exact", "asked"), [(True, True), (True, False), (False, True)])
+def test_an_infinity_is_one_where_equality_is_asked(exact: bool, asked: bool) -> None:
+    """Of results that infinities among the inputs make NaN anything goes, as elsewhere."""
+    want = np.array([1.0, np.inf, -np.inf, np.nan])
+    answer = _answer(want, np.zeros(4), exact=exact, lenient=True)
+    answer = replace(answer, spreads=True, infinite=asked, odd=np.ones(4, bool))
+    one = exact and asked
+    for got, fits in (
+        ([1.0, np.inf, -np.inf, np.nan], True),
+        ([1.0, np.nan, -np.inf, np.nan], not one),
+        ([1.0, np.inf, np.inf, np.nan], not one),
+        ([1.0, 3e38, -np.inf, np.nan], not one),
+        ([1.0, np.inf, -np.inf, np.inf], True),
+        ([1.0, np.inf, -np.inf, 0.0], one),
+        ([2.0, np.inf, -np.inf, np.nan], False),
+    ):
+        assert compare(_bytes(got), answer).passed is fits, got
+
+
 def test_integers_are_exact() -> None:
     """One count off by one is wrong, and the message names it."""
     answer = Answer("bins", parse("int*"), _bytes([3, 4, 5], "i4"), (None,))

@@ -72,6 +72,10 @@ def test_beside_one_array_of_nothing_but_zeros_others_are_as_they_were() -> None
     assert np.array_equal(made["x"], few["x"])
     assert np.array_equal(made["y"], plain["y"])
     assert not made["z"].any()
+    both = Contents(work).of(Combination({"n": 6400.0}, zeros_beside.named("x", "y", "z"), 1))
+    assert np.array_equal(both["x"], few["x"])
+    assert not both["y"].any()
+    assert not both["z"].any()
 
 
 def test_each_array_has_its_turn_and_one_alone_has_none() -> None:
@@ -88,12 +92,16 @@ def test_each_array_has_its_turn_and_one_alone_has_none() -> None:
 
 
 def test_the_longest_others_are_blank_and_none_beside_whole_results() -> None:
-    """Which whole number a NaN leads to is not defined where nearly all results are one."""
+    """Which whole number a NaN leads to is not defined where nearly all results are one.
+
+    All that are shorter than the two longest are blank together.
+    """
     shapes = {"b": "cols", "m": "rows*cols", "s": "rows", "one": "1"}
     inputs = [
         {"name": name, "type": "const float*", "shape": shape} for name, shape in shapes.items()
     ]
-    for kind, blank in (("float*", [["m", "s"], ["s", "b"], ["m", "b"], ["m", "s"]]), ("int*", [])):
+    each = [["m", "s", "one"], ["s", "b", "one"], ["m", "b", "one"], ["m", "s", "b"]]
+    for kind, blank in (("float*", each), ("int*", [])):
         output = {"name": "y", "type": kind, "shape": "rows", "role": "output"}
         work = {**WORK, "arguments": [*inputs, output, *WORK["arguments"][3:]]}
         job = spec.parse(_job(_text("false"), _text("false"), workload=work, effort="confirm"))
@@ -163,3 +171,47 @@ def test_who_leaves_out_slabs_of_zeros_says_so(judge: Judge, every: str, said: b
     for one in found:
         assert "with infinities in w beside zeros in all of x it is not: y[" in one
         assert "want nan" in one
+
+
+# Rows in tiles of 32, scaled by a gain each, and moved by a shift and a bias; whoever passes over
+# tiles whose gains are all zero, and whoever does not.
+GAINS = """
+extern "C" __global__ void scale(const float* x, const float* w, const float* shift,
+                                 const float* gain, const float* bias, float* y,
+                                 int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    bool live = EVERY;
+    for (int i = r / 32 * 32; i < r / 32 * 32 + 32 && i < rows; ++i) live |= gain[i] != 0.f;
+    float sum = 0.f;
+    for (int c = 0; live && c < cols; ++c) sum += x[(size_t)r * cols + c] * w[c];
+    y[r] = gain[r] * sum + shift[r] + bias[0];
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(("every", "said"), [("false", ["x", "w"]), ("true", [])])
+def test_who_leaves_out_tiles_that_a_short_factor_makes_zero_says_so(
+    judge: Judge, every: str, said: list[str]
+) -> None:
+    """Where a third of gains are zeros no tile has none else, and two arrays are longer."""
+    shapes = {"shift": "rows", "gain": "rows", "bias": "1"}
+    more = [
+        {"name": name, "type": "const float*", "shape": shape} for name, shape in shapes.items()
+    ]
+    arguments = [*WORK["arguments"][:2], *more, *WORK["arguments"][2:]]
+    cases = [{"values": {"rows": 64, "cols": 66}}, {"values": {"rows": 96, "cols": 131}}]
+    verdict = _verdict(
+        judge,
+        GAINS.replace("EVERY", every),
+        GAINS.replace("EVERY", "true"),
+        workload={**WORK, "arguments": arguments, "cases": cases},
+        effort="confirm",
+    )
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if one.startswith(zero_products.LEAVES)]
+    assert len(found) == len(said)
+    for one, name in zip(found, said, strict=True):
+        assert f"with infinities in {name} beside zeros in all of gain and bias it is not" in one
