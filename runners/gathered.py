@@ -52,8 +52,8 @@ class Gathered:
     took: float = 0.0
     # With halves moved alone; None where that tells nothing that is not told otherwise.
     halved: Run | None = None
-    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), or with another
-    # offset of all floats (`runners.last_places`).
+    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), a NaN of the other
+    # sign (`runners.nan_signs`), or another offset of all floats (`runners.last_places`).
     plain: Sequence[Run] = ()
 
     @property

@@ -15,6 +15,7 @@ from runners import (
     inputs,
     last_places,
     nan_ends,
+    nan_signs,
     perturbation,
     regardless,
     spec,
@@ -186,12 +187,14 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved, plain)
 
     def _plain(self, combination: Combination, poison: int) -> list[Run]:
-        """Run with numbers in the place of a NaN at the end of rows, or with another offset."""
+        """Run with numbers in the place of a NaN at the end of rows, another sign, or offset."""
         every: tuple[str, ...] = ()
         if combination.family in families.NAN_ENDS:
             every = nan_ends.without(combination.family)
         elif combination.family == families.LAST_PLACES:
             every = (last_places.ELSEWHERE,)
+        elif combination.family == families.NAN_BELOW:
+            every = (nan_signs.ABOVE,)
         return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:
