@@ -36,7 +36,9 @@ def asked(work: Work) -> Iterator[tuple[dict[str, float], str]]:
         return
     case = _case(work)
     many = sum(1 for _ in _shares(work))
-    if case is None:
+    written = [argument for argument in work.arguments if argument.written]
+    # Of a result for each number no products are made, and what has no solution is anything.
+    if case is None or not any(spreads(work, argument, case) for argument in written):
         return
     for family in (*LOG_SIZES[:many], *LOG_BELOW[:many]):
         yield case, family

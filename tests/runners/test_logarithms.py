@@ -74,6 +74,10 @@ def test_few_originals_are_asked_at_few_long_rows() -> None:
         assert sum(c.family in families.LOGARITHMS for c in extra) == many
     assert not [*logarithms.asked(dataclasses.replace(work, loose=True))]
     assert not [*logarithms.asked(dataclasses.replace(work, calls=()))]
+    each = tuple(
+        dataclasses.replace(a, shape="rows*cols") if a.written else a for a in work.arguments
+    )
+    assert not [*logarithms.asked(dataclasses.replace(work, arguments=each))]
 
 
 def test_rows_are_of_one_size_each_and_one_array_at_a_time() -> None:
