@@ -16,8 +16,8 @@ from runners.text import LONGEST, NAME, PADDING, Text, plain_name
 
 # What may be found.
 NAN, INFINITY, ZERO, ROUNDING = "nan", "infinity", "zero", "rounding"
-# What `calls` may find: the number of a number and a NaN, and exponentials.
-CHOICE, EXPONENTIAL = "choice", "exponential"
+# What `calls` may find: the number of a number and a NaN, exponentials, and logarithms.
+CHOICE, EXPONENTIAL, LOGARITHM = "choice", "exponential", "logarithm"
 MOST_FUNCTIONS, MOST_TOKENS = 64, 200_000
 # Tokens of what stands between a name and what is read into it, and of one operand.
 NEAR = 8
@@ -40,6 +40,7 @@ _ROUNDS = re.compile(
 # What gives the number of a number and a NaN, in any order.
 _CHOOSES = re.compile(r"f(?:min|max)f?|__h(?:min|max)2?", re.ASCII)
 _EXPONENTIALS = re.compile(r"_{0,2}h?2?(?:exp(?:2|10|m1)?|pow|tanh|sinh|cosh|erfc?x?)f?", re.ASCII)
+_LOGARITHMS = re.compile(r"_{0,2}h?2?log(?:2|10)?f?", re.ASCII)
 # A whole number, as a float or as it is.
 _WHOLE = re.compile(r"(?P<number>[1-9]\d{0,4})(?:(?P<float>\.0*)[fF]?|[uUlL]{0,3})", re.ASCII)
 MOST_ODD = 2
@@ -122,17 +123,17 @@ def _names(source: str, symbol: str, words: re.Pattern[str]) -> bool:
 
 
 def calls(source: str, symbol: str) -> tuple[str, ...]:
-    """Return which of `CHOICE` and `EXPONENTIAL` a function's text, or what it names, calls.
+    """Return which of the kinds of function above a text, or what it names, calls.
 
     >>> calls("void f(const float* x) { m = fmaxf(m, x[0]); s += __expf(x[0] - m); }", "f")
     ('choice', 'exponential')
-    >>> calls("void f(const float* x) { m = m > x[0] ? m : x[0]; }", "f")
-    ()
+    >>> calls("void f(const float* x) { m = m > x[0] ? m : std::log(x[0]); }", "f")
+    ('logarithm',)
     """
     plain = plain_name(symbol)
     if not plain or len(source) > LONGEST:
         return ()
-    kinds = ((CHOICE, _CHOOSES), (EXPONENTIAL, _EXPONENTIALS))
+    kinds = ((CHOICE, _CHOOSES), (EXPONENTIAL, _EXPONENTIALS), (LOGARITHM, _LOGARITHMS))
     return tuple(kind for kind, words in kinds if _names(source, plain, words))
 
 

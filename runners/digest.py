@@ -17,6 +17,7 @@ from runners import (
     captured,
     families,
     inputs,
+    logarithms,
     nan_ends,
     perturbation,
     recipes,
@@ -103,7 +104,7 @@ class Digest:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
             family = combination.family
             odd = family in families.UNPROMISED | families.ASKED | families.REFILLED
-            odd |= family == families.NAN_BEHIND
+            odd |= family == families.NAN_BEHIND or family in families.LOGARITHMS
             odd |= wider.wider(combination.family) is not None
             odd |= recipes.number(combination.family) is not None
             if not odd and not crosses:
@@ -214,7 +215,7 @@ class Digest:
                 times=self._times,
                 halves=self._halves,
                 chains=chains,
-                loose=combination.family == families.LAST_PLACES,
+                loose=combination.family in {families.LAST_PLACES, *families.LOG_SIZES},
             )
             if gathered.halved is not None and want is None:
                 beside = values(gathered.halved.outputs[name], kind, one)
@@ -231,6 +232,8 @@ class Digest:
             part = data[0] if budget is None else part
             if combination.family in families.MASKS:
                 part = _within_reach(part, one)
+            if combination.family in families.LOG_BELOW:
+                part = logarithms.none_there(data[0], one)
             if plain:
                 own = nan_ends.depends(argument, one, gathered.runs[0], plain)
                 part = nan_ends.unasked(part, own, one)
@@ -347,6 +350,8 @@ class Digest:
         one = argument.type.fields[0]
         if zeros_beside.infinite(combination.family):
             return one.scalar.kind == "f" and not unordered
+        if combination.family in families.LOG_BELOW:
+            return logarithms.spreads(self.work, argument, combination.case) and not unordered
         if one.scalar.kind != "f" or combination.family not in {"nan", *families.ASKED}:
             return False
         if combination.family in families.ASKED:

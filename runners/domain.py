@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from runners import cancelling, families, last_places, nan_ends, spec
+from runners import cancelling, families, last_places, logarithms, nan_ends, nan_signs, spec
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, from_float, to_float, values
 from runners.expectation import Floats
@@ -57,6 +57,10 @@ class Domain:
             cancelling.defined(self.work, gathered.runs[0], gathered.plain)
         if combination.family in families.NAN_ENDS:
             nan_ends.defined(self.work, combination.case, gathered.runs[0], gathered.plain)
+        if combination.family == families.NAN_BELOW:
+            nan_signs.defined(self.work, gathered.runs[0], gathered.plain)
+        if combination.family in families.LOG_BELOW:
+            logarithms.defined(self.work, gathered.runs[0].outputs)
         odd = crosses or moved_by in {spec.NONE, spec.LASTING}
         if odd and combination.family not in families.NOT_FINITE:
             self._stays_finite(gathered)

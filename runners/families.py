@@ -37,12 +37,14 @@ NAN_BEHIND = "nan-behind"
 # number and a NaN (`runners.nan_ends`).
 NAN_FIRST, NAN_LAST = "nan-first", "nan-last"
 NAN_ENDS = frozenset({NAN_FIRST, NAN_LAST})
+# A NaN whose sign bit is set, as x86 makes of zero by zero (`runners.nan_signs`).
+NAN_BELOW = "nan-below"
 # Infinities of one sign in what an original compares, chooses and exponentiates
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
 # Those whose values are not all finite, whatever an original makes of them.
-NOT_FINITE = frozenset({INFINITE, "nan", NAN_BEHIND, *ASKED, *NAN_ENDS})
+NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_ENDS})
 # Near a common offset and a few of their last places apart: for originals that work in doubles
 # (`runners.last_places`).
 LAST_PLACES = "last-places"
@@ -55,6 +57,16 @@ SIGNED_ZEROS = "signed-zeros"
 # as the largest of their neighbours (`runners.binades`): for originals whose text asks for
 # exponents, bits or whole numbers.
 BINADES = "binades"
+# Shares that are less than one by a few of their last places (`runners.share_ends`).
+SHARE_ENDS = "share-ends"
+# Of one array or the next, rows of small and of large numbers, and rows that are below zero
+# throughout: for originals that take logarithms (`runners.logarithms`).
+LOG_SIZES, LOG_BELOW = ("log-sizes 0", "log-sizes 1"), ("log-below 0", "log-below 1")
+LOGARITHMS = frozenset({*LOG_SIZES, *LOG_BELOW})
+# Doubles that are infinite as floats, and zero: for candidates that make floats of doubles
+# (`runners.narrowed`, `runners.no_floats`).
+BEYOND_FLOATS, BENEATH_FLOATS = "beyond-floats", "beneath-floats"
+NO_FLOATS = frozenset({BEYOND_FLOATS, BENEATH_FLOATS})
 # Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
 # asks for infinities, which such a sum is and no element of it.
 TOPS = "tops"
@@ -62,7 +74,10 @@ TOPS = "tops"
 # (`runners.far_reach`): for originals in which something may fade along rows.
 REACHES = ("far-reach", "far-reach below")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
-STRESS = frozenset({"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, *NOT_FINITE, *MASKS, *REACHES})
+STRESS = frozenset(
+    {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
+    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES}
+)
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
 SCREEN = (DECLARED, "mixed", "integers")

@@ -30,7 +30,7 @@ UNRANGED = (0, 99)
 def cases(work: Work) -> Iterator[list[dict[str, float]]]:
     """Yield, for each size, cases in which it is that long, the shorter first."""
     found = 0
-    for name in sorted(sizes.sizing(work), key=lambda name: _grows(work, name)):
+    for name in sorted(sizes.sizing(work), key=lambda name: grows(work, name)):
         value = int(sizes.largest(work, name))
         if value < LEAST or found == MOST_NAMES:
             continue
@@ -46,7 +46,7 @@ def cases(work: Work) -> Iterator[list[dict[str, float]]]:
                 break
 
 
-def _grows(work: Work, name: str) -> bool:
+def grows(work: Work, name: str) -> bool:
     """Tell whether there are more results by a size: what is added up along it comes first."""
     first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
     longer = {**first, name: first[name] + 1}

@@ -52,9 +52,9 @@ class Gathered:
     took: float = 0.0
     # With halves moved alone; None where that tells nothing that is not told otherwise.
     halved: Run | None = None
-    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), with another
-    # offset of all floats (`runners.last_places`), or with nothing that cancels
-    # (`runners.cancelling`).
+    # With numbers in the place of a NaN at the end of rows (`runners.nan_ends`), a NaN of the other
+    # sign (`runners.nan_signs`), another offset of all floats (`runners.last_places`), or with
+    # nothing that cancels (`runners.cancelling`).
     plain: Sequence[Run] = ()
 
     @property

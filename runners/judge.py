@@ -27,6 +27,7 @@ from runners import (
     many_calls,
     moved_buffers,
     moved_clocks,
+    narrowed,
     other_powers,
     other_ranges,
     other_values,
@@ -210,7 +211,7 @@ class Judge:
         mine, theirs = (self._read(text, request, job.key) for text in sources)
         wanted, codes = [*declared, *extra], (mine, theirs)
         own = small_constants.beside(job, wanted, codes)
-        own += thresholds.compared(job, wanted, codes)
+        own += [*narrowed.beside(job, wanted, codes), *thresholds.compared(job, wanted, codes)]
         return declared, [*extra, *own, *made_floats.beside(job, wanted, codes)]
 
     def _waited_for(

@@ -30,7 +30,7 @@ from runners.capacities import LONGER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, MASKS, UNPROMISED, VAST
+from runners.families import DECLARED, LOG_BELOW, MASKS, NAN_BELOW, UNPROMISED, VAST
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -187,14 +187,15 @@ def _silent(key: str) -> bool:
     """Tell whether nobody is told that an original has no answer to a combination.
 
     Vast inputs are meant for few kernels, numbers beyond a declared range are promised by nobody,
-    of single elements and of recipes there are many; the rest is what rounding is told by.
+    few take the logarithm of a number below zero or look at the sign of a NaN, and of single
+    elements and of recipes there are many; the rest is what rounding is told by.
 
     >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|recipe 0|5"]
     >>> [_silent(key) for key in keys]
     [False, True, True, True]
     """
     family = key.split("|")[1]
-    kinds = {VAST, *UNPROMISED, *MASKS}
+    kinds = {VAST, NAN_BELOW, *UNPROMISED, *MASKS, *LOG_BELOW}
     changed = one_element.change(family) or wider.wider(family)
     recipe = recipes.number(family) is not None
     return "+" in key or family in kinds or changed is not None or recipe

@@ -36,11 +36,14 @@ from runners import (
     inputs,
     last_places,
     late_ties,
+    logarithms,
     longest,
+    nan_signs,
     nested,
     overlapping,
     recipes,
     shaped_numbers,
+    share_ends,
     sizes,
     small_floats,
     units,
@@ -269,6 +272,7 @@ def _near_ends(
 
     The cases are a middle one and then all, from the lightest on.
     """
+    yield from _seldom_drawn(work, seed, cases[0])
     if not families.chosen(work):
         return
     if asked.CHOICE in work.calls:
@@ -276,6 +280,15 @@ def _near_ends(
             yield from (Combination(case, family, seed) for family in sorted(families.NAN_ENDS))
     if work.precise and asked.EXPONENTIAL not in work.calls and last_places.asked(work):
         yield Combination(cases[0], families.LAST_PLACES, seed)
+
+
+def _seldom_drawn(work: Work, seed: int, middle: Mapping[str, float]) -> Iterator[Combination]:
+    """Yield what is checked with floats that are seldom drawn: near an end, of an odd sign."""
+    if nan_signs.asked(work):
+        yield Combination(middle, families.NAN_BELOW, seed)
+    if share_ends.asked(work):
+        yield Combination(middle, families.SHARE_ENDS, seed)
+    yield from (Combination(case, kind, seed) for case, kind in logarithms.asked(work))
 
 
 def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:

@@ -16,6 +16,7 @@ from runners import (
     inputs,
     last_places,
     nan_ends,
+    nan_signs,
     perturbation,
     regardless,
     spec,
@@ -188,7 +189,7 @@ class Original:
         return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved, plain)
 
     def _plain(self, combination: Combination, poison: int) -> list[Run]:
-        """Run with numbers for a NaN at the end of rows, another offset, nothing that cancels."""
+        """Run with a number or another sign for a NaN, another offset, or nothing that cancels."""
         every: tuple[str, ...] = ()
         if combination.family in families.NAN_ENDS:
             every = nan_ends.without(combination.family)
@@ -196,6 +197,8 @@ class Original:
             every = (last_places.ELSEWHERE,)
         elif cancelling.cancels(combination.family):
             every = tuple(combination.family + one for one in cancelling.BESIDE)
+        elif combination.family == families.NAN_BELOW:
+            every = (nan_signs.ABOVE,)
         return [self._run(replace(combination, family=one), 0, poison) for one in every]
 
     def _undefined(self, combination: Combination) -> Run | None:

@@ -51,7 +51,7 @@ def beside(
     mine, theirs = codes
     if not (mine and theirs) or captured_work(job.work) or not chosen(job.work):
         return []
-    base = _base(job, wanted)
+    base = smallest(job, wanted)
     own = sorted(c for c in constants(mine) - constants(theirs) if LEAST <= c <= SMALL)
     if base is None:
         return []
@@ -66,7 +66,7 @@ def _steps(constant: float) -> Iterator[int]:
         yield step + (step in OF_DOUBLES)  # there results as small count
 
 
-def _base(job: JobSpec, wanted: Sequence[Combination]) -> Combination | None:
+def smallest(job: JobSpec, wanted: Sequence[Combination]) -> Combination | None:
     """Return the declared inputs of the smallest case that is declared and of over 256 elements."""
     declared = [dict(case.values) for case in job.work.cases]
     fit = [
