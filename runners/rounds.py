@@ -25,13 +25,14 @@ from runners.trees import Node
 
 # How far a turn goes; of less than a warp there are many turns anywhere. Turns behind the first
 # that are wanted: what is late in one is overtaken in the next, or in the one behind that.
-LEAST_STEP, MOST_STEP, BEHIND = 32, 2048, 2
+LEAST_STEP, MOST_STEP, FARTHEST, BEHIND = 32, 2048, 1 << 20, 2
 # Cases of a candidate; what other sizes are at least, since one row of two has little to get wrong.
 MOST_CASES, LEAST_OTHER = 3, 8.0
 # What the original may take (s) where tools look that are a thousand times slower.
 WATCHED_SECONDS = 5e-3
 # Threads of a block at most, and what is read of a text.
-_MOST_THREADS, _MOST_READ, _TOO_LARGE = 1024, 2000, 1 << 40
+_MOST_THREADS, _MOST_BLOCKS, _MOST_GRIDS = 1024, 8192, 12
+_MOST_READ, _MOST_BESIDE, _TURNS, _TOO_LARGE = 2000, 32, 2, 1 << 40
 _ORDERS = frozenset({"<", "<=", ">", ">=", "!="})
 _ENDS = frozenset({";", ",", "?", ":", "{", "}", ""})
 _MADE: Mapping[str, Callable[[int, int], int]] = {
@@ -45,15 +46,19 @@ _MADE: Mapping[str, Callable[[int, int], int]] = {
 
 
 def longer(
-    job: JobSpec, fit: Sequence[Combination], others: Sequence[Combination]
+    job: JobSpec,
+    fit: Sequence[Combination],
+    others: Sequence[Combination],
+    most: int = MOST_STEP,
 ) -> list[Combination]:
     """Return those of what fits in which a loop goes round along a size as in none of the others.
 
-    One for each size, a few at most: the lightest, but for what has next to nothing beside it.
+    One for each size, a few at most: the lightest, but for what has next to nothing beside it. For
+    turns that go no farther than `most`.
     """
     if captured_work(job.work):
         return []
-    every, found = steps(job), list[Combination]()
+    every, found = [step for step in steps(job) if step <= most], list[Combination]()
     plain = [one for one in fit if one.family in FAMILIES and MOVED not in one.case]
 
     def rank(one: Combination, name: str) -> tuple[bool, int]:
@@ -91,13 +96,17 @@ def steps(job: JobSpec) -> tuple[int, ...]:
         try:
             threads.append(count(entry, job.work.cases[0].values))
         except ExpressionError:
-            return _steps(job.kernel.source, ())
-    return _steps(job.kernel.source, tuple(threads))
+            threads.clear()
+            break
+    return _steps(job.kernel.source, tuple(threads), job.work.kind == "entry")
 
 
 @lru_cache(maxsize=8)
-def _steps(source: str, threads: tuple[int, ...]) -> tuple[int, ...]:
+def _steps(source: str, threads: tuple[int, ...], hosted: bool = False) -> tuple[int, ...]:
     """Return the steps of a text, whose blocks have so many threads in each way, if that is known.
+
+    Where it launches by itself, a grid that has an end has as many blocks as one of its numbers
+    says; of others `runners.full_grids` knows more.
 
     >>> text = "for (int m = 0; m < n; m += 2 * T) f(n / 64); const int T = 128;"
     >>> _steps(text, ()), _steps("while (at < n) { g(); at += blockDim.x; }", (96,))
@@ -105,22 +114,54 @@ def _steps(source: str, threads: tuple[int, ...]) -> tuple[int, ...]:
     """
     if len(source) > LONGEST:
         return ()
+    text, numbers = Text(source, macros=True), gates.numbers(source).every
+    # A template's parameter, or the threads of a block: one of the text's own numbers.
+    usual = {n for n in (*numbers, math.prod(threads)) if n % 32 == 0 and n <= _MOST_THREADS}
     names = {"warpSize": 32, **gates.named(source)}
     names |= {f"blockDim.{way}": size for way, size in zip("xyz", threads, strict=False)}
-    text = Text(source, macros=True)
-    moved = [_value(node, names) for node in _moved(text)]
-    found = {value for value in (*moved, *_parts(text, names)) if value is not None}
-    if None in moved:
-        # A template's parameter, or the threads of a block: one of the text's own numbers.
-        usual = {*gates.numbers(source).every, math.prod(threads)}
-        found.add(max((n for n in usual if n % 32 == 0 and n <= _MOST_THREADS), default=0))
-    return tuple(sorted((n for n in found if LEAST_STEP <= n <= MOST_STEP), reverse=True))
+    found = {one for one in _parts(text, names) if one is not None}
+    grids = sorted((n for n in numbers if hosted and n <= _MOST_BLOCKS), reverse=True)
+    block = {f"blockDim.{way}": max(usual, default=0) for way in "xyz"}
+    guesses = [{f"gridDim.{way}": blocks for way in "xyz"} for blocks in grids[:_MOST_GRIDS]]
+    meant = dict(_meant(text))
+    plain = _known(names, meant)
+    others = [_known({**block, **names, **one}, meant) for one in guesses]
+    for node in _moved(text):
+        value = _value(node, plain)
+        every = [value] if value is not None else [_value(node, one) for one in others]
+        found.update(one or 0 for one in every)
+        found.add(max(usual, default=0) if value is None else 0)
+    return tuple(sorted((n for n in found if LEAST_STEP <= n <= FARTHEST), reverse=True))
+
+
+def _meant(text: Text) -> Iterator[tuple[str, Node]]:
+    """Yield names that are made of a grid's and a block's sizes, and what they stand for."""
+    words = text.tokens
+    places = [at for at in range(text.count) if words[at] in {"gridDim", "blockDim"}]
+    for at in places[:_MOST_READ]:
+        begin, end = at, at
+        while begin > max(0, at - _MOST_BESIDE) and words[begin] not in {"=", *_ENDS}:
+            begin -= 1
+        while end < at + _MOST_BESIDE and words[end] not in _ENDS:
+            end += 1
+        node = trees.read(words[begin + 1 : end]) if words[begin] == "=" else None
+        if node is not None:
+            yield words[begin - 1], node
+
+
+def _known(names: Mapping[str, int], meant: Mapping[str, Node]) -> dict[str, int]:
+    """Return what names stand for, those among them that are made of others."""
+    known = dict(names)
+    for _ in range(_TURNS):
+        values = {name: _value(node, known) for name, node in meant.items() if name not in known}
+        known |= {name: value for name, value in values.items() if value is not None}
+    return known
 
 
 def _moved(text: Text) -> Iterator[Node | None]:
     """Yield what is added to places that are compared; None where that is not read."""
     words, read = text.tokens, 0
-    loops = {words[at - 1] for at in range(1, text.count) if words[at] in _ORDERS}
+    loops = {words[at + by] for at in range(text.count) if words[at] in _ORDERS for by in (-1, 1)}
     for at in range(1, text.count):
         name = words[at - 1]
         again = words[at] == "=" and words[at + 1 : at + 3] == [name, "+"]
@@ -141,7 +182,7 @@ def _parts(text: Text, names: Mapping[str, int]) -> Iterator[int | None]:
     for at in [at for at in range(text.count) if words[at] in {"/", ">>"}][:_MOST_READ]:
         end = text.closed.get(at + 1, at + 1) + 1
         node = trees.read(words[at + 1 : end])
-        value = None if node is None else _value(node, names)
+        value = _value(node, names)
         if value is not None and words[at] == ">>":
             value = 1 << value if 0 < value < 32 else None
         yield value

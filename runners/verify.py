@@ -177,7 +177,7 @@ def shaken(
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
     first += [one for one in meeting(job, answers, wanted) if one not in first]
-    first += rounds.longer(job, fit, first)
+    first += rounds.longer(job, fit, first, rounds.FARTHEST)
     lapping = overlapping.alone(job.work, fit) * overlapping.RUNS
     rest = [*lapping, *_of_each_kind(light(job, answers, wanted)), *rest]
     deadline = time.monotonic() + SHAKEN_SECONDS

@@ -59,17 +59,22 @@ class _All:
         ("for (int m = 0; m < n; m += 256) f(m);", (256,)),
         ("constexpr int W = 4; for (int m = t; m < n; m += W * 32) f(m);", (128,)),
         ("#define TILE (1 << 7)\nwhile (at < n) { g(at); at = at + TILE; }", (128,)),
-        ("for (int m = 0; n > m; m += 96) f(m);", ()),
+        ("for (int m = 0; n > m; m += 96) f(m);", (96,)),
         ("for (int t = 0; t < (n + 63) / 64; ++t) f(t);", (64,)),
         ("for (int t = 0; t < n >> 8; ++t) f(t);", (256,)),
         ("for (int m = 0; m < n; m += static_cast<int>(512)) f(m);", (512,)),
         ("template <int T> void f() { for (int m = 0; m < n; m += T) g(m); } f<192>();", (192,)),
-        ("for (int m = t; m < n; m += blockDim.x * gridDim.x) f(m); go<<<1, 128>>>();", (128,)),
+        # Of host code the blocks of a grid that has an end are one of its numbers, as are threads.
+        ("for (int m = b; m < n; m += gridDim.x) f(m); go<<<min(n, 528), 96>>>();", (528, 96)),
+        (
+            "int all = gridDim.x * blockDim.x; while (m < n) m += all; go<<<min(n, 528), 96>>>();",
+            (528 * 96, 96 * 96, 96),
+        ),
         # What is not compared is no place, and steps of less than a warp, or of more than any
         # small case has, are none.
         ("sum += 256; for (int m = 0; m < n; ++m) f(m);", ()),
         ("for (int m = 0; m < n; m += 16) f(m / 8, m >> 40, m / 0);", ()),
-        ("for (int m = 0; m < n; m += 1 << 20) f(m);", ()),
+        ("for (int m = 0; m < n; m += 1 << 21) f(m);", ()),
         ("for (int m = 0; m < n; m += 1 << 99999999) f(m / (9 >> 70));", ()),
         ("for (int m = 0; m < n; m += ((((", ()),
         ("", ()),
@@ -90,6 +95,10 @@ def test_the_threads_of_a_kernels_block_are_known() -> None:
     text = "for (int m = t; m < n; m += blockDim.x) f(m / blockDim.y);"
     kernel = dataclasses.replace(job.kernel, source=text, launch=launch)
     assert rounds.steps(dataclasses.replace(job, kernel=kernel)) == (96,)
+    # How often blocks of its grid go round is known of its launch.
+    text = "for (int m = t; m < n; m += blockDim.x * gridDim.x) f(m < 4096);"
+    kernel = dataclasses.replace(job.kernel, source=text, launch=launch)
+    assert rounds.steps(dataclasses.replace(job, kernel=kernel)) == (192,)
 
 
 def test_a_case_is_chosen_in_which_a_loop_goes_round() -> None:
@@ -107,7 +116,11 @@ def test_a_case_is_chosen_in_which_a_loop_goes_round() -> None:
     # Where no case has three turns of the largest step, that of the next one tells something.
     text = f"{job.kernel.source}// or\nvoid g() {{ for (int m = 0; m < n; m += 2048) f(); }}"
     more = dataclasses.replace(job, kernel=dataclasses.replace(job.kernel, source=text))
-    assert rounds.steps(more) == (2048, 256, 32)
+    assert rounds.steps(more) == (120_000, 2048, 256, 32)
+    # For tools, none that goes farther.
+    huge = Combination({"n": 64.0, "months": 2.5e5}, DECLARED, 1)
+    assert rounds.longer(more, [*fit, huge], [*few, long], rounds.FARTHEST) == [huge]
+    assert rounds.longer(more, [*fit[:-1], huge], [*few, long, huge]) == []
     assert rounds.longer(more, fit[:-1], [*few, long]) == [fit[3]]
     # Not with contents under which a schedule says nothing.
     assert rounds.longer(job, [dataclasses.replace(fit[3], family="ends")], [long]) == []
