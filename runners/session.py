@@ -6,6 +6,7 @@ verification sees no difference.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,6 +149,11 @@ class Burning(Protocol):
 class Shaken(Protocol):
     """A candidate with delays in it. May raise the errors of `runners.gpu`."""
 
+    @property
+    def loading(self) -> float:
+        """Return what loading took of the time of its runs (s)."""
+        ...
+
     def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
         """Run it once in a fresh world, under the schedule that belongs to a seed."""
         ...
@@ -155,6 +161,8 @@ class Shaken(Protocol):
 
 class LocalShaken:
     """A cubin of `runners.shaking` in this process."""
+
+    loading = 0.0
 
     def __init__(self, bench: Bench, loaded: KernelLaunchable) -> None:
         self._bench, self._loaded = bench, loaded
@@ -175,7 +183,7 @@ class WholeShaken:
         self, load: Callable[[Json], Session], artifacts: Sequence[Json], runs: int
     ) -> None:
         self._load, self._artifacts, self._runs = load, artifacts, runs
-        self._turn = 0
+        self._turn, self.loading = 0, 0.0
         self._session: Session | None = None
 
     def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
@@ -189,7 +197,9 @@ class WholeShaken:
         try:
             if self._session is None or (first == 0 and which < len(self._artifacts)):
                 chosen = self._artifacts[min(which, len(self._artifacts) - 1)]
+                begun = time.monotonic()
                 self._session = self._load(chosen)
+                self.loading += time.monotonic() - begun
             return self._session.run(combination, nan=nan, beside=False, seconds=seconds)
         except DeviceError as error:
             raise LaunchError(f"with delays: {error}") from error

@@ -15,9 +15,20 @@ UNREAD = (
     "original's, could not be compiled to PTX"
 )
 UNDELAYED = "not run with its warps delayed: it was not to be had so, or its original fails then"
+_CUT = "all that is asked of each"
+SELDOM_DELAYED = (
+    "run with its warps delayed less often than others: there was no time, or a run failed so that "
+    "says nothing of it"
+)
 _UNQUEUED = (
     "not run in calls one behind the other: none is small enough, or its original is not right so"
 )
+
+
+def cut(report: Report, *, early: bool) -> None:
+    """Keep in mind that runs under delays ended, if they did before what is asked of each."""
+    if early:
+        report.add(_DELAYED, _CUT, passed=True, error=None, bound=None)
 
 
 def notes(report: Report, job: JobSpec, *, read: bool, rows: bool) -> list[str]:
@@ -32,6 +43,7 @@ def notes(report: Report, job: JobSpec, *, read: bool, rows: bool) -> list[str]:
     missing = (
         (UNREAD, not read),
         (UNDELAYED, _DELAYED not in layers),
+        (SELDOM_DELAYED, (_DELAYED, _CUT) in report.checks),
         (_UNQUEUED, rows and _ROWS not in layers),
     )
     return [words for words, true in missing if true]

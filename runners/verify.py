@@ -10,7 +10,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from runners import equal_parts, full_grids, one_element, one_run, overlapping, recipes
+from runners import (
+    equal_parts,
+    full_grids,
+    one_element,
+    one_run,
+    overlapping,
+    recipes,
+    rounds,
+    unchecked,
+)
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
@@ -156,7 +165,7 @@ def shaken(
 
     Cases are small ones: delays make a long loop a hundred times longer. One of them is such that
     blocks that stay come to their second piece of work, and one such that blocks meet, where there
-    is one (`runners.at_large` has larger ones).
+    is one (`runners.at_large` has larger ones); in some loops go round (`runners.rounds`).
     """
 
     def weight(combination: Combination) -> int:
@@ -169,11 +178,15 @@ def shaken(
     rest = [fit[int(at)] for at in SHAKEN_CASES + rng.permutation(max(0, len(fit) - SHAKEN_CASES))]
     first = [*fit[:SHAKEN_CASES], *going_round(job, answers, wanted, fit[:SHAKEN_CASES])]
     first += [one for one in meeting(job, answers, wanted) if one not in first]
+    first += rounds.longer(job, fit, first, rounds.FARTHEST)
     lapping = overlapping.alone(job.work, fit) * overlapping.RUNS
     rest = [*lapping, *_of_each_kind(light(job, answers, wanted)), *rest]
     deadline = time.monotonic() + SHAKEN_SECONDS
+    least = len(first) * SHAKEN_RUNS
     for number, combination in enumerate([*(first * SHAKEN_RUNS), *rest]):
-        if time.monotonic() > deadline:
+        # A busy machine may take most of the time for loading.
+        if time.monotonic() - session.loading > deadline:
+            unchecked.cut(report, early=number < least)
             break
         seed = int(rng.integers(1, 2**32))
         try:
@@ -182,6 +195,7 @@ def shaken(
                 partial(session.run, combination, nan=nan, seed=seed, seconds=30.0)
             )
         except (LaunchError, OutOfMemoryError):
+            unchecked.cut(report, early=number > 0)
             break  # delays take registers: what does not fit with them is not refused
         for run in runs:
             one_run.judge(report, job, answers, combination, run, "delayed warps")
@@ -258,7 +272,8 @@ def small(
     made where nothing is left over is made there only. Then contents at the ends of their ranges,
     where what is read by an index is nearest to the end of its buffer, and those of `beside`: sizes
     near a candidate's own numbers, where its buffers are full. Before these, one in which blocks of
-    a full grid go round: races between one piece of work and the next.
+    a full grid go round: races between one piece of work and the next; last, those in which a
+    block's own loops do, where it has shared memory.
     """
 
     def weight(combination: Combination) -> int:
@@ -293,7 +308,12 @@ def small(
         again.sort(key=lambda one: (-min(TWICE, one[0]), weight(one[1])))
         chosen += [c for _, c in again[:1]]
     full = [c for c in beside if weight(c) <= WATCHED_ELEMENTS and answers.of(c) is not None]
-    return chosen + [c for c in full if c not in chosen][:WATCHED_BESIDE]
+    chosen += [c for c in full if c not in chosen][:WATCHED_BESIDE]
+    if not rounds.shared(job):
+        return chosen
+    launchable = (c for c in light if known_to(c) is not None)
+    quick = [c for c in launchable if answers.seconds(c) <= rounds.WATCHED_SECONDS]
+    return [*chosen, *rounds.longer(job, quick, chosen)]
 
 
 def further(

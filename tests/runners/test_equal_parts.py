@@ -211,6 +211,8 @@ def test_the_case_in_which_blocks_meet_is_run_under_delays_however_large() -> No
 
 
 class _Seeded:
+    loading = 0.0
+
     def __init__(self, one: _Runs) -> None:
         self._one = one
 

@@ -146,6 +146,8 @@ def test_warps_are_delayed_where_blocks_go_round() -> None:
     ran: list[str] = []
 
     class Delayed:
+        loading = 0.0
+
         def run(self, asked: Combination, **_more: Any) -> Run:
             ran.append(asked.key)
             return Run({}, Damage(), 0.0, 1)
@@ -160,6 +162,8 @@ def test_warps_are_delayed_with_every_kind_of_contents() -> None:
     ran: list[str] = []
 
     class Delayed:
+        loading = 0.0
+
         def run(self, asked: Combination, **_more: Any) -> Run:
             ran.append(asked.family)
             return Run({}, Damage(), 0.0, 1)

@@ -58,6 +58,8 @@ def test_warps_are_delayed_there_until_one_of_two_is_late() -> None:
     ran: list[Combination] = []
 
     class Delayed:
+        loading = 0.0
+
         def run(self, asked: Combination, **_more: Any) -> Run:
             ran.append(asked)
             return Run({}, Damage(), 0.0, 1)

@@ -89,6 +89,17 @@ def test_what_was_checked_is_not_said_to_be_unchecked() -> None:
     assert unchecked.notes(report, job, read=True, rows=False) == []
 
 
+def test_delays_that_end_before_all_that_is_asked_of_each_are_said() -> None:
+    """A run that fails so says nothing of a candidate, and is no reason to say nothing of it."""
+    job, report = spec.parse(_job(OTHER)), Report()
+    report.add("delayed warps", "n=7", passed=True, error=None, bound=None)
+    unchecked.cut(report, early=False)
+    assert unchecked.notes(report, job, read=True, rows=False) == []
+    unchecked.cut(report, early=True)
+    assert unchecked.notes(report, job, read=True, rows=False) == [unchecked.SELDOM_DELAYED]
+    assert all(check["passed"] for check in report.as_json())
+
+
 @pytest.mark.parametrize(("hangs", "waited"), [(0, False), (1, False), (2, True)])
 def test_an_original_that_hangs_once_in_rows_is_run_in_them_again(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, hangs: int, waited: bool

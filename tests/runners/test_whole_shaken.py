@@ -46,6 +46,24 @@ def test_each_build_is_loaded_once_and_run_for_its_share() -> None:
     assert loads == ["1", "2"]
 
 
+def test_what_loading_takes_is_told_from_what_runs_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine two processes that begin are most of what runs may take."""
+    now = [0.0]
+
+    def load(_artifact: dict[str, Any]) -> Session:
+        now[0] += 8.0
+        return cast("Session", Loaded("1"))
+
+    monkeypatch.setattr("runners.session.time.monotonic", lambda: now[0])
+    shaken = WholeShaken(load, [{"path": "1"}, {"path": "2"}], 2)
+    told = []
+    for _ in range(4):
+        now[0] += 0.5
+        shaken.run(ANY, nan=False, seed=1, seconds=1.0)
+        told.append(shaken.loading)
+    assert told == [8.0, 8.0, 16.0, 16.0]
+
+
 def test_what_keeps_it_from_ending_is_no_fault_of_the_candidates() -> None:
     """Delays make a long kernel longer; verification takes a failed launch for no answer."""
     shaken = WholeShaken(lambda _: cast("Session", Loaded("hangs")), [{"path": "hangs"}], 3)
