@@ -5,13 +5,14 @@ and who begins so far behind each stretch with nothing is right for all numbers 
 single element that is large for the others is felt much further. By chance it is not there; or what
 it is carried by ends on the way, as at one step of sixty an episode does; or rows are too short.
 
-So each array of floats is zero but for its first and its last element, which are 2^27: their
-squares and products with each other are floats, too, and of one number alone there is nothing to be
-rounded. Whole numbers are at the upper end of their range, all of them, and once at the lower: what
-tells an end by one of the two never tells it by the other. Shares are near one, and once near zero,
-for what is multiplied by them, or by what they leave of one. It is asked of originals that go
-through loops, with some number between zero and one to fade by, and in small cases with a size as
-long as it is asked for anyway.
+So each array of floats is zero but for its first and its last element, which are 2^27 in one array,
+half of that in the next, and so on, since equal ones might cancel, and what is left would be all
+rounding. Their squares and products are floats, too, and a power of two has nothing to be rounded.
+Whole numbers are at the upper end of their range, all of them, and once at the lower: what tells an
+end by one of the two never tells it by the other. Shares are near one, and once near zero, for what
+is multiplied by them, or by what they leave of one. It is asked of originals that go through loops,
+with some number between zero and one to fade by, and in small cases with a size as long as it is
+asked for anyway.
 
 In these cases scalars that fade are nearer to one, too (`spec.LASTING`), with contents as they are.
 """
@@ -31,6 +32,8 @@ from runners.spec import LASTING, MOVED, Argument, Work, moves
 
 # What is large. Elements of a case, how long a size is at least, and how many cases there are.
 LARGE, MOST_ELEMENTS, LEAST_LONG, MOST_CASES = 2.0**27, 1 << 18, 512, 2
+# So many arrays have another one each.
+MOST_LARGE = 8
 # How far from one, or from zero, a share is.
 NEAR = 1 / 64
 _WHOLE = frozenset({"float", "double"})
@@ -85,7 +88,7 @@ def applied(
     del seed, case
     out, upper = dict(arrays), family == REACHES[0]
     ends = {a.name: last if upper else low for a, low, last in ranges(work)}
-    for argument in work.arguments:
+    for number, argument in enumerate(work.arguments):
         name, kind = argument.name, argument.type
         if name not in arrays or not kind.pointer:
             continue
@@ -95,17 +98,20 @@ def applied(
             if name in ends:
                 parts.append(np.full_like(data, ends[name]))
             elif one.scalar.kind == "f" and argument.init in FREE:
-                parts.append(_floats(argument, data, one.scalar, upper=upper))
+                large = LARGE / 2 ** (number % MOST_LARGE)
+                parts.append(_floats(argument, data, one.scalar, large, upper=upper))
             else:
                 parts.append(data)
         out[name] = interleave(parts, kind, len(arrays[name]) // kind.size)
     return out
 
 
-def _floats(argument: Argument, data: Values, scalar: Scalar, *, upper: bool) -> Values:
+def _floats(
+    argument: Argument, data: Values, scalar: Scalar, large: float, *, upper: bool
+) -> Values:
     if argument.init == "uniform":
         part = NEAR * to_float(data, scalar)
         return from_float(1.0 - part if upper else part, scalar)
     made = np.zeros(len(data))
-    made[:1], made[-1:] = LARGE, LARGE
+    made[:1], made[-1:] = large, large
     return from_float(made, scalar)

@@ -82,12 +82,15 @@ def test_all_is_zero_but_the_ends_and_nothing_ends_what_is_carried() -> None:
         {**_pointer("const int*", "randint:0:60"), "name": "left"},
         {**_pointer("const float*", "uniform"), "name": "share"},
         {**_pointer("const int*", "permutation"), "name": "order"},
+        {**_pointer("const float*"), "name": "other"},
     ]
     declared = _contents(families.DECLARED, *arguments)
     upper, lower = (_contents(family, *arguments) for family in families.REACHES)
     for made in (upper, lower):
         assert made["x"] == [far_reach.LARGE, *[0.0] * 48, far_reach.LARGE]
         assert made["order"] == declared["order"]
+        # What is the difference of two arrays is not zero for want of another number.
+        assert made["other"] == [far_reach.LARGE / 16, *[0.0] * 48, far_reach.LARGE / 16]
     assert {*upper["left"]} == {59}
     assert {*lower["left"]} == {0}
     assert all(63 / 64 <= one <= 1 for one in upper["share"])
