@@ -21,7 +21,7 @@ from runners.gpu import Gpu
 from runners.judge import Judge
 from runners.sanitizer import Finding
 from runners.second_look import Lent
-from runners.spec import JobSpec
+from runners.spec import JobSpec, Json
 from tests.redteam import once_read
 from tests.runners.test_sanitizer import Memory, Uploads
 
@@ -73,14 +73,20 @@ def test_only_host_code_that_keeps_room_is_asked() -> None:
     assert asked(dataclasses.replace(job, kernel=number)) == []
 
 
+def _among(keys: set[str]) -> Callable[[Combination], dict[str, int] | None]:
+    return lambda one: {} if one.key in keys else None
+
+
 def test_memcheck_is_shown_what_has_an_answer_and_is_quick() -> None:
     """Without one of three the others tell nothing."""
     job = _of()
     every = asked(job)
     assert watched(job, lambda _: {}, lambda _: QUICK) == every
     for odd in every:
-        assert watched(job, lambda one, odd=odd: None if one == odd else {}, lambda _: 0.0) == []
-        assert watched(job, lambda _: {}, lambda one, odd=odd: float(one == odd)) == []
+        others = {one.key for one in every} - {odd.key}
+        assert watched(job, _among(others), lambda _: 0.0) == []
+        slow = _among({odd.key})
+        assert watched(job, lambda _: {}, lambda one, slow=slow: float(slow(one) is not None)) == []
     three = _of("crosstab/room_for_more_classes")
     gone = asked(three)[1]
     found = watched(three, lambda one: None if one == gone else {}, lambda _: 0.0)
@@ -204,7 +210,7 @@ def test_they_are_looked_at_in_a_process_of_their_own(
     answers = cast("Answers", SimpleNamespace(of=lambda _: {}, seconds=lambda _: 0.001))
     wanted = [Combination({"n": 7.0 + n, "c": 3.0}, "declared", 1) for n in range(9)]
     monkeypatch.setattr(judge._oracle, "wanted", lambda _: (wanted, []))
-    request = {"job": {}, "candidate": {}, "baseline": {}}
+    request: Json = {"job": {}, "candidate": {}, "baseline": {}}
     with pytest.raises(Wrong, match="Invalid __global__ write"):
         judge._sanitized(request, job, answers, wanted, Report(), Lent(lambda _: None))
     assert len(seen) == 2

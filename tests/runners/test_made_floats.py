@@ -98,7 +98,7 @@ def _distances(land: Any, narrow: type) -> Any:
     gap = np.where(land == 0, 0, -1)
     wet = np.flatnonzero(gap == 0)
     far = np.arange(len(land))[:, None] - wet[None, :]
-    squares = far.astype(narrow) ** 2
+    squares: Any = far.astype(narrow) ** 2
     return squares.min(axis=1).astype(np.int64)
 
 
