@@ -77,6 +77,10 @@ def _among(keys: set[str]) -> Callable[[Combination], dict[str, int] | None]:
     return lambda one: {} if one.key in keys else None
 
 
+def _slow(key: str) -> Callable[[Combination], float]:
+    return lambda one: float(one.key == key)
+
+
 def test_memcheck_is_shown_what_has_an_answer_and_is_quick() -> None:
     """Without one of three the others tell nothing."""
     job = _of()
@@ -85,8 +89,7 @@ def test_memcheck_is_shown_what_has_an_answer_and_is_quick() -> None:
     for odd in every:
         others = {one.key for one in every} - {odd.key}
         assert watched(job, _among(others), lambda _: 0.0) == []
-        slow = _among({odd.key})
-        assert watched(job, lambda _: {}, lambda one, slow=slow: float(slow(one) is not None)) == []
+        assert watched(job, lambda _: {}, _slow(odd.key)) == []
     three = _of("crosstab/room_for_more_classes")
     gone = asked(three)[1]
     found = watched(three, lambda one: None if one == gone else {}, lambda _: 0.0)
