@@ -5,7 +5,8 @@ fills for a call before the device is done with the one before is wrong when cal
 for. What it keeps for contents that it only looks at here and there is wrong when these change
 anywhere else; and what it keeps for some of its arrays, or for a number made of them, when a single
 element is another. What it looks at while the device is still on its way, as a flag that comes back
-behind a round, is an earlier call's where the device is only a little behind. A run by itself, in a
+behind a round, is an earlier call's where the device is only a little behind. What it finds again
+by a product of two sizes is another call's where these have changed places. A run by itself, in a
 world of its own, shows none of it.
 """
 
@@ -13,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, combinations
 
 import numpy as np
 
-from runners import one_element
+from runners import one_element, sizes
 from runners.bench import ROW_HELD_NS
 from runners.contents import Combination
 from runners.families import (
@@ -36,6 +37,8 @@ from runners.spec import MOVED, JobSpec, Work, each_alone
 # Values of all buffers of a call, and calls in a row, at most.
 ROW_ELEMENTS, ROW_CALLS = 1 << 18, 8
 MOST_SCALARS, MOST_FLAGS = 4, 4
+# Sizes of which each two change places, and how many calls there are in which some have.
+MOST_SIZES, MOST_SWAPPED = 3, 2
 # Of a call that is larger than the one before, and again behind it; by how much it is larger.
 GROWN_ELEMENTS, GROWN_TIMES = 1 << 24, 1.05
 # Who looks at some thousand elements of an array looks at all of one that is not several times as
@@ -113,7 +116,7 @@ def asked_in_rows(job: JobSpec, wanted: Sequence[Combination]) -> list[Combinati
     """
     near = [near for _, near in _nearly_same(job, wanted)]
     single = [*_single(job, wanted), *zeroed(job, wanted)]
-    return [*_each_moved(job, wanted), *near, *single]
+    return [*_each_moved(job, wanted), *near, *_swapped(job, wanted), *single]
 
 
 def _each_moved(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
@@ -151,6 +154,17 @@ def _nearly_same(
     return [(base, Combination(base.case, NEARLY, base.seed))]
 
 
+def _swapped(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
+    """Return the combination of `base_of` with two sizes in each other's places, of host code."""
+    if job.effort != "confirm" or job.work.kind != "entry" or captured_work(job.work):
+        return []
+    case = base_of(job, wanted).case
+    pairs = combinations(sizes.sizing(job.work)[:MOST_SIZES], 2)
+    every = [{**case, a: case[b], b: case[a]} for a, b in pairs if case[a] != case[b]]
+    fit = [one for one in every if 0 < sizes.elements(job.work, one) <= ROW_ELEMENTS]
+    return [Combination(one, DECLARED, job.seed) for one in fit[:MOST_SWAPPED]]
+
+
 def _single(job: JobSpec, wanted: Sequence[Combination]) -> list[Combination]:
     """Return the combination of `base_of` with one element, or one array, another at a time."""
     return _changed(job, wanted, one_element.changes)
@@ -184,8 +198,8 @@ def rows(
 
     Each scalar is moved between two calls with the declared ones; then those of `wanted` that are
     of the same sizes and differ in a flag or the like. Last, nearly the same contents by turns, the
-    declared ones by turns with a single change of theirs, and of host code a large call with a
-    larger one in between.
+    declared ones by turns with a single change of theirs, and of host code a call in which two
+    sizes have changed places, and a large call with a larger one in between.
     """
 
     def fits(combination: Combination) -> bool:
@@ -211,6 +225,8 @@ def rows(
     for at in range(0, len(single), SINGLE):
         turns = chain.from_iterable((base, one) for one in single[at : at + SINGLE])
         found.append(_kept(Row((*turns, base), apart=False), known))
+    swapped = [one for one in _swapped(job, wanted) if fits(one)] if fits(base) else []
+    found += [Row((base, one, base), apart=False) for one in swapped]
     return [*found, *_grown(job, wanted, known)]
 
 
