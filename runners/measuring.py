@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import (
+    cancelling,
     launch_limits,
     one_element,
     recipes,
@@ -30,7 +31,7 @@ from runners.capacities import LONGER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, LOG_BELOW, MASKS, NAN_BELOW, UNPROMISED, VAST
+from runners.families import DECLARED, LOG_BELOW, MASKS, NAN_BELOW, REACHES, UNPROMISED, VAST
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -186,19 +187,20 @@ def _most(sizes: Iterable[int | None]) -> int | None:
 def _silent(key: str) -> bool:
     """Tell whether nobody is told that an original has no answer to a combination.
 
-    Vast inputs are meant for few kernels, numbers beyond a declared range are promised by nobody,
-    few take the logarithm of a number below zero or look at the sign of a NaN, and of single
-    elements and of recipes there are many; the rest is what rounding is told by.
+    Vast inputs and numbers that cancel are meant for few kernels, what is far from all else may be
+    infinite there, numbers beyond a declared range are promised by nobody, few take the logarithm
+    of a number below zero or look at the sign of a NaN, and of single elements and of recipes there
+    are many; the rest is what rounding is told by.
 
     >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|recipe 0|5"]
-    >>> [_silent(key) for key in keys]
-    [False, True, True, True]
+    >>> [_silent(key) for key in [*keys, "n=7|cancelling along array 0|5"]]
+    [False, True, True, True, True]
     """
     family = key.split("|")[1]
-    kinds = {VAST, NAN_BELOW, *UNPROMISED, *MASKS, *LOG_BELOW}
+    kinds = {VAST, NAN_BELOW, *UNPROMISED, *MASKS, *LOG_BELOW, *REACHES}
     changed = one_element.change(family) or wider.wider(family)
-    recipe = recipes.number(family) is not None
-    return "+" in key or family in kinds or changed is not None or recipe
+    few = recipes.number(family) is not None or cancelling.cancels(family)
+    return "+" in key or family in kinds or changed is not None or few
 
 
 def _where(key: str) -> str:
