@@ -1,0 +1,69 @@
+// Fruits are weighed one after the other; tree[i] says which tree fruit i came from (numbers outside 0..m-1: windfall, left out; a
+// weight of NaN is a failed weighing, left out). For every tree: the heaviest weight, the first fruit that has it, and how many have it.
+// Weights may be negative (tare) or infinite; -0 counts as 0. A tree without fruit has weight 0, fruit -1, count 0.
+#include <cuda_runtime.h>
+#include <climits>
+
+// an unsigned that is ordered as the floats are; never 0
+__device__ __forceinline__ unsigned rank_of(float w) {
+    unsigned u = __float_as_uint(w + 0.0f);   // -0 becomes 0
+    return (u & 0x80000000u) ? ~u : (u | 0x80000000u);
+}
+
+__device__ __forceinline__ float weight_of(unsigned r) {
+    return __uint_as_float((r & 0x80000000u) ? (r & 0x7fffffffu) : ~r);
+}
+
+// between the kernels `heaviest` holds ranks
+__global__ void clear(float* heaviest, int* fruit, int* count, int m) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= m) return;
+    heaviest[t] = __uint_as_float(0u);
+    fruit[t] = INT_MAX;
+    count[t] = 0;
+}
+
+__global__ void weigh(const int* __restrict__ tree, const float* __restrict__ weight, float* heaviest, int* fruit, int* count, int n,
+                      int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int t = tree[i];
+    float w = weight[i];
+    if (t < 0 || t >= m || isnan(w)) return;
+    unsigned r = rank_of(w);
+    // ranks only ever rise: if what is there now (or was a while ago) is at least r, r cannot matter any more
+    if (*(volatile unsigned*)&heaviest[t] < r) atomicMax((unsigned*)&heaviest[t], r);
+}
+
+__global__ void pick(const int* __restrict__ tree, const float* __restrict__ weight, float* heaviest, int* fruit, int* count, int n,
+                     int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int t = tree[i];
+    float w = weight[i];
+    if (t < 0 || t >= m || isnan(w)) return;
+    if (rank_of(w) == ((unsigned*)heaviest)[t]) {
+        if (*(volatile int*)&fruit[t] > i) atomicMin(&fruit[t], i);
+        atomicAdd(&count[t], 1);
+    }
+}
+
+__global__ void finish(float* heaviest, int* fruit, int* count, int m) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= m) return;
+    unsigned r = ((unsigned*)heaviest)[t];
+    if (r == 0u) {
+        heaviest[t] = 0.0f;
+        fruit[t] = -1;
+    } else {
+        heaviest[t] = weight_of(r);
+    }
+}
+
+extern "C" void orchard(const int* tree, const float* weight, float* heaviest, int* fruit, int* count, int n, int m) {
+    if (n <= 0 || m <= 0) return;
+    clear<<<(m + 255) / 256, 256>>>(heaviest, fruit, count, m);
+    weigh<<<(n + 255) / 256, 256>>>(tree, weight, heaviest, fruit, count, n, m);
+    pick<<<(n + 255) / 256, 256>>>(tree, weight, heaviest, fruit, count, n, m);
+    finish<<<(m + 255) / 256, 256>>>(heaviest, fruit, count, m);
+}
