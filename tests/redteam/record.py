@@ -19,6 +19,7 @@ from runners import (
     first_calls,
     many_calls,
     moved_buffers,
+    piled_up,
     same_number,
     timed_launches,
 )
@@ -32,7 +33,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, many_calls.LAYER, moved_buffers.LAYER}
-    | {timed_launches.BEHIND, same_number.LAYER}
+    | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")
