@@ -16,7 +16,7 @@ from runners.cuda_types import values
 from runners.families import ranges
 from runners.inputs import Arrays, interleave
 from runners.spec import Work
-from runners.whole_families import HOT, LEAST_WIDE, MOST_INDEXED
+from runners.whole_families import alike
 from runners.whole_numbers import row_lengths
 
 # Numbers of a range at least: of flags none is beside another.
@@ -60,9 +60,8 @@ def applied(
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).copy()
-            index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
             length = rows[0] * field.lanes
-            data[: HOT if index else len(data)] = beside
+            data[: alike(field, low, high, len(data))] = beside
             data[length * LATE // OF :: length] = end
             parts.append(data)
         out[argument.name] = interleave(parts, argument.type, count)

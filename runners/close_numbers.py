@@ -24,7 +24,7 @@ from runners.cuda_types import values
 from runners.families import ranges
 from runners.inputs import Arrays, interleave, stream
 from runners.spec import Argument, Work
-from runners.whole_families import HOT, LEAST_WIDE, MOST_INDEXED
+from runners.whole_families import HOT, alike
 
 # How families begin: close numbers behind which power of two, of which array where of one alone;
 # and which one of an array is alone, at which end of its range.
@@ -97,8 +97,7 @@ def _alone(work: Work, arrays: Arrays, place: str, end: str) -> Arrays:
         data, parts = arrays[argument.name], []
         for field in argument.type.fields:
             part = values(data, argument.type, field).copy()
-            index = field.scalar.size >= LEAST_WIDE and last - low < MOST_INDEXED
-            part[: HOT if index else len(part)] = others
+            part[: alike(field, low, last, len(part))] = others
             if len(part):
                 part[0 if place == "first" else -1] = own
             parts.append(part)

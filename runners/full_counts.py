@@ -17,7 +17,7 @@ from runners.cuda_types import values
 from runners.families import SAME, UNLIKE, drawn, ranges
 from runners.inputs import Arrays, interleave
 from runners.spec import Work
-from runners.whole_families import HOT, LEAST_WIDE, MOST_INDEXED
+from runners.whole_families import alike
 
 # Elements of all buffers there, and how many variables are tried.
 MOST_ELEMENTS, MOST_NAMES = 1 << 20, 2
@@ -78,8 +78,7 @@ def applied(
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).copy()
             # Threads that exchange a word until it holds meet in the place of an index.
-            index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
-            data[: HOT if index else len(data)] = value
+            data[: alike(field, low, high, len(data))] = value
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)

@@ -192,9 +192,9 @@ def _silent(key: str) -> bool:
     of a number below zero or look at the sign of a NaN, and of single elements and of recipes there
     are many; the rest is what rounding is told by.
 
-    >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|recipe 0|5"]
-    >>> [_silent(key) for key in [*keys, "n=7|cancelling along array 0|5"]]
-    [False, True, True, True, True]
+    >>> keys = ["n=7|mixed|5", "n=7|declared+j|5", "n=7|only x[3] low|5", "n=7|wider x to 118|5"]
+    >>> [_silent(key) for key in [*keys, "n=7|recipe 0|5", "n=7|cancelling along array 0|5"]]
+    [False, True, True, True, True, True]
     """
     family = key.split("|")[1]
     kinds = {VAST, NAN_BELOW, *UNPROMISED, *MASKS, *LOG_BELOW, *REACHES}

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import whole_numbers
-from runners.cuda_types import Scalar, values
+from runners.cuda_types import Field, Scalar, values
 from runners.families import (
     ALIKE,
     ALTERNATING,
@@ -135,6 +135,15 @@ def tallied(
     return out
 
 
+def alike(field: Field, low: int, high: int, count: int) -> int:
+    """Return how many numbers of an array of `count`, and of a range, may be the same.
+
+    All of them, but of what may be indices no more than `HOT`.
+    """
+    index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
+    return min(HOT, count) if index else count
+
+
 def at_ends(work: Work, arrays: Arrays, seed: int, *, nearly: bool = False) -> Arrays:
     """Return arrays that are all at the end of their range, by turns at the last and the first.
 
@@ -148,8 +157,7 @@ def at_ends(work: Work, arrays: Arrays, seed: int, *, nearly: bool = False) -> A
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).copy()
-            index = field.scalar.size >= LEAST_WIDE and high - low < MOST_INDEXED
-            data[: HOT if index else len(data)] = value
+            data[: alike(field, low, high, len(data))] = value
             if nearly:
                 first = (turn * (APART // 4) + APART // 8) % APART
                 data[first::APART][:HOT] = low if value == high else high
