@@ -36,7 +36,7 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-# What is asked of an original by chance takes a device a second, and one that g++ stands in for many.
+# What is asked by chance, of all: a device that g++ stands in for takes many times as long for it.
 RECIPES = 2
 
 # Garbage is looked for less often than usual among what is new: tests make much and keep little.
