@@ -54,6 +54,23 @@ def test_reports_are_read(tool: str, text: str, errors: int | None, words: str) 
     assert (found.errors, found.words) == (errors, words)
 
 
+COPY = """========= COMPUTE-SANITIZER
+========= Host API memory access error at host access to 0x7f2a60000c00 of size 4012 bytes
+=========     Uninitialized access at 0x7f2a60000c00 on access by cudaMemcpy source
+"""
+READS = "========= Uninitialized __global__ memory read of size 4 bytes\n"
+
+
+def test_what_the_host_copies_is_not_read() -> None:
+    """Initcheck tells of copies; beside one a kernel's read of unwritten memory counts as ever."""
+    many = "========= ERROR SUMMARY: 1 error\n"
+    assert read("initcheck", COPY + many, ran=(2, 2)).errors == 0
+    assert read("initcheck", COPY + READS + many).errors == 1
+    assert read("initcheck", READS + COPY).words.startswith("Uninitialized __global__")
+    assert read("initcheck", many).errors == 1
+    assert read("memcheck", COPY + many).errors == 1
+
+
 FAKE = """#!/usr/bin/env python3
 import json, sys
 tool = sys.argv[2]
