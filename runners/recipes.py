@@ -23,8 +23,10 @@ from runners.families import ranges
 from runners.inputs import FREE, Arrays, interleave, stream
 from runners.spec import MOVED, Argument, Work
 
-# Recipes of a confirmation; elements of the cases they are asked in, of every other one fewer.
+# Recipes of a confirmation; elements of the cases they are asked in, of every other one fewer, and
+# of one in so many more: what is carried along millions of elements is small along thousands.
 COUNT, MOST_ELEMENTS, FEW_ELEMENTS = 96, 1 << 16, 1 << 12
+MANY_ELEMENTS, ONE_OF = 1 << 23, 16
 WORD = "recipe"
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
@@ -37,6 +39,8 @@ APART = {"half": 2.0, "bfloat16": 1.5, "float": 5.0, "double": 13.0}
 BELOW_ZERO = 0.35
 # Numbers beyond these are left to `runners.brinks`.
 WIDEST = 1 << 61
+# What places times steps within are numbers of 64 bits.
+NARROW = 1 << 31
 # Lengths of runs, and of turns.
 RUNS, TURNS = (2, 3, 7, 32, 33, 64, 100, 256, 500, 1000), (2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
 Values = npt.NDArray[Any]
@@ -71,9 +75,13 @@ def asked(
     plain = {tuple(sorted(case.items())): case for case in cases if MOVED not in case}
     light = [case for case in plain.values() if 0 < work.elements(case) <= MOST_ELEMENTS]
     few = [case for case in light if work.elements(case) <= FEW_ELEMENTS] or light
+    heavy = [case.values for case in work.cases if MOVED not in case.values]
+    heavy = [case for case in heavy if MOST_ELEMENTS < work.elements(case) <= MANY_ELEMENTS]
     rng = stream(seed, WORD)
     for turn in range(COUNT if light else 0):
         those = light if turn % 2 else few
+        if heavy and turn % ONE_OF == ONE_OF - 1:
+            those = heavy
         yield those[int(rng.integers(len(those)))], f"{WORD} {turn}"
 
 
@@ -159,6 +167,7 @@ def _places(count: int, kinds: int, rows: Sequence[int], rng: np.random.Generato
     some = rng.integers(0, count, int(rng.choice([1, 1, 2, 3, max(1, count // 100)])))
     seldom[some] = rng.integers(1, max(2, kinds), len(some)) % kinds
     lengths = rng.choice(RUNS, count // min(RUNS) + 1)
+    lengths = lengths[: int(np.searchsorted(np.cumsum(lengths), count)) + 1]  # as many as there are
     once = int(rng.choice(RUNS))
     ways: list[Callable[[], Any]] = [
         lambda: rng.integers(0, kinds, count),
@@ -213,11 +222,18 @@ def _whole(
 
 def _line(count: int, low: int, high: int, rows: Sequence[int], rng: np.random.Generator) -> Places:
     """Return whole numbers that go up or down by steps, in each row or in all, from any on."""
-    span, step = high - low + 1, int(rng.choice([1, 1, 1, 2, 3, 16]))
+    span = high - low + 1
+    # Round by nearly a half at a time, either way, it goes as far as differences of two can.
+    half = max(1, (span - 1) // 2)
+    step = [1, 1, 1, 2, 3, 16, half, span - half, max(1, span // 3)][int(rng.integers(9))]
     shift = int(rng.integers(-2, 3)) if span < count else int(rng.integers(span))
     row = int(rows[0]) if rows and rng.random() < TOGETHER else count
-    first = [(n + shift) * step % span for n in range(min(row, count))]
-    line: Places = np.asarray(first, np.int64)[np.arange(count) % max(1, row)]
+    most = max(1, min(row, count, MOST_ELEMENTS if span > NARROW else count))
+    if span > NARROW:
+        line = np.asarray([(n + shift) * step % span for n in range(most)], np.int64)
+    else:
+        line = (np.arange(most) + shift) * step % span
+    line = line[np.arange(count) % most] if most < count else line
     return low + line if rng.random() < TOGETHER + BY_ITSELF else high - line
 
 

@@ -169,6 +169,34 @@ def test_a_confirmation_alone_asks_in_light_cases_that_are_asked_anyway(
     assert not [c for c in oracle.combinations(real, "confirm", 1)[1] if _is(c)]
 
 
+def test_some_are_asked_in_declared_cases_that_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is carried along millions of elements is small along thousands."""
+    monkeypatch.setattr(recipes, "COUNT", 2 * recipes.ONE_OF)
+    work = _work(
+        _array("gap", "randint:0:40", "n"), _array("crane", "randint:0:36", "n"), n=2000000
+    )
+    mine = [one for one in oracle.combinations(work, "confirm", 1)[1] if _is(one)]
+    assert sum(one.case == {"n": 2000000.0} for one in mine) == 2
+    assert all(work.elements(one.case) <= recipes.MANY_ELEMENTS for one in mine)
+
+
+@pytest.mark.parametrize(
+    "init", ["randint:0:65536", "randint:0:40", "randint:0:9223372036854775807"]
+)
+def test_some_whole_numbers_go_round_by_nearly_half_of_their_range(init: str) -> None:
+    """Where differences are taken the short way round, they add up as fast as they can."""
+    work = _work(_array("phase", init, kind="const unsigned long long*"), n=40, w=50)
+    low, high = (int(one) for one in init.split(":")[1:])
+    span = min(high - low, recipes.WIDEST + 1)
+    steps = set()
+    for number in range(300):
+        (found,) = _made_one(work, number)
+        taken = np.diff(found[:30].astype(object)) % span
+        if len(set(taken)) == 1:
+            steps.add(int(taken[0]))
+    assert {(span - 1) // 2, span - (span - 1) // 2} <= steps
+
+
 def _is(one: Combination) -> bool:
     return recipes.number(one.family) is not None
 
