@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import limit, other_powers, small_floats, spec
+from runners import limit, other_powers, other_values, small_floats, spec
 from runners.contents import Combination, Contents
 from runners.judge import Judge
 from tests.runners.host_gpu import COMPILER
@@ -181,3 +181,73 @@ def test_who_squares_in_floats_says_so(judge: Judge, mine: str, said: int) -> No
     if said:
         assert "with numbers 1e+24 times as small it is not: y[" in found[0]
         assert "with numbers 7e+19 times as large it is not: y[" in found[1]
+
+
+LAYERS = """
+extern "C" __global__ void scale(const float* x, const float* b, float* y, int n, int layers) {
+    for (int i = 0; i < n; ++i) y[i] = x[i];
+    for (int k = 0; k < layers; ++k) {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) sum += (TYPE)y[i] * y[i];
+        float f = sum > 0 ? (float)(6 / sqrt(sum)) : 0.f;
+        for (int i = 0; i < n; ++i) y[i] = f * y[i] + b[i];
+    }
+}
+"""
+LAYERED = {
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "n"},
+        {"name": "b", "type": "const float*", "shape": "n"},
+        {"name": "y", "type": "float*", "shape": "n", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+        {"name": "layers", "type": "int", "value": "layers"},
+    ],
+    "launch": {"grid": ["1"], "block": ["1"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"n": 700, "layers": 12}}, {"values": {"n": 50, "layers": 12}}],
+}
+
+
+def test_what_counts_rounds_is_tried_at_one_behind_what_is_declared() -> None:
+    text = LAYERS.replace("TYPE", "double")
+    job = spec.parse(_job(text + "//", text, workload=LAYERED, effort="confirm"))
+    plain = Combination({"n": 700.0, "layers": 12.0}, "declared", 1)
+    every = other_powers.others(job, plain)
+    assert [[one.name for one in line] for line in every] == [
+        [name] * 2 for name in ("floats", "floats", "x", "b")
+    ]
+    for declared, once in every:
+        assert declared.combination.case == plain.case
+        assert once.combination.case == {"n": 700.0, "layers": 1.0}
+        assert once.combination.family == declared.combination.family
+        assert once.shown == f"{declared.shown} at layers=1"
+    # One round is one round already.
+    single = replace(plain, case={"n": 700.0, "layers": 1.0})
+    assert [len(line) for line in other_powers.others(job, single)] == [1] * 4
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        (
+            "(float)",
+            [
+                "floats; with numbers 1e+24 times as small",
+                "x; with numbers 7e+19 times as large at layers=1",
+            ],
+        ),
+        ("(double)1 * ", []),
+    ],
+)
+def test_what_later_rounds_make_good_is_said_of_the_first(
+    judge: Judge, mine: str, said: list[str]
+) -> None:
+    """Of `nacre/float_square` of the red team."""
+    texts = [LAYERS.replace("(TYPE)", one) for one in (mine, "(double)")]
+    verdict = _verdict(judge, *texts, workload=LAYERED, effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    limits, _ = limit.apart(verdict["measurement"]["notes"])
+    found = [one for one in limits if "size of" in one]
+    assert [one.partition(" it is not: y[")[0] for one in found] == [
+        f"{other_values.RIGHT} size of {words}" for words in said
+    ]
