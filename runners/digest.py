@@ -103,7 +103,7 @@ class Digest:
         except SpecError as error:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
             family = combination.family
-            odd = family in families.UNPROMISED | families.ASKED | families.REFILLED
+            odd = family in families.ASKED | families.REFILLED | {families.FOLLOWING}
             odd |= family == families.NAN_BEHIND or family in families.LOGARITHMS
             odd |= wider.wider(combination.family) is not None
             odd |= recipes.number(combination.family) is not None

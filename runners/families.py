@@ -151,11 +151,6 @@ SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE, NESTED})
 # Whole numbers of a range whose end is a declared size, as far as that size goes elsewhere, and
 # many of them up there (`runners.following`).
 FOLLOWING = "following"
-# Bytes that an original makes nothing but sums of, beyond their declared range
-# (`runners.every_byte`).
-EVERY_BYTE = "every-byte"
-# What is beyond a declared range was promised by nobody.
-UNPROMISED = frozenset({FOLLOWING, EVERY_BYTE})
 # Floats that are only read and were declared to be all the same, each another one: beside declared
 # inputs, and beside mixed ones (`runners.fillers`).
 FILLERS, FILLERS_MIXED = "fillers", "fillers-mixed"

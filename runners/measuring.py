@@ -31,7 +31,7 @@ from runners.capacities import LONGER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, LOG_BELOW, MASKS, NAN_BELOW, REACHES, UNPROMISED, VAST
+from runners.families import DECLARED, FOLLOWING, LOG_BELOW, MASKS, NAN_BELOW, REACHES, VAST
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -197,7 +197,7 @@ def _silent(key: str) -> bool:
     [False, True, True, True, True, True]
     """
     family = key.split("|")[1]
-    kinds = {VAST, NAN_BELOW, *UNPROMISED, *MASKS, *LOG_BELOW, *REACHES}
+    kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
     return "+" in key or family in kinds or changed is not None or few

@@ -27,7 +27,6 @@ from runners import (
     brinks,
     capacities,
     edge_paths,
-    every_byte,
     exact_floats,
     families,
     far_reach,
@@ -178,7 +177,9 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         # Chance has its turn in cases that are light: the longest ones are none of these.
         extra += [*longest.combinations(work, seed), *_by_recipe(work, seed, [*declared, *extra])]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
-    extra += _unpromised(work, seed, (middle, *ordered), full=full)
+    extra += [
+        Combination(case, families.FOLLOWING, seed) for case in following.cases(work, full=full)
+    ]
     pointers = [a for a in work.arguments if a.type.pointer]
     seen = any(inputs.rotatable(a) or a.init == "sorted" for a in pointers)
     if not real and (families.captured_work(work) or not seen):
@@ -301,21 +302,6 @@ def _refilled(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> It
     for case in _two(work, cases, LIGHT):
         for family in (families.FILLERS, families.FILLERS_MIXED):
             yield Combination(case, family, seed)
-
-
-def _unpromised(
-    work: Work, seed: int, cases: Sequence[Mapping[str, float]], *, full: bool
-) -> Iterator[Combination]:
-    """Yield what is checked with whole numbers beyond their declared range.
-
-    The cases are a middle one and then all, from the lightest on.
-    """
-    beyond = following.cases(work, full=full)
-    yield from (Combination(case, families.FOLLOWING, seed) for case in beyond)
-    if not full or not any(True for _ in every_byte.widened(work)):
-        return
-    for case in _two(work, cases, LARGE):
-        yield Combination(case, families.EVERY_BYTE, seed)
 
 
 def _drawn(work: Work, seed: int) -> Iterator[Combination]:

@@ -10,13 +10,17 @@ factor that was lost as an infinite sum is lost in the rounding of all else.
 One that works in floats is right for quotients by sums as small as floats are. Who multiplies by
 the reciprocal instead is right as long as that is a float. So its finalists are run with floats
 below the normal ones, whose sums are such, too.
+
+Where a variable counts rounds (`runners.one_round`) what is not seen behind all of them is looked
+for behind the first: layers that are scaled and added to come to the same end without it
+(`nacre/float_square` of the red team).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from runners import limit, small_floats
+from runners import limit, one_round, small_floats
 from runners.contents import Combination
 from runners.families import chosen
 from runners.inputs import FREE
@@ -35,19 +39,18 @@ class Power:
     name: str
     powers: int
     combination: Combination
+    room: str = ""
 
     @property
     def shown(self) -> str:
         """Say which."""
-        return f"{self.name} times 2^{-self.powers}"
+        return f"{self.name} times 2^{-self.powers}{self.room}"
 
     def said(self, words: str) -> str:
         """Return the note that it is a limit."""
         size = "small" if self.powers > 0 else "large"
-        times = 2.0 ** abs(self.powers)
-        return limit.said(
-            f"{RIGHT} size of {self.name}; with numbers {times:.0e} times as {size} {words}"
-        )
+        numbers = f"numbers {2.0 ** abs(self.powers):.0e} times as {size}{self.room}"
+        return limit.said(f"{RIGHT} size of {self.name}; with {numbers} {words}")
 
 
 def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
@@ -66,7 +69,15 @@ def others(job: JobSpec, plain: Combination) -> list[list[Power]]:
         Power(name, LARGER, replace(plain, family=small_floats.named(LARGER, name)))
         for name in alone
     ]
-    return [[one] for one in made]
+    once = one_round.once(work, plain)
+    if once is None:
+        return [[one] for one in made]
+    # Behind what it says of the declared case nobody has to know of another.
+    room = one_round.said(once, plain)
+    return [
+        [one, replace(one, combination=replace(one.combination, case=once.case), room=room)]
+        for one in made
+    ]
 
 
 def _of_floats(work: Work) -> list[str]:

@@ -13,6 +13,7 @@ larger, too: rows of the small case hold none that are longer.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
@@ -61,7 +62,7 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
     found = []
     for argument, low, last in ranges(job.work):
         usable = argument.name.isidentifier() and argument.elements(plain.case)
-        usable = usable and not _places(job.work, last + 1)
+        usable = usable and last > 0 and not _places(job.work, last + 1)
         each = [
             Range(
                 argument.name, low, last, to, replace(plain, family=Wider(argument.name, to).family)
@@ -87,9 +88,15 @@ def _longer(work: Work, plain: Combination) -> list[list[Range]]:
 def _places(work: Work, many: int) -> bool:
     """Tell whether a buffer has so many rows or elements: such numbers may be places in it.
 
-    What is read beyond all buffers may be the same each time, and another thing elsewhere.
+    What is read beyond all buffers may be the same each time, and another thing elsewhere. Where
+    a declared case has fewer the declared numbers are no places there, or looked at before: costs
+    below 64 beside 64 disparities, and beside 40 (`sgm/four_costs_a_word` of the red team).
     """
-    for case in (one.values for one in work.cases):
+    cases = [one.values for one in work.cases]
+    fewest = {
+        name: min(one.get(name, math.inf) for one in cases) for case in cases for name in case
+    }
+    for case in cases:
         longer = [{name: value + more for name, value in case.items()} for more in (1, 2, 3)]
         for argument in work.arguments:
             if not argument.type.pointer:
@@ -97,7 +104,7 @@ def _places(work: Work, many: int) -> bool:
             named = names(argument.shape or "1")
             with contextlib.suppress(ExpressionError):
                 rows = all(argument.elements(other) % many == 0 for other in longer)
-                if rows or any(case.get(name) == many for name in named):
+                if rows or any(fewest.get(name) == many for name in named):
                     return True
     return False
 

@@ -27,7 +27,6 @@ from runners import (
     gates,
     named,
     other_sign,
-    summed,
     whole_scalars,
 )
 from runners.cuda_types import CudaType
@@ -176,8 +175,6 @@ class Work:
     odd: tuple[int, ...] = ()
     # Letters and numbers of the original's text that elements may be compared with.
     marks: tuple[int, ...] = ()
-    # Arrays of bytes that the original's text makes nothing but sums of (`runners.summed`).
-    summed: tuple[str, ...] = ()
     # It goes through loops, and has numbers that something may fade by (`runners.fading`).
     loops: bool = False
     fades: bool = False
@@ -345,7 +342,6 @@ def parse(data: Json) -> JobSpec:
                 steps=_steps(original),
                 odd=asked.odd_numbers(original.source),
                 marks=named.marks(original.source),
-                summed=_summed(original, work),
                 loops=fading.loops(original.source),
                 fades=fading.fades(original.source),
             ),
@@ -382,19 +378,6 @@ def _steps(original: Source) -> tuple[int, ...]:
     """Return the largest numbers of an original's text: at their multiples something begins."""
     found = gates.numbers(original.source).every
     return tuple(sorted((one for one in found if one >= LEAST_STEP), reverse=True)[:MOST_STEPS])
-
-
-def _summed(original: Source, work: Work) -> tuple[str, ...]:
-    """Return the arrays of bytes with a range that an original makes nothing but sums of."""
-    return tuple(
-        argument.name
-        for position, argument in enumerate(work.arguments)
-        if argument.type.pointer
-        and argument.role == "input"
-        and argument.init.startswith("randint:")
-        and all(f.scalar.size == 1 and f.scalar.kind in "iu" for f in argument.type.fields)
-        and summed.summed(original.source, work.symbol, position)
-    )
 
 
 def _crossing(original: Source, work: Work) -> tuple[tuple[str, ...], tuple[str, ...]]:

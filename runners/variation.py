@@ -22,7 +22,6 @@ from runners import (
     captured,
     close_numbers,
     edge_paths,
-    every_byte,
     far_reach,
     fillers,
     following,
@@ -55,7 +54,6 @@ from runners.families import (
     DECLARED,
     ENDS,
     EQUAL,
-    EVERY_BYTE,
     FAR,
     FILLERS_MIXED,
     FOLLOWING,
@@ -161,8 +159,6 @@ def apply(
     if family in REFILLED:
         others = apply("mixed", work, arrays, seed) if family == FILLERS_MIXED else arrays
         return fillers.refilled(work, arrays, seed, others)
-    if family == EVERY_BYTE:
-        return every_byte.applied(work, arrays, seed)
     if family == CLUSTERED:
         return whole_families.clustered(work, arrays, seed)
     if family in {ENDS, NEARLY_ENDS}:

@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import limit, other_powers, small_floats, spec
+from runners import limit, other_powers, other_values, small_floats, spec
 from runners.contents import Combination, Contents
 from runners.judge import Judge
+from tests.redteam import once_read
 from tests.runners.host_gpu import COMPILER
 from tests.runners.test_inputs import _pointer, _work
 from tests.runners.test_judge import _job, _verdict
 
+Floats = npt.NDArray[Any]
 NORM = """
 extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
     int r = blockIdx.x * blockDim.x + threadIdx.x;
@@ -181,3 +183,77 @@ def test_who_squares_in_floats_says_so(judge: Judge, mine: str, said: int) -> No
     if said:
         assert "with numbers 1e+24 times as small it is not: y[" in found[0]
         assert "with numbers 7e+19 times as large it is not: y[" in found[1]
+
+
+LAYERS = """
+extern "C" __global__ void scale(const float* x, const float* b, float* y, int n, int layers) {
+    for (int i = 0; i < n; ++i) y[i] = x[i];
+    for (int k = 0; k < layers; ++k) {
+        double sum = 0;
+        for (int i = 0; i < n; ++i) sum += (double)y[i] * y[i];
+        float f = sum > 0 ? (float)(1 / sqrt(sum)) : 0.f;
+        for (int i = 0; i < n; ++i) y[i] = f * y[i] + b[i];
+    }
+}
+"""
+LAYERED = {
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "n"},
+        {"name": "b", "type": "const float*", "shape": "n"},
+        {"name": "y", "type": "float*", "shape": "n", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+        {"name": "layers", "type": "int", "value": "layers"},
+    ],
+    "launch": {"grid": ["1"], "block": ["1"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"n": 300, "layers": 6}}],
+}
+
+
+def test_what_counts_rounds_is_tried_at_one_behind_what_is_declared() -> None:
+    job = spec.parse(_job(LAYERS + "//", LAYERS, workload=LAYERED, effort="confirm"))
+    plain = Combination({"n": 300.0, "layers": 6.0}, "declared", 1)
+    every = other_powers.others(job, plain)
+    assert [[one.name for one in line] for line in every] == [
+        [name] * 2 for name in ("floats", "floats", "x", "b")
+    ]
+    for declared, once in every:
+        assert declared.combination.case == plain.case
+        assert once.combination.case == {"n": 300.0, "layers": 1.0}
+        assert once.combination.family == declared.combination.family
+        assert once.shown == f"{declared.shown} at layers=1"
+    # One round is one round already.
+    single = replace(plain, case={"n": 300.0, "layers": 1.0})
+    assert [len(line) for line in other_powers.others(job, single)] == [1] * 4
+
+
+def _layers(x: Floats, bias: Floats, layers: int, kind: type[np.floating]) -> Floats:
+    """Return what layers of `nacre` of the red team make, with squares of one kind or another."""
+    y = x
+    for _ in range(layers):
+        with np.errstate(over="ignore", under="ignore"):
+            total = (y.astype(kind) ** 2).astype(np.float64).sum()
+            factor = np.float32(6.0 / np.sqrt(total) if total > 0 else 0.0)
+            y = factor * y + bias
+    return y
+
+
+def test_what_later_rounds_make_good_shows_behind_the_first() -> None:
+    """Of `nacre/float_square` of the red team, with all floats larger or one array's."""
+    work = once_read.parsed("nacre/float_square")
+    plain = Combination({"n": 1003.0, "layers": 12.0}, "declared", 1)
+    shown = []
+    for line in other_powers.others(work, plain):
+        for one in (each.combination for each in line):
+            made = Contents(work.work).of(one)
+            x, bias = made["x"].view("f4"), made["bias"].view("f4")
+            mine, want = (
+                _layers(x, bias, int(one.case["layers"]), kind) for kind in (np.float32, np.float64)
+            )
+            off = np.abs(mine.astype(np.float64) - want)
+            if (off > 1e-5 + 1e-4 * np.abs(want)).any():
+                shown.append(f"{one.family} {one.case['layers']:.0f}")
+    # The second one of a line is run where the first one shows nothing.
+    assert shown == ["times 2^-80 12", "times 2^-80 1", "times 2^66 in x 1"]
+    (_, once) = other_powers.others(work, plain)[2]
+    said = "size of x; with numbers 7e+19 times as large at layers=1 it is not"
+    assert once.said("it is not") == f"limit: {other_values.RIGHT} {said}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ from runners.run import Run
 from runners.session import Session
 from runners.spec import Json
 from runners.wider import Wider
+from tests.redteam import once_read
 from tests.runners.host_gpu import COMPILER, artifact
 from tests.runners.test_judge import _job
 from tests.runners.test_other_values import _Failing
@@ -82,6 +84,20 @@ def test_few_wider_ranges_are_tried_up_to_all_of_the_types() -> None:
             assert (made["x"].view(np.uint64) == least).sum() > 20
 
 
+def test_what_refuses_keeps_to_declared_ranges_of_bytes() -> None:
+    """Heights below 40 are promised to `domino` of the red team, whose original adds them up."""
+    work = once_read.parsed("domino/momentum").work
+    assert [one.name for one, *_ in ranges(work)] == ["height", "shove"]
+    case = dict(work.cases[-1].values)
+    every = [one for part in once_read.combinations(work, "confirm", 1) for one in part]
+    asked = {one.family: one for one in every if dict(one.case) == case}
+    assert len(asked) > 20
+    contents = Contents(work)
+    assert {
+        f for f, one in asked.items() if contents.of(one)["height"].view("u1").max() > 39
+    } == set()
+
+
 @given(
     low=st.integers(-(2**31), 2**31 - 1),
     size=st.integers(1, 2**32 - 1),
@@ -118,6 +134,47 @@ def test_places_in_a_buffer_are_left_alone() -> None:
     found = other_ranges.others(replace(job, work=work), PLAIN)
     assert [each[0].name for each in found] == ["b"]
     assert list(_tried(x="randint:0:900")) == ["b"]
+    # What ends below zero has no wider range, and is no place.
+    assert list(_tried(x="randint:-1000:0")) == ["b"]
+
+
+def test_numbers_beyond_a_size_of_a_declared_case_are_no_places_of_it() -> None:
+    given_ = {**_given(x="randint:0:900"), "cases": [{"values": {"n": n}} for n in (900, 700)]}
+    text = COUNTS.replace("BODY", "y[i] = x[i] + b[i];")
+    job = spec.parse(_job(text + "//", text, workload=given_, effort="confirm"))
+    assert [each[0].name for each in other_ranges.others(job, PLAIN)] == ["x", "b"]
+
+
+Ints = npt.NDArray[Any]
+
+
+def _path(cost: Ints, most: int) -> Ints:
+    """Return a row's path costs, sums of which stop at `most` (p1 = 10, p2 = 120)."""
+    before = cost[0]
+    found = [before]
+    for own in cost[1:]:
+        least = before.min()
+        beside = np.full((2, len(own)), most, np.int64)
+        beside[0, 1:], beside[1, :-1] = before[:-1] + 10, before[1:] + 10
+        best = np.minimum(before, np.minimum(least + 120, most))
+        best = np.minimum(best, np.minimum(beside, most).min(axis=0))
+        before = np.minimum(own + best - least, most)
+        found.append(before)
+    return np.stack(found)
+
+
+def test_sums_of_bytes_that_stop_at_a_byte_show_beyond_their_range_alone() -> None:
+    """Of `sgm` of the red team: right for costs below 64, which are as many as disparities."""
+    job = once_read.parsed("sgm/four_costs_a_word")
+    case = {name: float(size) for name, size in job.work.cases[-1].values.items()}
+    (tried,) = other_ranges.others(job, Combination(case, "declared", 1))
+    assert [(one.name, one.to) for one in tried] == [("cost", 126), ("cost", 255)]
+    wrong = []
+    for family in ("declared", "ends", *(one.combination.family for one in tried)):
+        made = Contents(job.work).of(Combination(case, family, 1))["cost"].astype(np.int64)
+        rows = made.reshape(-1, int(case["w"]), int(case["disp"]))
+        wrong.append(sum(not np.array_equal(_path(r, 255), _path(r, 1 << 20)) for r in rows))
+    assert wrong == [0, 0, 0, 5]
 
 
 def test_longer_rows_than_declared_are_tried_where_there_is_room() -> None:
