@@ -22,6 +22,7 @@ from runners.families import (
     LONGEST,
     MOSTLY,
     NESTED,
+    OPPOSITE,
     PILED,
     PILES,
     PLAIN,
@@ -51,7 +52,7 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
-FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16}
+FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16, OPPOSITE: 64}
 # Families of which the times of one tell those of the other.
 _KINDS = {
     PLAIN: PLAIN,
@@ -62,9 +63,14 @@ _KINDS = {
     UNLIKE: ALIKE,
     NESTED: NESTED,
     LONGEST: LONGEST,
+    OPPOSITE: OPPOSITE,
     **dict.fromkeys(PILES, PILED),
 }
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, *PILES})
+ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, OPPOSITE, *PILES})
+# Families that may take longer, of the longest cases there are; and how many times as long what is
+# near an end may take as what is drawn, where no shorter case tells: so many times as much meets.
+LONG = frozenset({LONGEST, OPPOSITE})
+TIMES_DRAWN, DRAWN = 16, frozenset({DECLARED, LONGEST})
 LONGER = "a longer one is asked"
 SHORTER = "the original does not do a shorter one, or one that is like it"
 
@@ -161,6 +167,17 @@ def longest_others(work: Work, name: str, length: int) -> dict[str, float] | Non
     return next((one for one in tried if 0 < sizes.elements(work, one) <= MOST_CROWDED), None)
 
 
+def _kind(family: str) -> str:
+    """Return by which name a family's times are kept; nothing where they are not."""
+    first = family.partition(" ")[0]
+    return DECLARED if first == DECLARED else _KINDS.get(first, "")
+
+
+def _asked(family: str) -> bool:
+    """Tell whether a family is asked only where the original is likely to be quick."""
+    return family.partition(" ")[0] in ASKED
+
+
 def longer(case: Case, than: Case) -> bool:
     """Tell whether a case is another with one variable longer."""
     if case.keys() != than.keys():
@@ -187,10 +204,9 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     if wider.wider(combination.family) is not None:
         same = (other for other in dropped if other.case == combination.case)
         return any(wider.beyond(combination.family, other.family) for other in same)
-    return combination.family in ASKED and any(
-        _KINDS.get(other.family) == _KINDS[combination.family]
-        and longer(combination.case, other.case)
-        for other in dropped
+    kind = _kind(combination.family)
+    return _asked(combination.family) and any(
+        _kind(other.family) == kind and longer(combination.case, other.case) for other in dropped
     )
 
 
@@ -206,8 +222,7 @@ class Watch:
 
     def took(self, combination: Combination, seconds: float) -> None:
         """Note what a run took."""
-        if combination.family in {DECLARED, *_KINDS}:
-            kind = _KINDS.get(combination.family, combination.family)
+        if kind := _kind(combination.family):
             self._took.append((kind, combination.case, seconds))
 
     def failed(self, combination: Combination) -> None:
@@ -231,16 +246,17 @@ class Watch:
         if combination.family == FOLLOWING:
             seconds = self._in_proportion(combination.case)
             return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""
-        if combination.family not in ASKED:
+        if not _asked(combination.family):
             return ""
+        kind = _kind(combination.family)
         seconds = self._expected(combination)
-        if seconds <= MOST_SECONDS and combination.family != LONGEST:
+        if seconds <= MOST_SECONDS and kind not in LONG:
             return ""
         if combination.family == PLAIN and seconds <= min(LONG_SECONDS, self._left):
             self._left -= seconds
             return ""
-        if combination.family == LONGEST and seconds <= LONG_SECONDS:
-            return LONGER if self._longer_is_known(combination.case) else ""
+        if kind in LONG and seconds <= LONG_SECONDS:
+            return LONGER if self._longer_is_known(kind, combination.case) else ""
         if seconds == math.inf:
             return "nothing tells what the original would take"
         return f"the original would take {seconds:.1f} s"
@@ -250,7 +266,7 @@ class Watch:
 
         It is no more than any length before lets it be: one that was held up tells too much.
         """
-        case, family = combination.case, _KINDS[combination.family]
+        case, family = combination.case, _kind(combination.family)
         known = [
             (other, seconds)
             for kind, other, seconds in self._took
@@ -267,16 +283,21 @@ class Watch:
         bounds = (took * _times(case, shorter) ** MOST_POWER for shorter, took in before)
         return float(min(seconds * _times(case, last) ** power, *bounds, math.inf))
 
-    def _longer_is_known(self, case: Case) -> bool:
-        return any(kind == LONGEST and longer(other, case) for kind, other, _ in self._took)
+    def _longer_is_known(self, kind: str, case: Case) -> bool:
+        return any(known == kind and longer(other, case) for known, other, _ in self._took)
 
     def _untold(self, combination: Combination) -> float:
         """Return what a run may take of which no shorter one of its kind tells.
 
         Of those as far out as is asked, by declared inputs with one variable shorter and the others
-        as long, or longer.
+        as long, or longer; of arrays at opposite ends by what is drawn, as long.
         """
         case = combination.case
+        if _kind(combination.family) == OPPOSITE:
+            there = [(kind, took) for kind, other, took in self._took if other == case]
+            far = (TIMES_DRAWN * took for kind, took in there if kind in DRAWN)
+            own = [took for kind, took in there if kind == OPPOSITE]
+            return max(own) if own else min(far, default=math.inf)
         if combination.family != LONGEST:
             return 0.0
         return min(

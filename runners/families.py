@@ -111,6 +111,9 @@ NEARLY_ENDS = "nearly-ends"
 # or of a number of the original's text, or one less:
 # what takes a value of the range for none loses it, and in a table by their last bits they meet.
 CLUSTERED = "clustered"
+# One array of whole numbers near one end of its range, and all others near the other, along sizes
+# that are long (`runners.opposite_ends`); which array it is stands behind.
+OPPOSITE = "opposite-ends"
 # Few whole numbers of a wide range, one of them or all beside its end: what a counter hands on to
 # its next word (`runners.brinks`).
 BRINK = "brink"

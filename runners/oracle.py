@@ -39,6 +39,7 @@ from runners import (
     longest,
     nan_signs,
     nested,
+    opposed,
     overlapping,
     recipes,
     shaped_numbers,
@@ -175,7 +176,11 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.DECLARED, seed) for case in overlapping.cases(work)]
         extra += _drawn(work, seed)
         # Chance has its turn in cases that are light: the longest ones are none of these.
-        extra += [*longest.combinations(work, seed), *_by_recipe(work, seed, [*declared, *extra])]
+        extra += [
+            *longest.combinations(work, seed),
+            *opposed.combinations(work, seed),
+            *_by_recipe(work, seed, [*declared, *extra]),
+        ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += [
         Combination(case, families.FOLLOWING, seed) for case in following.cases(work, full=full)

@@ -41,6 +41,11 @@ _CAST = re.compile(
     rf"\(\s*{_HELD}{_WORDS}\s*(?:volatile\s*|const\s*)*\*\s*\)"
     rf"|reinterpret_cast\s*<\s*{_HELD}{_WORDS}\b[^>;]*\*\s*>"
 )
+# Floats, doubles and halves, what makes some of others, and literals; `1e9` may be a whole number.
+_FLOATS = re.compile(
+    r"\w*(?:float|double|__half|bfloat16)\w*|(?:\.\d|\d+\.).*|\d+[eE](?:-\d+[fF]?|\+?\d+[fF])",
+    re.ASCII,
+)
 _BITS = re.compile(r"\b__(?:float_as_u?int|u?int_as_float)\b")
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
 
@@ -90,6 +95,18 @@ def mixing(job: Json) -> Json:
     build = work.get("build") or {}
     flags = [*(build.get("flags") or ()), MIXING]
     return {**job, "workload": {**work, "build": {**build, "flags": flags}}}
+
+
+@lru_cache(maxsize=64)
+def in_floats(text: str) -> bool:
+    """Tell whether a text may work anything out in floats, of any size.
+
+    >>> in_floats("int half = n / 2;  // no float"), in_floats("int k = 0.5 * n;")
+    (False, True)
+    >>> in_floats("y[i] = __int2float_rn(x[i]);"), in_floats("int most = 1e9; a.x = 0x1e5;")
+    (True, False)
+    """
+    return len(text) > LONGEST or any(map(_FLOATS.fullmatch, Text(text, macros=True).tokens))
 
 
 @lru_cache(maxsize=64)

@@ -32,7 +32,7 @@ from runners import (
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
-from runners.promote import in_doubles
+from runners.promote import in_doubles, in_floats
 
 Json = dict[str, Any]
 
@@ -159,6 +159,8 @@ class Work:
     calls: tuple[str, ...] = ()
     # It works something out in doubles.
     precise: bool = False
+    # Its text has no floats: all that it works out is whole numbers.
+    whole: bool = False
     # Scalars that may be beyond one, and within, for all that the original's text says
     # (`runners.crossing`).
     beyond: tuple[str, ...] = ()
@@ -334,6 +336,7 @@ def parse(data: Json) -> JobSpec:
                 asks=_asks(original, work),
                 calls=asked.calls(original.source, work.symbol),
                 precise=in_doubles(original.source),
+                whole=not in_floats(original.source),
                 beyond=beyond,
                 within=within,
                 turned=_turned(original, work),

@@ -35,6 +35,7 @@ from runners import (
     nan_signs,
     no_floats,
     one_infinity,
+    opposite_ends,
     piles,
     shaped_numbers,
     share_ends,
@@ -70,6 +71,7 @@ from runners.families import (
     NEARLY_ENDS,
     NO_FLOATS,
     NOT_FINITE,
+    OPPOSITE,
     PILES,
     PLAIN,
     REACHES,
@@ -135,6 +137,7 @@ _IN_ROWS: dict[str, Rows] = {
     BINADES: binades.applied,
     UNITS: units.applied,
     BESIDE_ENDS: beside_ends.applied,
+    OPPOSITE: opposite_ends.applied,
     **dict.fromkeys(PILES, piles.applied),
 }
 

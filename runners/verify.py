@@ -25,7 +25,7 @@ from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
 from runners.contents import Combination
 from runners.expressions import ExpressionError, count
-from runners.families import DECLARED, ENDS, LONGEST, MASKS
+from runners.families import DECLARED, ENDS, LONGEST, MASKS, OPPOSITE
 from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_ELEMENTS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -37,6 +37,8 @@ from runners.spec import JobSpec
 from runners.worn_in import changed
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
+# Families of cases so heavy, or so many, that one run has to do.
+ONE_RUN = frozenset({LONGEST, OPPOSITE, recipes.WORD})
 # Runs where blocks may meet that do so in nothing that is declared; so many times as many of these
 # and of the declared, where a candidate alone loads, changes and stores.
 MET_REPEATS, UPDATED_TIMES = 6, 2
@@ -82,7 +84,7 @@ def verify(
     def runs(one: Combination) -> int:
         if one.key in often:
             return MET_REPEATS * times
-        return 1 if recipes.kind(one.family) in {LONGEST, recipes.WORD} else usual
+        return 1 if one.family.partition(" ")[0] in ONE_RUN else usual
 
     turns = [(c, n) for c in declared for n in range(repeats * times)]
     turns += [(c, n) for c in rest for n in range(runs(c))]
