@@ -83,10 +83,13 @@ class EntryProcess:
             child.kill()
             remove(self._folder)
 
-    def session(self, job: JobSpec, request: Json, *, clocked: bool = False) -> RemoteSession:
+    def session(
+        self, job: JobSpec, request: Json, *, clocked: bool = False, filled: bool = False
+    ) -> RemoteSession:
         """Load a pair in the child. Raises the errors of `runners.gpu` and `Fault`.
 
-        If `clocked`, the candidate gets clocks that can be moved on (`runners.clocks`).
+        If `clocked`, the candidate gets clocks that can be moved on (`runners.clocks`); if
+        `filled`, what it allocates until the next load holds words that nobody means.
         """
         needed = _needed(job, request)
         # What a stranger's code leaves in its process, a thread or a hook, is the next one's trap.
@@ -99,6 +102,8 @@ class EntryProcess:
         pair = {key: request[key] for key in ("job", "candidate", "baseline")}
         if clocked:
             pair["clocks"] = self._clocks()
+        if filled:
+            pair["filled"] = True
         said = self.ask({"op": "load", **pair}, 60.0)
         with _understood(self):
             return RemoteSession(self, job, int(said["clocks"]) > 0 if clocked else False)

@@ -148,6 +148,7 @@ class _Server:
     def _load(self, request: Json) -> Json:
         self._quenched()  # a pair that was given up half way
         self._move(0.0)
+        self._benches.fills(on=bool(request.get("filled")))
         job = spec.parse(request["job"])
         pair = request["candidate"], request["baseline"]
         self._session = self._benches.session(job, *pair, self._folder)

@@ -21,6 +21,7 @@ from runners import (
     each_extent,
     exhibit,
     first_calls,
+    growing,
     infinite_ends,
     leaks,
     made_floats,
@@ -58,7 +59,7 @@ from runners.retained import MOST_BYTES
 from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
-from runners.second_look import Lent
+from runners.second_look import DECIDES, Lent
 from runners.session import Benches, Session
 from runners.spec import JobSpec, Json, Source
 from runners.watched import Watched
@@ -191,7 +192,8 @@ class Judge:
         """Return the answers to all that a candidate is asked, calls in a row among it."""
         hosted, follows = job.work.kind == "entry", _follows(request, job)
         # Those of an entry function's candidates are asked for with its own: in one process.
-        others = [*asked_in_rows(job, wanted), *each_extent.asked(job)] if hosted or follows else []
+        rooms = [*growing.asked(job), *each_extent.asked(job)]
+        others = [*asked_in_rows(job, wanted), *rooms] if hosted or follows else []
         answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)
@@ -290,14 +292,16 @@ class Judge:
         chosen = verify.small(job, answers, wanted, beside)
         chosen = second_look.spread(chosen, lambda one: one.family)
         # Apart from each other: who has made room for the larger ones has enough for all others.
-        further = [
-            verify.further(job, answers, wanted, chosen),
-            each_extent.watched(job, answers.of, answers.seconds),
+        further: list[tuple[Sequence[Combination], Sequence[str]]] = [
+            (verify.further(job, answers, wanted, chosen), (DECIDES,)),
+            (each_extent.watched(job, answers.of, answers.seconds), (DECIDES,)),
         ]
+        if grown := growing.watched(job, answers.of, answers.seconds):
+            further.append((grown, growing.TOOLS))
         plain = partial(self._plain, job.kernel.source, request["job"])
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, plain)
         with ThreadPoolExecutor(1) as pool:
-            beyond = [(pool.submit(watched.glimpse, some), some) for some in further]
+            beyond = [(pool.submit(watched.glimpse, *some), some[0]) for some in further]
             notes = watched.held(report)
             for glimpsed, some in beyond:
                 notes += watched.judged(glimpsed.result(), some, report)
@@ -323,6 +327,8 @@ class Judge:
             self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, known, report)
         if _follows(request, job):
+            filled = partial(self._entries.session, filled=True)
+            measured["notes"] += growing.check(filled, request, job, answers, report)
             measured["notes"] += moved_buffers.check(self._session, request, job, answers, report)
             asked = zeroed(job, wanted)
             terms = (asked, answers, report)

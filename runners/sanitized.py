@@ -9,7 +9,8 @@ Host code is called on a small case, on a large one and on the small one again b
 what it recorded for the first with a room that it made anew for the second is memory given back.
 Between the two, holes where memory is free are filled: else a larger room may begin where the
 smaller one did, and what uses the old address finds memory again. Ahead of that come calls that
-are large in one size each, and then in both (`runners.each_extent`), if there are such.
+are large in one size each, and then in both (`runners.each_extent`), if there are such. Sizes that
+grow by little (`runners.growing`) have nothing ahead of them: they need a process with no room yet.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runners import each_extent, spec
+from runners import each_extent, growing, spec
 from runners.contents import Combination, Contents
 from runners.expressions import ExpressionError, count
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
-from runners.spec import JobSpec, Json
+from runners.spec import JobSpec, Json, Work
 
 RUN_SECONDS = 60.0
 APART = 1 << 20
@@ -53,8 +54,7 @@ def run(request: Json, folder: Path) -> int:
         seconds = float(request.get("seconds", RUN_SECONDS))
         calls = _Calls(driver, gpu, job, launchable, contents, seconds)
         if launchable.hosted:
-            calls.apart(asked)
-            calls.grown(asked)
+            first(calls, job.work, asked)
         for number, combination in enumerate(asked):
             if launches(job, combination):
                 calls.call(combination, calls.buffers(combination))
@@ -64,6 +64,13 @@ def run(request: Json, folder: Path) -> int:
         return len(asked)
     finally:
         context.pop()
+
+
+def first(calls: _Calls, work: Work, asked: Sequence[Combination]) -> None:
+    """Call host code on what goes ahead of all that is asked, unless that is in an order."""
+    if not growing.in_order(work, asked):
+        calls.apart(asked)
+        calls.grown(asked)
 
 
 def launches(job: JobSpec, combination: Combination) -> bool:

@@ -387,6 +387,11 @@ class Benches:
         self._kept: dict[str, Bench] = {}
         self._loaded: dict[str, Launchable] = {}
 
+    def fills(self, *, on: bool) -> None:
+        """Have what host code allocates from now on filled, where that is seen, or left alone."""
+        if self._allocations is not None:
+            self._allocations.fills(on=on)
+
     def session(self, job: JobSpec, candidate: Json, baseline: Json, scratch: Path) -> LocalSession:
         """Load a candidate beside its baseline; the baseline is loaded once."""
         work = repr(job.work)

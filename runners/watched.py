@@ -62,10 +62,12 @@ class Watched:
                 unsaid += self._found(again.finding, self._combinations, blamed=None, report=report)
         return told(unsaid)
 
-    def glimpse(self, further: Sequence[Combination]) -> list[Finding]:
-        """Have memcheck alone look at more combinations; for `judged`. Nothing is noted yet."""
+    def glimpse(
+        self, further: Sequence[Combination], tools: Sequence[str] = (DECIDES,)
+    ) -> list[Finding]:
+        """Have memcheck, or others, look at more combinations; for `judged`. Nothing is noted."""
         terms = (self._request, self._job, self._request["candidate"], further, FURTHER_SECONDS)
-        return self._sanitizer.examine(*terms, (DECIDES,))
+        return self._sanitizer.examine(*terms, tools)
 
     def judged(
         self, glimpsed: Sequence[Finding], further: Sequence[Combination], report: Report

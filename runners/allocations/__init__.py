@@ -2,7 +2,7 @@
 
 A library of ours, built once with the host's compiler, takes the place of some of the runtime's
 functions for code that is loaded after it. What a library such as cuBLAS does through the driver is
-not seen.
+not seen. What it hands out may be filled, too: memory that no process had before is zero.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ class Allocations:
         self._library.optiml_refused.restype = ctypes.c_int
         self._library.optiml_hold.argtypes = [ctypes.c_int64, ctypes.c_int64]
         self._library.optiml_hold.restype = None
+        self._library.optiml_fill.argtypes = [ctypes.c_int]
+        self._library.optiml_fill.restype = None
         self._owners = 0
 
     def owner(self) -> int:
@@ -96,6 +98,10 @@ class Allocations:
         One of no blocks is not counted, of which nothing is lost.
         """
         return int(self._library.optiml_refused())
+
+    def fills(self, *, on: bool) -> None:
+        """Have what is allocated from now on hold words that nobody means, or whatever it does."""
+        self._library.optiml_fill(int(on))
 
     @contextlib.contextmanager
     def held(self, microseconds: int, most: int) -> Iterator[None]:

@@ -2,12 +2,13 @@
 // host memory, streams, events and graphs.
 //
 // Loaded into a process with global symbols before the code that is counted, so that its calls end
-// here and go on to the runtime. Nothing is changed but the count.
+// here and go on to the runtime. Nothing is changed but the count, and what memory holds (`fill.h`).
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
 
+#include "fill.h"
 #include "runtime.h"
 
 namespace {
@@ -40,6 +41,9 @@ struct Channels {
   int bits[4], kind;
 };
 
+// `cudaStreamPerThread`.
+Stream const kPerThread = reinterpret_cast<Stream>(2);
+
 std::mutex lock;
 std::map<void *, Held> held;
 std::map<int64_t, Sum> sums;
@@ -62,6 +66,23 @@ int counted(int code, void *thing, Kind kind, uint64_t size) {
   const std::lock_guard<std::mutex> guard(lock);
   add(*static_cast<void **>(thing), {kind, size, owner});
   return code;
+}
+
+int counted_device(int code, void *thing, uint64_t bytes) {
+  if (code == 0 && thing != nullptr) optiml::fill_device(*static_cast<void **>(thing), bytes);
+  return counted(code, thing, kDevice, bytes);
+}
+
+// `own` is the stream that is meant by none.
+int counted_behind(Stream stream, Stream own, int code, void **pointer, uint64_t bytes) {
+  if (code == 0 && pointer != nullptr)
+    optiml::fill_behind(stream != nullptr ? stream : own, *pointer, bytes);
+  return counted(code, pointer, kDevice, bytes);
+}
+
+int counted_host(int code, void **pointer, uint64_t bytes) {
+  if (code == 0 && pointer != nullptr) optiml::fill_host(*pointer, bytes);
+  return counted(code, pointer, kPinned, bytes);
 }
 
 // Takes off what `give_back` gives back, unless that fails. Before it is called: once given back,
@@ -127,25 +148,25 @@ uint64_t optiml_holds(int64_t who, int64_t kind) {
 
 int cudaMalloc(void **pointer, size_t bytes) {
   const int code = call<int (*)(void **, size_t)>("cudaMalloc", pointer, bytes);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_device(code, pointer, bytes);
 }
 
 int cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
   using Function = int (*)(void **, size_t, unsigned);
   const int code = call<Function>("cudaMallocManaged", pointer, bytes, flags);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_device(code, pointer, bytes);
 }
 
 int cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
   using Function = int (*)(void **, size_t *, size_t, size_t);
   const int code = call<Function>("cudaMallocPitch", pointer, pitch, width, height);
-  return counted(code, pointer, kDevice, pitch != nullptr ? *pitch * height : width * height);
+  return counted_device(code, pointer, pitch != nullptr ? *pitch * height : width * height);
 }
 
 int cudaMalloc3D(Pitched *pitched, Extent extent) {
   const int code = call<int (*)(Pitched *, Extent)>("cudaMalloc3D", pitched, extent);
   const uint64_t rows = extent.height * extent.depth;
-  return counted(code, pitched, kDevice, pitched != nullptr ? pitched->pitch * rows : 0);
+  return counted_device(code, pitched, pitched != nullptr ? pitched->pitch * rows : 0);
 }
 
 int cudaMallocArray(Handle *array, const Channels *channels, size_t width, size_t height,
@@ -165,36 +186,36 @@ int cudaMalloc3DArray(Handle *array, const Channels *channels, Extent extent, un
 int cudaMallocAsync(void **pointer, size_t bytes, Stream stream) {
   using Function = int (*)(void **, size_t, Stream);
   const int code = call<Function>("cudaMallocAsync", pointer, bytes, stream);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_behind(stream, nullptr, code, pointer, bytes);
 }
 
 int cudaMallocAsync_ptsz(void **pointer, size_t bytes, Stream stream) {
   using Function = int (*)(void **, size_t, Stream);
   const int code = call<Function>("cudaMallocAsync_ptsz", pointer, bytes, stream);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_behind(stream, kPerThread, code, pointer, bytes);
 }
 
 int cudaMallocFromPoolAsync(void **pointer, size_t bytes, Pool pool, Stream stream) {
   using Function = int (*)(void **, size_t, Pool, Stream);
   const int code = call<Function>("cudaMallocFromPoolAsync", pointer, bytes, pool, stream);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_behind(stream, nullptr, code, pointer, bytes);
 }
 
 int cudaMallocFromPoolAsync_ptsz(void **pointer, size_t bytes, Pool pool, Stream stream) {
   using Function = int (*)(void **, size_t, Pool, Stream);
   const int code = call<Function>("cudaMallocFromPoolAsync_ptsz", pointer, bytes, pool, stream);
-  return counted(code, pointer, kDevice, bytes);
+  return counted_behind(stream, kPerThread, code, pointer, bytes);
 }
 
 int cudaMallocHost(void **pointer, size_t bytes) {
   const int code = call<int (*)(void **, size_t)>("cudaMallocHost", pointer, bytes);
-  return counted(code, pointer, kPinned, bytes);
+  return counted_host(code, pointer, bytes);
 }
 
 int cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
   using Function = int (*)(void **, size_t, unsigned);
   const int code = call<Function>("cudaHostAlloc", pointer, bytes, flags);
-  return counted(code, pointer, kPinned, bytes);
+  return counted_host(code, pointer, bytes);
 }
 
 int cudaFree(void *pointer) { return released("cudaFree", pointer); }

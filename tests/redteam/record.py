@@ -17,6 +17,7 @@ from typing import Any
 from runners import (
     distant,
     first_calls,
+    growing,
     many_calls,
     moved_buffers,
     piled_up,
@@ -32,7 +33,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 # Layers that compare outputs; the others look at memory, time, text or what a tool says.
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
-    | {distant.LAYER, first_calls.LAYER, many_calls.LAYER, moved_buffers.LAYER}
+    | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
     | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.

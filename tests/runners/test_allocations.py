@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from runners import allocations
+from tests import once
 
 COMPILER = shutil.which("g++")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
@@ -65,6 +66,10 @@ print(json.dumps([counter.most(owner) for owner in (*owners, 99)]))
 """
 
 
+def _library() -> Path:
+    return allocations.library(once.built("allocations", "", allocations.library))
+
+
 def _compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
     source, target = folder / f"{name}.cpp", folder / f"{name}.so"
     source.write_text(text)
@@ -75,7 +80,7 @@ def _compiled(folder: Path, name: str, text: str, *flags: str) -> Path:
 
 def test_the_most_that_each_of_two_held_at_once_is_told_apart(tmp_path: Path) -> None:
     """Kept, freed and failed allocations, through both interfaces, of each side its own."""
-    library = allocations.library(tmp_path / "cache")
+    library = _library()
     runtime = _compiled(tmp_path, "libcudart", RUNTIME, "-Wl,-soname,libcudart.so.13")
     link = [f"-L{tmp_path}", f"-Wl,-rpath,{tmp_path}", str(runtime)]
     pair = [_compiled(tmp_path, name, CALLER, *link) for name in ("one", "two")]
@@ -88,9 +93,9 @@ def test_the_most_that_each_of_two_held_at_once_is_told_apart(tmp_path: Path) ->
     assert json.loads(done.stdout) == [1800, 6300, 0]
 
 
-def test_without_a_runtime_nothing_is_allocated(tmp_path: Path) -> None:
+def test_without_a_runtime_nothing_is_allocated() -> None:
     """A call that nothing answers fails, as on a machine without the runtime."""
-    library = allocations.library(tmp_path)
+    library = _library()
     code = (
         "import ctypes, sys; l = ctypes.CDLL(sys.argv[1]); p = ctypes.c_void_p();"
         "print(l.cudaMalloc(ctypes.byref(p), ctypes.c_size_t(8)), p.value, l.optiml_allocated(0))"

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from runners import each_extent, sanitized, sizes
+from runners import each_extent, growing, sanitized, sizes
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination, Contents
@@ -216,8 +216,8 @@ def test_they_are_looked_at_in_a_process_of_their_own(
     request: Json = {"job": {}, "candidate": {}, "baseline": {}}
     with pytest.raises(Wrong, match="Invalid __global__ write"):
         judge._sanitized(request, job, answers, wanted, Report(), Lent(lambda _: None))
-    assert len(seen) == 2
-    assert seen[1] == asked(job)
+    assert seen[1:] == [asked(job), growing.watched(job, lambda _: {}, lambda _: 0.0)]
+    assert seen[2]
     assert not {one.key for one in seen[0]} & {one.key for one in seen[1]}
     seen.clear()
     assert (

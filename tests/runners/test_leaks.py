@@ -27,7 +27,7 @@ from runners.sandbox import Sandbox
 from runners.session import LocalSession
 from runners.spec import Json
 from tests.runners.host_gpu import COMPILER, HostOracle, artifact
-from tests.runners.test_allocations import _compiled
+from tests.runners.test_allocations import _compiled, _library
 from tests.runners.test_rows import LINE, Line, _described
 from tests.runners.test_streams import Device
 
@@ -159,7 +159,7 @@ print(json.dumps(said))
 
 def test_what_is_held_is_counted_by_kind_until_it_is_given_back(tmp_path: Path) -> None:
     """Whoever gives it back; not where that fails; once where it was given back unseen."""
-    library = allocations.library(tmp_path / "cache")
+    library = _library()
     flags = ("-Wl,-soname,libcudart.so.13", "-std=c++20")
     runtime = _compiled(tmp_path, "libcudart", RUNTIME, *flags)
     caller = _compiled(tmp_path, "caller", CALLER, f"-Wl,-rpath,{tmp_path}", str(runtime))

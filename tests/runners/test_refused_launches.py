@@ -19,7 +19,7 @@ from runners.gpu import LaunchError
 from runners.launchable import Bound
 from runners.original import Original
 from tests.runners.host_gpu import HostGpu, artifact
-from tests.runners.test_allocations import _compiled
+from tests.runners.test_allocations import _compiled, _library
 from tests.runners.test_judge import SCALE, _job
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
@@ -84,7 +84,7 @@ print(json.dumps(said))
 
 def test_the_first_launch_that_is_refused_is_known(tmp_path: Path) -> None:
     """Whichever way it is made; not one of no blocks, of which nothing is lost."""
-    library = allocations.library(tmp_path / "cache")
+    library = _library()
     runtime = _compiled(tmp_path, "libcudart", RUNTIME, "-Wl,-soname,libcudart.so.13")
     caller = _compiled(tmp_path, "caller", CALLER, f"-Wl,-rpath,{tmp_path}", str(runtime))
     root = str(Path(allocations.__file__).parents[2])

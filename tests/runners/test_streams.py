@@ -22,7 +22,7 @@ from runners.launchable import Bound
 from runners.run import Run
 from runners.session import LocalSession
 from tests.runners.host_gpu import HostGpu
-from tests.runners.test_allocations import _compiled
+from tests.runners.test_allocations import _compiled, _library
 from tests.runners.test_judge import SCALE, _job
 
 COMPILER = shutil.which("g++")
@@ -76,7 +76,7 @@ print(json.dumps(said))
 
 def test_what_goes_to_other_streams_is_counted_and_held_up_so_often(tmp_path: Path) -> None:
     """The null stream, its other name, and streams in capture are left alone; answers go through."""
-    library = allocations.library(tmp_path / "cache")
+    library = _library()
     driver = _compiled(tmp_path, "libcuda", DRIVER, "-Wl,-soname,libcuda.so.1")
     runtime = _compiled(tmp_path, "libcudart", RUNTIME, "-Wl,-soname,libcudart.so.13")
     caller = _compiled(tmp_path, "caller", CALLER, f"-Wl,-rpath,{tmp_path}", str(runtime))
