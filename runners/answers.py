@@ -62,6 +62,8 @@ class Answers:
     dropped: dict[str, str] = field(default_factory=dict)
     remedies: dict[str, str] = field(default_factory=dict)
     ask: Callable[[Sequence[Combination]], None] | None = None
+    # What was asked about, by its key.
+    met: dict[str, Combination] = field(default_factory=dict)
     _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
 
     def of(self, combination: Combination) -> dict[str, Answer] | None:
@@ -285,6 +287,7 @@ class Oracle:
         an original that hangs would hang once more for each of the others.
         """
         missing, declared = asked
+        answers.met.update((c.key, c) for c in missing)
         left = list(missing)
         for _ in range(MOST_RESTARTS):
             if not left or declared & answers.dropped.keys():
@@ -331,6 +334,12 @@ class Oracle:
                     "promoted": str(promoted),
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
+                    # A process that is begun anew knows from this what may take long.
+                    "took": [
+                        {"case": dict(c.case), "family": c.family, "seconds": known["took"]}
+                        for key, known in answers.described.items()
+                        if "took" in known and (c := answers.met.get(key)) is not None
+                    ],
                     "combinations": [
                         {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in left
                     ],

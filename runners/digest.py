@@ -127,6 +127,7 @@ class Digest:
             "status": "ok",
             "source": source,
             "seconds": gathered.seconds,
+            "took": gathered.took or gathered.seconds,
             "outputs": outputs,
         }
 

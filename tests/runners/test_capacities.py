@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -183,6 +184,39 @@ def test_the_oracle_asks_an_original_as_far_as_it_goes(
     assert "would take 4.6 s" in no[_at(12352).key]
     assert no[_at(1088, 9).key] == "too much shared memory"
     assert no[_at(12352, 9).key] == capacities.SHORTER
+
+
+def test_what_a_process_learned_is_known_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else nothing would tell it what a long case may take, and none of them be asked."""
+    told: list[Any] = []
+
+    def process(_: Oracle, asked: Path, __: float) -> str:
+        request = json.loads(asked.read_text())
+        told.append([(one["case"]["cols"], one["seconds"]) for one in request["took"]])
+        oracle.answer_all(request, lambda _: None)  # type: ignore[arg-type, return-value]
+        return ""
+
+    class Digested(_Slow):
+        def digest(self, gathered: Gathered) -> dict[str, Any]:
+            return {**super().digest(gathered), "took": gathered.seconds, "outputs": []}
+
+    original = Digested()
+    monkeypatch.setattr(oracle, "Original", lambda *_: original)
+    monkeypatch.setattr(Oracle, "_process", process)
+    asking, twin = Oracle(tmp_path, 0, lambda *_: {}), Future[Any]()
+    twin.set_result(None)
+    answers = Answers(_rows(), tmp_path)
+    deadline = time.monotonic() + 60.0
+    request = {"job": {}, "baseline": {}}
+    asking._ask(answers, request, twin, ([_at(320), _at(1088)], set()), deadline)
+    asking._ask(answers, request, twin, ([_at(12352), _at(2000)], set()), deadline)
+    assert told[0] == []
+    assert [cols for cols, _ in told[1]] == [320, 1088]
+    # Of the first two the next process knows how long the third would take, and the fourth.
+    assert original.asked == [320, 1088, 2000]
+    assert "would take 4.6 s" in answers.dropped[_at(12352).key]
 
 
 def test_a_crash_is_not_repeated_at_greater_lengths(
