@@ -526,8 +526,16 @@ class _Notes:
         self.say({"key": key, "status": "no", **error.as_json()})
 
 
-def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
-    """Answer every combination of a request; a line of JSON for each, in a file, as it is had."""
+def answer_all(
+    request: Json,
+    open_device: Callable[[int], Gpu],
+    leave: Callable[[int], int] = lambda status: status,
+) -> int:
+    """Answer every combination of a request; a line of JSON for each, in a file, as it is had.
+
+    `leave` ends the process while all that was loaded is still there: to let go of a kernel that
+    hangs would be to wait for it.
+    """
     notes = _Notes(Path(request["folder"]) / "answers.jsonl")
     try:
         gpu = open_device(int(request.get("gpu", 0)))
@@ -579,7 +587,7 @@ def answer_all(request: Json, open_device: Callable[[int], Gpu]) -> int:
         pending[pool().submit(_digest, original, gathered, notes, watch)] = gathered.nbytes
         _settle(pending, AHEAD, AHEAD_BYTES)
     _settle(pending, 0, 0)
-    return status
+    return leave(status)
 
 
 def _compiled(request: Json) -> Json | None:
@@ -609,18 +617,24 @@ def _settle(pending: dict[Future[None], int], most: int, most_bytes: int) -> Non
             done.result()
 
 
+def _leave(status: int) -> int:
+    """End the process, and nothing else: taking a context with a hung kernel down waits for it."""
+    sys.stderr.flush()
+    os._exit(status)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Answer a request file on the GPU, one whose name comes on stdin behind `--wait GPU`."""
     from runners.device import CudaGpu
 
     if arguments[0] != "--wait":
-        return answer_all(json.loads(Path(arguments[0]).read_text()), CudaGpu)
+        return answer_all(json.loads(Path(arguments[0]).read_text()), CudaGpu, _leave)
     gpu = CudaGpu(int(arguments[1]))
     named = sys.stdin.readline().strip()
-    return answer_all(json.loads(Path(named).read_text()), lambda _: gpu) if named else 0
+    if not named:
+        return 0
+    return answer_all(json.loads(Path(named).read_text()), lambda _: gpu, _leave)
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
-    sys.stderr.flush()
-    os._exit(status)  # taking a context with a hung kernel down would wait for the kernel
+    _leave(main(sys.argv[1:]))

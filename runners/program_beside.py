@@ -20,6 +20,9 @@ from runners.program_run import Probe, Runner
 LEAST_SECONDS = 2.0
 # So many times the limit the original may take there: what hangs might keep a GPU from others.
 MOST_TIMES = 2.0
+# So many times as long as its original takes now, and so many times its limit, a program is given
+# once more that twice did not come to its first launch.
+AGAIN_TIMES, LEAST_AGAIN = 40.0, 4.0
 
 
 def more_for(took: float, limit: float) -> float:
@@ -33,6 +36,21 @@ def more_for(took: float, limit: float) -> float:
     return max(patience(took) - limit - took, LEAST_SECONDS + took)
 
 
+def once_more(
+    runner: Runner, path: Path, original: Profile, probe: Probe, bounds: tuple[float, float]
+) -> float:
+    """Return the seconds for what twice came to no launch: fewer where its original is quick.
+
+    `bounds` are a candidate's limit, and the seconds at most: that much where the original, run
+    now, takes its share of it or longer. What only a busy host holds up is slow itself.
+    """
+    limit, most = bounds
+    if most <= LEAST_AGAIN * limit:
+        return most
+    took = _timed(runner, path, original, probe, most / AGAIN_TIMES)
+    return min(max(AGAIN_TIMES * took, LEAST_AGAIN * limit), most)
+
+
 def waiting(
     runner: Runner, path: Path, original: Profile, probe: Probe, bounds: tuple[float, float]
 ) -> Runner:
@@ -40,9 +58,18 @@ def waiting(
 
     `probe` is the candidate's. `bounds` are its limit, and the seconds beyond that at most.
     """
+    return replace(runner, late=_asking(runner, path, original, probe, bounds))
+
+
+def _timed(runner: Runner, path: Path, original: Profile, probe: Probe, seconds: float) -> float:
+    """Return how long an original takes now, where a candidate runs with this probe.
+
+    It runs to its own last launch, without what a candidate has more.
+    """
     stop = (original.launches, original.copies) if probe.stop else None
-    theirs = replace(probe, stop=stop, fresh=())
-    return replace(runner, late=_asking(runner, path, original, theirs, bounds))
+    begun = time.monotonic()
+    runner.run(path, original.arguments, replace(probe, stop=stop, fresh=()), seconds)
+    return time.monotonic() - begun
 
 
 def _asking(
@@ -51,9 +78,7 @@ def _asking(
     limit, most = bounds
 
     def late() -> float:
-        begun = time.monotonic()
-        runner.run(path, original.arguments, probe, min(MOST_TIMES * limit, most / 2))
-        took = time.monotonic() - begun
+        took = _timed(runner, path, original, probe, min(MOST_TIMES * limit, most / 2))
         return max(min(more_for(took, limit), most - took), 0.0)
 
     return late

@@ -9,6 +9,7 @@ candidate differs.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,6 +25,8 @@ from runners.program_run import Probe, Ran, Runner
 
 # A first run that would last too long ends with what it has when it is this long without the GPU.
 IDLE_SECONDS, GRACE_SECONDS = 2.0, 5.0
+# Runs that tell a word of the clock's from one that stands for what fresh memory held.
+MORE_RUNS = 4
 # Above this much memory, runs do not share the GPU.
 SHARED_BYTES = 8 << 30
 FAILING = re.compile(
@@ -180,17 +183,17 @@ class _Learning:
         runs = [*runs, self.run("random")]
         besides: frozenset[int] | None = frozenset()
         alike = all(program_faults.same_work(first, run) for run in runs)
-        second = None
+        again: list[Ran] = []
         if not alike or not all(program_faults.same_words(first, run) for run in runs):
-            second = self.run("zero")
-            if not program_faults.same_work(first, second):
-                raise program_faults.varies(first, second)
-            # Words that change where nothing else does are the clock's or the order of threads.
-            besides = program_faults.wandering([(first, second), (runs[0], runs[2])])
+            again = [self.run("zero")]
+            if not program_faults.same_work(first, again[0]):
+                raise program_faults.varies(first, again[0])
+            besides, words, more = self.wandering(runs, again[0], alike=alike)
             found = replace(found, notes=(*found.notes, *program_faults.said_of(besides, first)))
-            alike = alike and all(program_faults.same_words(first, run, besides) for run in runs)
-        printed = [first, *(runs if alike else ()), *([second] if second else ())]
-        if alike or second is None:
+            alike = alike and words
+            again += more if alike else []
+        printed = [first, *(runs if alike else ()), *again]
+        if alike or not again:
             poisons = ("random", "nan", "random")
             random, nan, twice = (
                 self.referred(p, run) for p, run in zip(poisons, runs, strict=True)
@@ -203,11 +206,36 @@ class _Learning:
             )
             found = replace(found, notes=(*found.notes, text))
             layers = [zero]
-            twice = self.referred("zero", second)
+            twice = self.referred("zero", again[0])
         found = _known(found, layers, twice)
         found = replace(found, stdouts=tuple(run.stdout for run in printed))
         found = self.rounding(found, layers[-1], besides)
         return self.repeatable(found) if found.plans else found
+
+    def wandering(
+        self, runs: Sequence[Ran], second: Ran, *, alike: bool
+    ) -> tuple[frozenset[int] | None, bool, list[Ran]]:
+        """Return the lines whose words change where nothing else does: the clock's, or of threads.
+
+        `runs` are under random words, NaN and random words again, `second` under zeros. With the
+        lines come whether they are all that runs print otherwise, and what was run to learn that:
+        a word of two, as odd or even, may be the same twice under zeros and under random words.
+        """
+        pairs = [(self.first, second), (runs[0], runs[2])]
+        more: list[Ran] = []
+        lines = program_faults.wandering(pairs)
+        beside = itertools.cycle([("nan", runs[1]), ("zero", second), ("random", runs[2])])
+        while True:
+            words = all(program_faults.same_words(self.first, run, lines) for run in runs)
+            if words or not alike or len(more) == MORE_RUNS:
+                return lines, words, more
+            poison, before = next(beside)
+            run = self.run(poison)
+            if not program_faults.same_work(before, run):
+                return lines, words, more
+            more.append(run)
+            pairs.append((before, run))
+            lines = program_faults.wandering(pairs)
 
     def rounding(
         self, found: Profile, last: Reference, besides: frozenset[int] | None = frozenset()

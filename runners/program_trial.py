@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import program_stdout
-from runners.program_beside import waiting
+from runners.program_beside import once_more, waiting
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, alive, check, guard
 from runners.program_profile import Profile, checks, patience
@@ -100,19 +100,23 @@ class Trial:
 
         A busy host may take many seconds to start a process with a GPU in it. What has launched
         and does not end is at fault itself: with `beside`, once its original, run while it is
-        waited for, has told how long it may take.
+        waited for, has told how long it may take. So it tells how much longer what came to no
+        launch is waited for in the end.
         """
         limit = self.limit(original)
         runner = self.runner
+        theirs = Path(self.request["baseline"]["path"])
         if beside:
-            theirs = Path(self.request["baseline"]["path"])
             most = max(PATIENCE * limit, self.deadline - time.monotonic() - limit)
             runner = waiting(runner, theirs, original, probe, (limit, most))
         run = runner.run(path, original.arguments, probe, limit)
         for times in (PATIENCE, LAST_PATIENCE):
             if run.exit is None and not run.launched:
                 left = max(PATIENCE * limit, self.deadline - time.monotonic())
-                run = self.runner.run(path, original.arguments, probe, min(times * limit, left))
+                given = min(times * limit, left)
+                if beside and times == LAST_PATIENCE:
+                    given = once_more(self.runner, theirs, original, probe, (limit, given))
+                run = self.runner.run(path, original.arguments, probe, given)
         return run
 
     def limit(self, original: Profile) -> float:

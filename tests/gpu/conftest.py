@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -55,7 +55,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     keep = sampled(described, seed)
     out = [item for item, kept in zip(mine, keep, strict=True) if not kept]
     config.hook.pytest_deselected(items=out)
+    _said(config, out)
     items[:] = [item for item in items if item not in out]
+
+
+def _said(config: pytest.Config, out: Sequence[pytest.Item]) -> None:
+    """Say of each test how many of its kind are left to other seeds."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or not out:
+        return
+    counts = Counter(item.name.partition("[")[0] for item in out)
+    terminal.write_line("")
+    for name, count in sorted(counts.items()):
+        terminal.write_line(f"left to other seeds: {count:3} {name}")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,11 +4,11 @@ In eight minutes, or those of `--most`: of what is alike, what the seed chooses 
 what, and what each part is expected to take). `--all`: everything, `--redteam`: the whole red team and nothing
 else, both without a limit but the one given.
 
-With several GPUs, what is not timed runs side by side, each part on GPUs of its own. With one, the red
-team comes first, which keeps several processes busy by itself: many that open a GPU at once hold each
-other up in the driver; then the other parts that are not timed, side by side, which mostly start
-processes, compile and wait for what hangs. What is timed, takes all of a GPU's memory or hangs it comes
-behind that, alone. A test that may run beside others is marked `beside`; every other test of tests/gpu is
+With several GPUs, what is not timed runs side by side, each part on GPUs of its own. With one, the parts
+that mostly start processes, compile and wait for what hangs come first, side by side. What is timed, takes
+all of a GPU's memory or hangs it comes behind that, alone. The red team is last, with the time that is left:
+it keeps several processes busy by itself, and many that open a GPU at once hold each other up in the driver.
+What it is judging when the time is over is given up, and counts as left out. A test that may run beside others is marked `beside`; every other test of tests/gpu is
 alone, new files too. Lines come as they are printed, in front of each the part it belongs to; at the end
 stands a table and whatever failed, also after Ctrl-C or a SIGTERM: what was seen until then.
 
@@ -38,6 +38,12 @@ from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, ends, forecast
 
 ROOT = Path(__file__).parents[2]
 BESIDE, ALONE = "gpu and beside", "gpu and not beside"
+PROGRAMS = (
+    "tests/gpu/test_bad_input.py",
+    "tests/gpu/test_capture.py",
+    "tests/gpu/test_plainer.py",
+    "tests/gpu/test_program.py",
+)
 # Where one test hangs, pytest-timeout ends it; where that is not installed, its part ends.
 TEST_SECONDS, ALL_SECONDS = 300, 3600
 # A part begins no test when its time is over, and is stopped when the last one takes this long. The
@@ -73,6 +79,7 @@ class Result:
     reasons: dict[str, int] = field(default_factory=dict)
     slowest: list[tuple[float, str]] = field(default_factory=list)
     told: Counter[str] = field(default_factory=Counter)
+    unseen: list[str] = field(default_factory=list)
 
     @property
     def left_out(self) -> int:
@@ -124,10 +131,10 @@ def plan(gpus: Sequence[str]) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
             (
                 "--ignore=tests/gpu/test_redteam.py",
                 "--ignore=tests/gpu/test_attacks.py",
-                "--ignore=tests/gpu/test_bad_input.py",
+                *(f"--ignore={path}" for path in PROGRAMS),
             ),
         ),
-        Part("bad input", ("tests/gpu/test_bad_input.py",), BESIDE, second),
+        Part("programs", PROGRAMS, BESIDE, second),
     )
     return beside, (Part("alone", ("tests/gpu",), ALONE, all_of_them[:1]),)
 
@@ -152,7 +159,7 @@ class Running:
     def __init__(self, part: Part, line: Sequence[str], results: Path, say: Say) -> None:
         self.result = Result(part)
         self._results, self._say = results, say
-        self._begun = time.monotonic()
+        self._begun = self._ended = time.monotonic()
         surroundings = {**os.environ, "PYTHONUNBUFFERED": "1"}  # noqa: TID251 - for a child
         if part.gpus:
             surroundings["CUDA_VISIBLE_DEVICES"] = ",".join(part.gpus)
@@ -178,6 +185,7 @@ class Running:
                 if line:
                     self.result.hear(line)
                     self._say(f"[{self.result.part.name}] {line}")
+        self._ended = time.monotonic()
 
     def stop(self) -> Result:
         """End it now, and return what it did until then."""
@@ -198,7 +206,9 @@ class Running:
             result.status = 124
             result.words.append("it did not end in time and was stopped")
         self._reader.join(5)
-        result.seconds = time.monotonic() - self._begun
+        # Others that run beside it may have been waited for first.
+        over = time.monotonic() if self._reader.is_alive() else self._ended
+        result.seconds = over - self._begun
         read(result, self._results)
         return result
 
@@ -236,6 +246,7 @@ def read(result: Result, file: Path) -> None:
             result.skipped += 1
             why = " ".join((skip.get("message") or "").split())[:200]
             result.reasons[why] = result.reasons.get(why, 0) + 1
+            result.unseen += [name] if LEFT_OUT in why else []
         else:
             result.passed += 1
 
@@ -271,6 +282,7 @@ def table(results: Sequence[Result], seconds: float) -> str:
     lines += [f"  slow: {seconds:5.1f} s {name}" for seconds, name in slow]
     for one in results:
         lines += [f"  skipped {n}: {why}" for why, n in one.reasons.items()]
+        lines += [f"  left out: {name}" for name in one.unseen]
         if one.told["ok"] or one.told["BAD"]:
             lines.append(f"  {one.part.name}: {one.told['ok']} as wanted, {one.told['BAD']} not")
     for one in results:
@@ -316,7 +328,7 @@ def _names(group: Sequence[Part]) -> tuple[str, ...]:
 def turns(gpus: Sequence[str], asked: Namespace, seed: int) -> list[tuple[tuple[Part, ...], float]]:
     """Return what runs side by side, turn by turn, and by which second each turn ends."""
     beside, alone = plan(gpus)
-    groups = [beside, alone] if len(gpus) > 1 else [beside[:1], beside[1:], alone]
+    groups = [beside, alone] if len(gpus) > 1 else [beside[1:], alone, beside[:1]]
     if asked.redteam:
         groups = [(replace(beside[0], gpus=tuple(gpus)),)]
     most = asked.most or (ALL_SECONDS if _whole(asked) else MOST_SECONDS)

@@ -6,6 +6,7 @@ All of it, or with `--gpu-sample` what fits into the time (`tests.redteam.choice
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import time
 from dataclasses import asdict
@@ -46,11 +47,12 @@ def outcomes(
     if "error" in facts:
         pytest.skip(f"no GPU: {facts['error']['message']}")
     seconds = request.config.getoption("--gpu-seconds", default=None)
+    end = math.inf if seconds is None else BEGUN + seconds
     until = None if seconds is None else BEGUN + max(seconds - LAST_CANDIDATE, seconds / 2)
     found = []
     scratch = tmp_path_factory.mktemp("redteam")
     with contextlib.closing(Team(scratch, int(facts["sm"]), gpus=gpus())) as team:
-        for outcome in team.judge(chosen.candidates, until=until):
+        for outcome in team.judge(chosen.candidates, until=until, end=end):
             found.append(outcome)
             sys.stdout.write(f"{time.monotonic() - BEGUN:6.1f} {outcome.line()}\n")
             sys.stdout.flush()

@@ -29,7 +29,7 @@ SECONDS = Path(__file__).parents[1] / "data" / "redteam" / "seconds.json"
 LANES = 4.5
 # What good candidates get of the time before the cheap ones that are left.
 GOOD_SHARE = 0.35
-CHEAP = 2.0
+CHEAP, LONG = 2.0, 100.0
 # The same seconds, added in another order, may come to a little more.
 ROUNDING = 1e-6
 # A class of so many candidates is in every choice. Of those that hold a few there are three times as
@@ -167,7 +167,11 @@ def _groups(
         (usual if len(by_class[what]) >= USUAL else rare).append(first)
     rare.sort(key=lambda one: one.what)
     random.Random(0).shuffle(rare)  # noqa: S311 - as above
-    begin = seed * -(-len(rare) // TURNS) % max(1, len(rare))
+    step = max(1, -(-len(rare) // TURNS))
+    # What takes very long comes first where a seed begins: it has no room behind others.
+    turns = [rare[at : at + step] for at in range(0, len(rare), step)]
+    rare = [one for turn in turns for one in sorted(turn, key=lambda c: costs[c.label] < LONG)]
+    begin = seed * step % max(1, len(rare))
     rare = [*rare[begin:], *rare[:begin]]
     return [
         (usual or rare, 1.0),

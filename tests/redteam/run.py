@@ -20,6 +20,7 @@ import json
 import math
 import os
 import queue
+import signal
 import statistics
 import subprocess
 import sys
@@ -48,6 +49,8 @@ SECONDS, CONFIRM_SECONDS = 45, JOB_SECONDS[Effort.CONFIRM]
 # would still work when the others are done. A part takes so many seconds of a lane at least.
 LEAST_PART, MOST_PART = 30.0, 0.6
 LANES = 5
+# A worker that is given up may take so long to end what it started.
+GIVE_UP_SECONDS = 5.0
 # Cores that are left to the lanes, whose answers and sanitizers compute, too.
 LEFT_CORES = 5
 
@@ -92,6 +95,7 @@ class Served:
     def __init__(self, gpu: int = 0) -> None:
         self._process: subprocess.Popen[str] | None = None
         self._gpu = gpu
+        self._asked = self._over = False
 
     def start(self) -> subprocess.Popen[str]:
         """Have a process open the GPU ahead of the first request, if there is none."""
@@ -107,12 +111,16 @@ class Served:
 
     def ask(self, request: Json) -> Json:
         """Return the worker's answer; a worker that says nothing is a crash of the candidate."""
+        if self._over:
+            return {"verdict": {"status": "crashed", "log": "given up"}}
         process = self.start()
         assert process.stdin is not None
         assert process.stdout is not None
+        self._asked = True
         process.stdin.write(json.dumps(request) + "\n")
         process.stdin.flush()
         line = process.stdout.readline()
+        self._asked = False
         if not line:
             return {"verdict": {"status": "crashed", "log": f"the worker ended: {process.wait()}"}}
         answer: Json = json.loads(line)
@@ -120,6 +128,19 @@ class Served:
             process.wait(30)
             self.start()
         return answer
+
+    def give_up(self) -> None:
+        """Begin to end what is being worked on, with all that was started for it."""
+        self._over = True
+        if self._process is not None and self._asked:
+            self._process.send_signal(signal.SIGINT)
+
+    def given_up(self, until: float) -> None:
+        """See that it has ended, by a time (`time.monotonic`)."""
+        if self._process is not None and self._asked:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(max(0.0, until - time.monotonic()))
+            self._process.kill()
 
     def close(self) -> None:
         """End the process."""
@@ -184,11 +205,12 @@ class Team:
         cores: int = 0,
         until: float | None = None,
         first: Collection[str] = (),
+        end: float = math.inf,
     ) -> Iterator[Outcome]:
         """Yield an outcome for each as it is known.
 
-        After `until` (`time.monotonic`) no further one is begun; labels in `first`, and the bases that
-        they belong to, come before others. All are compiled from the start, while the GPU works.
+        After `until` (`time.monotonic`) no further one is begun, and at `end` those that are being
+        judged are given up; labels in `first`, and the bases that they belong to, come before others. All are compiled from the start, while the GPU works.
         """
         costs = choice.expected(candidates, choice.recorded())
         bases = list(_parts(candidates, costs, self._lanes, first))
@@ -203,9 +225,16 @@ class Team:
             running = [lanes.submit(self._of_base, mine, built, known, until) for mine in bases]
             try:
                 for _ in candidates:
-                    outcome = _next(known, running)
+                    outcome = _next(known, running, end)
                     if outcome is not None:
                         yield outcome
+            except TimeoutError:
+                self._stopped.set()
+                every = list(itertools.chain.from_iterable(self._workers))
+                for worker in every:
+                    worker.give_up()
+                for worker in every:
+                    worker.given_up(end + GIVE_UP_SECONDS)
             finally:
                 self._stopped.set()
                 for compiling in built.values():
@@ -320,12 +349,18 @@ class Team:
 
 
 def _next(
-    known: queue.SimpleQueue[Outcome | None], running: Sequence[Future[None]]
+    known: queue.SimpleQueue[Outcome | None], running: Sequence[Future[None]], end: float
 ) -> Outcome | None:
-    """Wait for an outcome; None is one that was not begun. An error of ours comes up here."""
+    """Wait for an outcome; None is one that was not begun. An error of ours comes up here.
+
+    Raises `TimeoutError` at the end (`time.monotonic`).
+    """
     while True:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
         try:
-            return known.get(timeout=5.0)
+            return known.get(timeout=min(5.0, left))
         except queue.Empty:
             for one in running:
                 if one.done():

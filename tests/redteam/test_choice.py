@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +19,7 @@ from tests.redteam import run
 from tests.redteam.choice import USUAL, choose, expected, recorded, whole
 from tests.redteam.record import main as record
 from tests.redteam.record import missing
-from tests.redteam.run import Outcome, Team
+from tests.redteam.run import GIVE_UP_SECONDS, Outcome, Served, Team
 from tests.redteam.table import NO_VERDICT, Candidate, load
 
 CANDIDATES = load()
@@ -229,3 +232,56 @@ def test_a_run_says_what_it_chose_and_what_it_left(
     assert run.main([str(tmp_path), "saxpy", "--seconds=0", "--seed=4"]) == 3
     assert "were not judged: the time was over" in capsys.readouterr().out
     assert run.main([str(tmp_path), "saxpy", "--stop-after=0", "--new-first"]) == 3
+
+
+class _Asked(Served):
+    """A worker whose process has another one sleep instead of judging."""
+
+    def start(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            code = "import subprocess, sys; print(1, flush=True)\n"
+            code += "if sys.stdin.readline(): subprocess.run(['sleep', '60'])"
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
+            )
+            assert self._process.stdout is not None
+            self._process.stdout.readline()
+        return self._process
+
+
+class _Slow(_Idle):
+    """Judges one at once, and waits for its workers' answers to all others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._workers = [(_Asked(), _Asked()) for _ in range(self._lanes)]
+        for pair in self._workers:
+            self._free.get()
+            self._free.put(pair)
+
+    def _one(self, candidate: Candidate, outcome: Outcome, *more: Any) -> None:
+        self.begun += 1
+        if self.begun == 1:
+            outcome.accepted = outcome.expect == "accept"
+            return
+        for worker in more[-1]:
+            outcome.status = str(worker.ask({})["verdict"]["status"])
+
+
+def test_what_is_being_judged_when_the_time_is_over_is_given_up() -> None:
+    """Its last candidate took so long that the whole was stopped, and counted as failed."""
+    team = _Slow()
+    begun = time.monotonic()
+    found = list(team.judge(CANDIDATES[:40], until=begun + 3, end=begun + 4))
+    assert time.monotonic() - begun < 4 + GIVE_UP_SECONDS + 15
+    assert len(found) == 1
+    assert team.begun <= 1 + 2  # one a lane
+    begun = time.monotonic()
+    for worker in itertools.chain.from_iterable(team._workers):
+        worker.close()
+    assert time.monotonic() - begun < 15

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.gpu import suite
-from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, ends, forecast, sampled
+from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, YIELDS, ends, forecast, sampled
 from tests.gpu.keeping import keep
 from tests.gpu.suite import (
     Part,
@@ -267,7 +267,7 @@ def test_of_what_is_alike_each_has_its_turn() -> None:
     assert all(any(one[place] for one in kept) for place in range(len(tests)))
 
 
-ONE_GPU = [["red team"], ["attacks", "verdicts", "bad input"], ["alone"]]
+ONE_GPU = [["red team"], ["attacks", "verdicts", "programs"], ["alone"]]
 
 
 def test_an_early_turn_may_take_what_is_to_spare_and_later_ones_keep_their_own() -> None:
@@ -278,6 +278,58 @@ def test_an_early_turn_may_take_what_is_to_spare_and_later_ones_keep_their_own()
     for place, end in enumerate(until):
         assert end >= sum(longest[: place + 1])
         assert MOST_SECONDS - end >= 1.1 * sum(longest[place + 1 :])
+
+
+def test_the_red_team_comes_last_and_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attacks, verdicts and what is timed are whole; a sample is of what is judged elsewhere, too."""
+    monkeypatch.setattr(suite, "visible", lambda _: ("0",))
+    asked = suite._arguments([])
+    planned = suite.turns(("0",), asked, 7)
+    assert [part.name for group, _ in planned for part in group] == [
+        "attacks", "verdicts", "programs", "alone", "red team",
+    ]  # fmt: skip
+    first, second, third = (end for _, end in planned)
+    assert third == MOST_SECONDS - suite.KEPT_BACK
+    longest = max(EXPECTED[part.name] for part in planned[0][0])
+    # Half as long again as expected, and the red team still has its least.
+    assert first >= 1.5 * longest
+    assert second >= longest + 1.5 * EXPECTED["alone"]
+    assert third - second >= YIELDS["red team"]
+    assert sum(EXPECTED.values()) > sum(YIELDS.values()) > 0
+
+
+def test_a_part_takes_as_long_as_it_ran_and_not_as_long_as_another_was_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = {"slow": 3.0, "quick": 0.1}
+
+    def command(part: Part, _results: Path) -> list[str]:
+        return [sys.executable, "-c", f"import time; time.sleep({seconds[part.name]})"]
+
+    monkeypatch.setattr(suite, "command", command)
+    parts = [Part(name, (), "") for name in ("slow", "quick")]
+    slow, quick = run(parts, tmp_path, time.monotonic() + 60, lambda _: None)
+    assert slow.seconds >= 3.0
+    assert quick.seconds < slow.seconds - 0.5
+
+
+def test_what_time_did_not_suffice_for_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "r.xml"
+    file.write_text(REPORT.replace("no ncu", LEFT_OUT))
+    result = Result(Part("x", (), ""), 0)
+    read(result, file)
+    assert "  left out: a::out" in table([result], 1.0)
+
+
+def test_of_confirmations_that_time_one_has_its_turn() -> None:
+    names = (
+        "test_a_kernel_of_more_than_a_tenth_of_a_second",
+        "test_a_function_that_allocates",
+        "test_a_kernel_whose_time_varies_wildly",
+    )
+    kept = [sampled([(name, {}) for name in names], seed) for seed in range(3)]
+    assert all(sum(one) == 1 for one in kept)
+    assert all(any(one[place] for one in kept) for place in range(3))
 
 
 def test_too_little_time_is_shared() -> None:

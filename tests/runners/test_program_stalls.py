@@ -45,13 +45,14 @@ class Stalls:
 
 
 def judge(
-    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, stalls: Stalls, candidate: str = "fast"
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, stalls: Stalls, seconds: float = 20.0
 ) -> dict[str, Any]:
     def run(runner: Runner, *given: Any) -> Ran:
         return stalls.run(runner, *given)
 
     monkeypatch.setattr(Runner, "run", run)
-    return program.evaluate(fakes.request("ok", candidate, effort="confirm"), fakes.context())
+    request = fakes.request("ok", "fast", effort="confirm") | {"limits": {"seconds": seconds}}
+    return program.evaluate(request, fakes.context())
 
 
 def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
@@ -68,6 +69,22 @@ def test_what_does_so_twice_is_waited_for_longer_once_more(
     stalls = Stalls("saxpy-fast", {1, 2}, launched=False)
     assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
     assert PATIENCE * stalls.limits[0] < stalls.limits[2] <= LAST_PATIENCE * stalls.limits[0]
+
+
+@pytest.mark.parametrize(("share", "shorter"), [(0.01, True), (1e4, False)])
+def test_where_its_original_starts_at_once_what_hangs_is_waited_for_less(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, share: float, shorter: bool
+) -> None:
+    """A host without end costs no minute; where starting takes its time, all that there was."""
+    monkeypatch.setattr(program_beside, "AGAIN_TIMES", share)
+    monkeypatch.setattr(program_beside, "LEAST_AGAIN", 2.5)
+    monkeypatch.setattr(program_trial, "LAST_PATIENCE", 3.4)
+    stalls = Stalls("saxpy-fast", {1, 2}, launched=False)
+    verdict = judge(fakes, monkeypatch, stalls, seconds=90.0)
+    assert verdict["status"] == "correct"
+    first, _, last = (one / stalls.limits[0] for one in stalls.limits[:3])
+    assert first == 1.0
+    assert last == pytest.approx(2.5 if shorter else 3.4, rel=0.02)
 
 
 def test_what_does_so_three_times_is_out_of_time(
