@@ -19,12 +19,14 @@ from runners.families import (
     DECLARED,
     EQUAL,
     FOLLOWING,
+    GOING_ROUND,
     LONGEST,
     MOSTLY,
     NESTED,
     PILED,
     PILES,
     PLAIN,
+    ROUND_ACROSS,
     SAME,
     UNLIKE,
     drawn,
@@ -52,6 +54,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16}
+FARTHEST |= {GOING_ROUND: sizes.TIMES_LONGER, ROUND_ACROSS: sizes.TIMES_LONGER}
 # Families of which the times of one tell those of the other.
 _KINDS = {
     PLAIN: PLAIN,
@@ -63,8 +66,11 @@ _KINDS = {
     NESTED: NESTED,
     LONGEST: LONGEST,
     **dict.fromkeys(PILES, PILED),
+    GOING_ROUND: GOING_ROUND,
+    ROUND_ACROSS: ROUND_ACROSS,
 }
 ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, *PILES})
+ASKED |= {GOING_ROUND, ROUND_ACROSS}
 LONGER = "a longer one is asked"
 SHORTER = "the original does not do a shorter one, or one that is like it"
 

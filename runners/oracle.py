@@ -33,6 +33,7 @@ from runners import (
     far_reach,
     following,
     full_counts,
+    going_round,
     inputs,
     last_places,
     late_ties,
@@ -176,7 +177,11 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [Combination(case, families.DECLARED, seed) for case in overlapping.cases(work)]
         extra += _drawn(work, seed)
         # Chance has its turn in cases that are light: the longest ones are none of these.
-        extra += [*longest.combinations(work, seed), *_by_recipe(work, seed, [*declared, *extra])]
+        extra += [
+            *longest.combinations(work, seed),
+            *_by_recipe(work, seed, [*declared, *extra]),
+            *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
+        ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += _unpromised(work, seed, (middle, *ordered), full=full)
     pointers = [a for a in work.arguments if a.type.pointer]
