@@ -19,6 +19,7 @@ from runners.families import (
     DECLARED,
     EQUAL,
     FOLLOWING,
+    GOING_ROUND,
     LONGEST,
     MOSTLY,
     NESTED,
@@ -26,6 +27,7 @@ from runners.families import (
     PILED,
     PILES,
     PLAIN,
+    ROUND_ACROSS,
     SAME,
     UNLIKE,
     drawn,
@@ -53,6 +55,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16, OPPOSITE: 64}
+FARTHEST |= {GOING_ROUND: sizes.TIMES_LONGER, ROUND_ACROSS: sizes.TIMES_LONGER}
 # Families of which the times of one tell those of the other.
 _KINDS = {
     PLAIN: PLAIN,
@@ -65,8 +68,11 @@ _KINDS = {
     LONGEST: LONGEST,
     OPPOSITE: OPPOSITE,
     **dict.fromkeys(PILES, PILED),
+    GOING_ROUND: GOING_ROUND,
+    ROUND_ACROSS: ROUND_ACROSS,
 }
 ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, OPPOSITE, *PILES})
+ASKED |= {GOING_ROUND, ROUND_ACROSS}
 # Families that may take longer, of the longest cases there are; and how many times as long what is
 # near an end may take as what is drawn, where no shorter case tells: so many times as much meets.
 LONG = frozenset({LONGEST, OPPOSITE})

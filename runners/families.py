@@ -151,6 +151,9 @@ PILES = frozenset({PILED, PILED_MORE, PILED_LESS, PILED_LAST, PILED_FIRST})
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"
 SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE, NESTED})
+# Whole numbers that advance by one step along each row, or across rows, and go round at the end of
+# their range (`runners.going_round`).
+GOING_ROUND, ROUND_ACROSS = "going-round", "going-round-across"
 # Whole numbers of a range whose end is a declared size, as far as that size goes elsewhere, and
 # many of them up there (`runners.following`).
 FOLLOWING = "following"

@@ -32,6 +32,7 @@ from runners import (
     far_reach,
     following,
     full_counts,
+    going_round,
     inputs,
     last_places,
     late_ties,
@@ -180,6 +181,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *longest.combinations(work, seed),
             *opposed.combinations(work, seed),
             *_by_recipe(work, seed, [*declared, *extra]),
+            *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
         ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += [

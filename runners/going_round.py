@@ -1,0 +1,159 @@
+"""Whole numbers that advance by the same step everywhere, and go round at the end of their range.
+
+A phase that turns steadily, a counter of few bits, a ring's places: each is the one before and a
+step, modulo the width of the range. Drawn at random such differences cancel, and 256 steps of a
+phase make no more than some sixteen turns; here they make 128, which a byte does not hold, and a
+path passes 2^24, beyond which floats leave out every other number. What is coded as differences has
+one difference throughout, and what is put into buckets by its last bits has them all alike.
+
+So each row advances from the first number that was drawn for it, and rows take steps by turns: just
+below half of the width, about a third of it, just above half, a power of two, one, and one back.
+Where there are fewer rows than steps, a row has several steps, one behind the other. A row is what
+the last factor of a shape spans, and `across` that the one before it: of `t*n` numbers each of n
+may have its t ones a row apart.
+
+It is asked of arrays that are drawn by themselves, from a range that is no count of places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import following, sizes, whole_numbers
+from runners.cuda_types import values
+from runners.families import GOING_ROUND, ROUND_ACROSS, captured_work, drawn, ranges
+from runners.inputs import Arrays, interleave
+from runners.spec import Argument, Work
+
+FAMILIES = (GOING_ROUND, ROUND_ACROSS)
+# Numbers of a range at least, and beyond what width it is cut to a power of two: those are exact
+# in arithmetic of 64 bits however often that goes round itself.
+LEAST_WIDTH, MOST_WIDTH = 16, 1 << 40
+# What whole numbers without a range are drawn from.
+UNRANGED = (0, 99)
+# Elements of all buffers of a case, and how many sizes are as long as they may be.
+MOST_ELEMENTS, MOST_LONG = 1 << 22, 3
+
+Values = npt.NDArray[Any]
+Case = Mapping[str, float]
+
+
+def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
+    """Yield cases and families: the middle case, and those in which rows are long.
+
+    As long as the largest declared ones, and as a candidate has to be right for, the others few:
+    what a shorter one took tells what the original will take.
+    """
+    arrays = [argument for argument, _, _ in _advancing(work)]
+    if not arrays or captured_work(work):
+        return
+    if sizes.elements(work, middle) <= MOST_ELEMENTS:
+        yield middle, GOING_ROUND
+        if any(_axes(one, middle)[1] > 1 for one in arrays):
+            yield middle, ROUND_ACROSS
+    for family, name in _lengthening(work, arrays)[:MOST_LONG]:
+        yield from ((case, family) for case in _long(work, name))
+
+
+def _advancing(work: Work) -> Iterator[tuple[Argument, int, int]]:
+    """Yield the arrays that may advance, with the first number and the width of their range."""
+    bounds = {argument.name: (low, high) for argument, low, high in ranges(work)}
+    places = {one.argument.name for one in following.followed(work)}
+    for argument in drawn(work):
+        low, high = bounds.get(argument.name, UNRANGED)
+        if high - low + 1 >= LEAST_WIDTH and argument.name not in places:
+            yield argument, low, high - low + 1
+
+
+def _axes(argument: Argument, case: Case) -> tuple[int, int]:
+    """Return how long rows of an array are, and how many follow each other in a plane."""
+    count = sizes.buffer(argument, case)
+    row, *planes = whole_numbers.row_lengths(argument.shape or "1", case) or [max(1, count)]
+    return row, max(1, (planes[0] if planes else count) // row)
+
+
+def _lengthening(work: Work, arrays: list[Argument]) -> list[tuple[str, str]]:
+    """Return the families and the sizes that make what advances longer, rows first."""
+    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
+    found: list[tuple[str, str]] = []
+    for way, family in enumerate(FAMILIES):
+        for name in sizes.sizing(work):
+            longer = {**first, name: first.get(name, 0.0) + 1}
+            grows = any(_axes(a, longer)[way] != _axes(a, first)[way] for a in arrays)
+            if grows and sizes.largest(work, name) > sizes.SMALL:
+                found.append((family, name))
+    return found
+
+
+def _long(work: Work, name: str) -> list[dict[str, float]]:
+    most = sizes.largest(work, name)
+    for others in sizes.few_others(work, name):
+        line = [{**others, name: most * times} for times in (1, sizes.TIMES_LONGER)]
+        fit = [case for case in line if 0 < sizes.elements(work, case) <= MOST_ELEMENTS]
+        if fit:
+            return fit
+    return []
+
+
+def steps(width: int) -> tuple[int, ...]:
+    """Return by what numbers of a range advance, modulo its width.
+
+    Half of the width and a third of it are such that all numbers are met, or every other one.
+
+    >>> steps(65536), steps(100)
+    ((32767, 21845, 32769, 256, 1, 65535), (49, 33, 51, 8, 1, 99))
+    """
+    third = width // 3 + (width % 3 == 0)
+    alike = 1 << (width - 1).bit_length() // 2
+    return (width - 1) // 2, third, width // 2 + 1, alike, 1, width - 1
+
+
+def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
+    """Return arrays whose whole numbers advance along rows, or across them, and go round."""
+    del seed
+    out = dict(arrays)
+    for number, (argument, low, width) in enumerate(_advancing(work)):
+        row, along = _axes(argument, case)
+        count = len(arrays[argument.name]) // argument.type.size
+        parts = []
+        for field in argument.type.fields:
+            # Of a vector each number advances by itself: two channels, three sides of a point.
+            data = values(arrays[argument.name], argument.type, field).reshape(count, field.lanes)
+            made = np.empty_like(data)
+            for lane in range(field.lanes):
+                rows = _rows(data[:, lane], row, along if family == ROUND_ACROSS else 0)
+                gone = _advanced(rows, low, width, number)
+                if family == ROUND_ACROSS:
+                    gone = gone.reshape(-1, row, along).transpose(0, 2, 1)
+                made[:, lane] = gone.reshape(-1)[:count]
+            parts.append(made.reshape(-1))
+        out[argument.name] = interleave(parts, argument.type, count)
+    return out
+
+
+def _rows(data: Values, row: int, along: int) -> Values:
+    """Return what advances as rows, whole ones: those of an array, or of its planes' columns."""
+    whole = row * max(1, along)
+    padded = np.resize(data, -(-len(data) // whole) * whole)
+    if not along:
+        return padded.reshape(-1, row)
+    return padded.reshape(-1, along, row).transpose(0, 2, 1).reshape(-1, along)
+
+
+def _advanced(rows: Values, low: int, width: int, turn: int) -> Values:
+    """Return rows that advance from their first number by steps of a range, by turns."""
+    if width > MOST_WIDTH:
+        width = 1 << width.bit_length() - 1
+    many, length = rows.shape
+    by = np.asarray(steps(width), np.uint64)
+    parts = -(-len(by) // max(1, many))
+    part = np.arange(length) // max(1, -(-length // parts))
+    moved = by[(turn + np.arange(many)[:, None] * parts + part) % len(by)]
+    begin = np.uint64(low % (1 << 64))
+    moved[:, :1] = rows[:, :1].astype(np.uint64) - begin
+    gone = np.cumsum(moved, axis=1, dtype=np.uint64) % np.uint64(width)
+    return np.asarray((gone + begin).astype(rows.dtype))
