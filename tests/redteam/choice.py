@@ -29,7 +29,7 @@ SECONDS = Path(__file__).parents[1] / "data" / "redteam" / "seconds.json"
 LANES = 4.5
 # What good candidates get of the time before the cheap ones that are left.
 GOOD_SHARE = 0.35
-CHEAP, LONG = 2.0, 100.0
+CHEAP = 2.0
 # The same seconds, added in another order, may come to a little more.
 ROUNDING = 1e-6
 # A class of so many candidates is in every choice. Of those that hold a few there are three times as
@@ -168,9 +168,9 @@ def _groups(
     rare.sort(key=lambda one: one.what)
     random.Random(0).shuffle(rare)  # noqa: S311 - as above
     step = max(1, -(-len(rare) // TURNS))
-    # What takes very long comes first where a seed begins: it has no room behind others.
+    # What takes longest comes first where a seed begins: it has no room behind others.
     turns = [rare[at : at + step] for at in range(0, len(rare), step)]
-    rare = [one for turn in turns for one in sorted(turn, key=lambda c: costs[c.label] < LONG)]
+    rare = [one for turn in turns for one in sorted(turn, key=lambda c: -costs[c.label])]
     begin = seed * step % max(1, len(rare))
     rare = [*rare[begin:], *rare[:begin]]
     return [
