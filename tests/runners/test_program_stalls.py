@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from runners import program, program_beside, program_trial
+from runners.fault import Fault
 from runners.program_run import Finished, Probe, Ran, Runner, execute
 from runners.program_trial import LAST_PATIENCE, PATIENCE
 from tests.runners.program_fakes import Fakes, made
@@ -45,14 +46,18 @@ class Stalls:
 
 
 def judge(
-    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, stalls: Stalls, seconds: float = 20.0
+    fakes: Fakes,
+    monkeypatch: pytest.MonkeyPatch,
+    stalls: Stalls,
+    seconds: float = 20.0,
+    **context: Any,
 ) -> dict[str, Any]:
     def run(runner: Runner, *given: Any) -> Ran:
         return stalls.run(runner, *given)
 
     monkeypatch.setattr(Runner, "run", run)
     request = fakes.request("ok", "fast", effort="confirm") | {"limits": {"seconds": seconds}}
-    return program.evaluate(request, fakes.context())
+    return program.evaluate(request, fakes.context() | context)
 
 
 def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
@@ -61,6 +66,20 @@ def test_what_never_came_to_a_launch_is_run_again_and_waited_for(
     stalls = Stalls("saxpy-fast", {1}, launched=False)
     assert judge(fakes, monkeypatch, stalls)["status"] == "correct"
     assert stalls.limits[1] == pytest.approx(PATIENCE * stalls.limits[0], rel=0.01)
+
+
+@pytest.mark.parametrize(("stalled", "launched"), [({1}, False), ({1, 2}, False), ({1}, True)])
+def test_an_original_that_never_came_to_a_launch_is_run_once_more(
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, stalled: set[int], launched: bool
+) -> None:
+    """One that launches and does not end is too slow, and so is what does not begin twice."""
+    stalls = Stalls("saxpy-ok", stalled, launched=launched)
+    if stalled == {1} and not launched:
+        assert judge(fakes, monkeypatch, stalls, profiles={})["status"] == "correct"
+    else:
+        with pytest.raises(Fault, match="does not end within"):
+            judge(fakes, monkeypatch, stalls, profiles={})
+    assert stalls.limits[1:2] == ([] if launched else stalls.limits[:1])
 
 
 def test_what_does_so_twice_is_waited_for_longer_once_more(
