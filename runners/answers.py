@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from runners import capacities, families, recipes
+from runners.answering import read
 from runners.compare import Answer
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
 from runners.fault import Fault
-from runners.oracle import combinations, read
+from runners.oracle import combinations
 from runners.promote import mixing, promoted
 from runners.removal import remove
 from runners.spec import BaselineFailure, JobSpec, Json, Work
@@ -166,7 +167,7 @@ class Opened:
 
     def __init__(self, gpu: int) -> None:
         self._process = subprocess.Popen(
-            module_command("runners.oracle", "--wait", str(gpu)),
+            module_command("runners.answering", "--wait", str(gpu)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -360,7 +361,7 @@ class Oracle:
             if opened is not None and opened.waits:
                 return opened.answer(asked, seconds).strip()[-300:]
             done = subprocess.run(
-                module_command("runners.oracle", str(asked)),
+                module_command("runners.answering", str(asked)),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

@@ -24,10 +24,10 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from runners.answering import answer_all
 from runners.answers import Oracle
 from runners.gpu import LaunchError
 from runners.images import HELPERS
-from runners.oracle import answer_all
 from runners.spec import Json
 from tests import once
 

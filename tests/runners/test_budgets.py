@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import oracle
+from runners import answering
 from runners.budgets import Terms, earned
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
@@ -43,7 +43,7 @@ def _digested(folder: Path, combination: Combination, narrow: Floats, wide: Floa
 
 
 def _answer(folder: Path, described: Json) -> Answer:
-    return oracle.read(folder, _work(), described)["y"]
+    return answering.read(folder, _work(), described)["y"]
 
 
 @pytest.mark.parametrize(("size", "fits"), [(4096.0, False), (100.0, False), (9999.0, True)])
@@ -130,7 +130,7 @@ def _doubles(folder: Path, narrow: Floats, wide: Floats, moved: Sequence[Floats]
         0.1,
     )
     described = Digest(work, folder, Contents(work), None).digest(gathered)
-    return oracle.read(folder, work, described)["y"]
+    return answering.read(folder, work, described)["y"]
 
 
 @pytest.mark.parametrize("apart", [0.0, 1e-15])
@@ -216,7 +216,7 @@ def test_what_an_original_takes_doubles_for_is_not_lost_in_what_floats_go_in(
     work = replace(_work(), rtol=1e-4, atol=1e-4)
     digest = Digest(work, tmp_path, Contents(work), None, precise=precise)
     gathered = Gathered(Combination(CASE, family, 1), runs, twin, [moved], 0.1)
-    answer = oracle.read(tmp_path, work, digest.digest(gathered))["y"]
+    answer = answering.read(tmp_path, work, digest.digest(gathered))["y"]
     got = answer.want.view(np.float32).copy()
     got += rng.uniform(-2e-5, 2e-5, 4096).astype(np.float32)  # sums in another order
     assert compare(got.view(np.uint8), answer).passed
@@ -275,7 +275,7 @@ def test_floats_of_halves_err_as_sums_that_cancel_do(
         0.1,
     )
     described = Digest(work, tmp_path, contents, None).digest(gathered)
-    answer = oracle.read(tmp_path, work, described)["y"]
+    answer = answering.read(tmp_path, work, described)["y"]
     assert compare(run(family, way).outputs["y"], answer).passed is fits
     (budget,) = answer.budgets
     assert budget is not None

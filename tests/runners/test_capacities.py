@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runners import capacities, families, inputs, oracle, sizes, variation
+from runners import answering, capacities, families, inputs, oracle, sizes, variation
 from runners.answers import Answers, Oracle
 from runners.contents import Combination
 from runners.gathered import Gathered
@@ -171,13 +171,13 @@ def test_the_oracle_asks_an_original_as_far_as_it_goes(
 ) -> None:
     """What it is not asked is dropped, with why."""
     original = _Slow()
-    monkeypatch.setattr(oracle, "Original", lambda *_: original)
+    monkeypatch.setattr(answering, "Original", lambda *_: original)
     (tmp_path / "none.json").write_text("null")
     lengths = (320.0, 1088.0, 12352.0)
     asked = [_at(cols, rows) for rows in (7.0, 9.0) for cols in lengths]
     wanted = [{"case": dict(c.case), "family": c.family, "seed": 1} for c in asked]
     request = {"folder": str(tmp_path), "promoted": str(tmp_path / "none.json")}
-    assert oracle.answer_all({**request, "combinations": wanted}, lambda _: None) == 0  # type: ignore[arg-type, return-value]
+    assert answering.answer_all({**request, "combinations": wanted}, lambda _: None) == 0  # type: ignore[arg-type, return-value]
     assert original.asked == [320, 1088, 320, 1088]
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     no = {line["key"]: line["message"] for line in lines if line["status"] == "no"}
@@ -195,7 +195,7 @@ def test_what_a_process_learned_is_known_to_the_next(
     def process(_: Oracle, asked: Path, __: float) -> str:
         request = json.loads(asked.read_text())
         told.append([(one["case"]["cols"], one["seconds"]) for one in request["took"]])
-        oracle.answer_all(request, lambda _: None)  # type: ignore[arg-type, return-value]
+        answering.answer_all(request, lambda _: None)  # type: ignore[arg-type, return-value]
         return ""
 
     class Digested(_Slow):
@@ -203,7 +203,7 @@ def test_what_a_process_learned_is_known_to_the_next(
             return {**super().digest(gathered), "took": gathered.seconds, "outputs": []}
 
     original = Digested()
-    monkeypatch.setattr(oracle, "Original", lambda *_: original)
+    monkeypatch.setattr(answering, "Original", lambda *_: original)
     monkeypatch.setattr(Oracle, "_process", process)
     asking, twin = Oracle(tmp_path, 0, lambda *_: {}), Future[Any]()
     twin.set_result(None)

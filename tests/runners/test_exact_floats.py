@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import exact_floats, oracle
+from runners import answering, exact_floats
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
 from runners.cuda_types import from_float, to_float
@@ -45,7 +45,7 @@ def _digested(
     digest = Digest(work, folder, Contents(work), None)
     if family != DECLARED:
         digest.digest(replace(gathered, combination=Combination(CASE, DECLARED, 1)))
-    return oracle.read(folder, work, digest.digest(gathered))["y"], mine
+    return answering.read(folder, work, digest.digest(gathered))["y"], mine
 
 
 def _floats() -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import oracle, perturbation
+from runners import answering, perturbation
 from runners.compare import compare
 from runners.contents import Combination, Contents
 from runners.digest import Digest
@@ -104,7 +104,7 @@ def test_another_order_on_tensor_cores_is_right_where_sums_cancel(
     halved = _run(work, contents, asked, "by one warp")
     gathered = Gathered(one, [run] * 4, None, moved, 0.1, halved=halved)
     described = Digest(work, tmp_path, contents, None).digest(gathered)
-    answer = oracle.read(tmp_path, work, described)["c"]
+    answer = answering.read(tmp_path, work, described)["c"]
     assert compare(_run(work, contents, one, way).outputs["c"], answer).passed is fits
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from runners import device, oracle
+from runners import answering, device
 from runners.gpu import HungError, LaunchError
 from tests.runners.host_gpu import HostGpu, artifact
 from tests.runners.test_judge import SCALE, _job
@@ -82,7 +82,7 @@ def test_what_hangs_is_held_until_the_process_is_gone(
     named = str(tmp_path / "request.json")
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{named}\n"))
     with pytest.raises(SystemExit) as ended:
-        oracle.main(["--wait", "0"] if waits else [named])
+        answering.main(["--wait", "0"] if waits else [named])
     assert ended.value.code == 1
     assert held == [True]
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import allocations, capacities, oracle, original
+from runners import allocations, answering, capacities, original
 from runners.contents import Combination
 from runners.gpu import LaunchError
 from runners.launchable import Bound
@@ -167,11 +167,11 @@ def test_what_the_original_has_no_room_for_is_not_asked(
     """Its host code returns nothing, and leaves its outputs as they were: that defines nothing."""
     gpu = HostGpu()
     found = _original(tmp_path, monkeypatch, Host(gpu, 4095))
-    monkeypatch.setattr(oracle, "Original", lambda *_: found)
+    monkeypatch.setattr(answering, "Original", lambda *_: found)
     (tmp_path / "none.json").write_text("null")
     wanted = [{"case": dict(c.case), "family": c.family, "seed": c.seed} for c in AT.values()]
     request = {"folder": str(tmp_path), "promoted": str(tmp_path / "none.json")}
-    assert oracle.answer_all({**request, "combinations": wanted}, lambda _: gpu) == 0
+    assert answering.answer_all({**request, "combinations": wanted}, lambda _: gpu) == 0
     lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     said = {one["key"]: one for one in lines if one["status"] in {"ok", "no"}}
     assert [said[one.key]["status"] for one in AT.values()] == ["ok", "ok", "no"]
@@ -231,11 +231,11 @@ def test_what_launches_take_is_told_apart_from_what_a_fresh_world_does(
 
     gpu = Clock()
     found = _original(tmp_path, monkeypatch, Host(gpu, 10_000))
-    monkeypatch.setattr(oracle, "Original", lambda *_: found)
+    monkeypatch.setattr(answering, "Original", lambda *_: found)
     monkeypatch.setattr(capacities.Watch, "took", lambda *terms: told.append(terms[2]))
     (tmp_path / "none.json").write_text("null")
     wanted = [{"case": dict(AT[7].case), "family": "plain", "seed": 5}]
     request = {"folder": str(tmp_path), "promoted": str(tmp_path / "none.json")}
-    assert oracle.answer_all({**request, "combinations": wanted}, lambda _: gpu) == 0
+    assert answering.answer_all({**request, "combinations": wanted}, lambda _: gpu) == 0
     assert told == [pytest.approx(20e-6)]
     assert found.gather(AT[7]).seconds > 20e-6

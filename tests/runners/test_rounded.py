@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import one_run, oracle, rounded
+from runners import answering, one_run, rounded
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.compare import Answer, compare
@@ -75,7 +75,7 @@ def _answer(folder: Path, kind: str, rows: int = ROWS, original: str = "in float
     run = _made(original, kind, rows)
     gathered = Gathered(one, [run] * 4, _made("in doubles", kind, rows), [], 0.1)
     described = Digest(work, folder, Contents(work), None).digest(gathered)
-    return oracle.read(folder, work, described)["y"]
+    return answering.read(folder, work, described)["y"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
