@@ -1,0 +1,24 @@
+// Mean strength of the last w samples up to each sample (fewer at the start of the record).
+// The block's samples and the w - 1 before them are staged in shared memory; a fixed number of blocks goes through
+// the record piece by piece.
+extern "C" __global__ void dosage(const float* x, float* y, int n, int w)
+{
+    extern __shared__ float tile[];
+    int len = blockDim.x + w - 1;
+    int pieces = (n + blockDim.x - 1) / blockDim.x;
+    for (int piece = blockIdx.x; piece < pieces; piece += gridDim.x) {
+        int base = piece * blockDim.x - (w - 1);
+        for (int t = threadIdx.x; t < len; t += blockDim.x) {
+            int k = base + t;
+            tile[t] = k >= 0 && k < n ? fabsf(x[k]) : 0.0f;
+        }
+        __syncthreads();
+
+        float sum = 0.0f;
+        for (int t = 0; t < w; t++)
+            sum += tile[threadIdx.x + t];
+        int i = piece * blockDim.x + threadIdx.x;
+        if (i < n)
+            y[i] = sum / (float)min(i + 1, w);
+    }
+}

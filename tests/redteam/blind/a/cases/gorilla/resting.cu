@@ -1,0 +1,38 @@
+// Length in bits of each series of floats packed by differences: the first value whole, then per value the exclusive
+// or with the one before: one bit if it is zero; if its meaningful bits fit into the window that was last set up, two bits and
+// the window; else thirteen bits and its own meaningful bits, which set up the new window. Also how often the
+// window was used again.
+extern "C" __global__ void gorilla(const float* x, int* bits, int* again, int rows, int len)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows)
+        return;
+    const float* series = x + r * len;
+
+    float before = series[0];
+    int total = 32;
+    int used = 0;
+    int lead = 32;
+    int trail = 0;
+    for (int t = 1; t < len; t++) {
+        float now = series[t];
+        if (now == before) {                         // the common case of a resting sensor
+            total += 1;
+            continue;
+        }
+        unsigned diff = __float_as_uint(now) ^ __float_as_uint(before);
+        before = now;
+        int front = __clz(diff);
+        int back = __ffs(diff) - 1;
+        if (front >= lead && back >= trail) {
+            total += 2 + 32 - lead - trail;
+            used += 1;
+        } else {
+            total += 13 + 32 - front - back;
+            lead = front;
+            trail = back;
+        }
+    }
+    bits[r] = total;
+    again[r] = used;
+}

@@ -1,0 +1,36 @@
+// Length in bits of each series of floats packed by differences: the first value whole, then per value the exclusive
+// or with the one before: one bit if it is zero; if its meaningful bits fit into the window that was last set up, two bits and
+// the window; else thirteen bits and its own meaningful bits, which set up the new window. Also how often the
+// window was used again.
+extern "C" __global__ void gorilla(const float* x, int* bits, int* again, int rows, int len)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows)
+        return;
+    const float* series = x + r * len;
+
+    unsigned before = __float_as_uint(series[0]);
+    unsigned tally = 32;                             // bits below, uses of the window above
+    int lead = 32;
+    int trail = 0;
+    for (int t = 1; t < len; t++) {
+        unsigned now = __float_as_uint(series[t]);
+        unsigned diff = now ^ before;
+        before = now;
+        if (diff == 0) {
+            tally += 1;
+            continue;
+        }
+        int front = __clz(diff);
+        int back = __ffs(diff) - 1;
+        if (front >= lead && back >= trail) {
+            tally += 0x10000u + 2 + 32 - lead - trail;
+        } else {
+            tally += 13 + 32 - front - back;
+            lead = front;
+            trail = back;
+        }
+    }
+    bits[r] = tally & 0xffff;
+    again[r] = tally >> 16;
+}

@@ -1,0 +1,175 @@
+// Benjamini-Hochberg adjusted p-values, row by row. A NaN is a test that was not made: it stays NaN and
+// does not count among the tests of its row. Values outside [0, 1] are taken as the nearer bound.
+#include <cuda_runtime.h>
+#include <math_constants.h>
+
+#define TILE 256
+
+__device__ __forceinline__ float bounded(float p)
+{
+    return p < 0.0f ? 0.0f : (p > 1.0f ? 1.0f : p);
+}
+
+__device__ __forceinline__ float sortable(float p)
+{
+    if (p > 0.0f) return p < 1.0f ? p : 1.0f;
+    return p == p ? 0.0f : p;
+}
+
+__global__ void fill_kernel(float* __restrict__ by_rank, size_t count)
+{
+    size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) by_rank[k] = CUDART_INF_F;
+}
+
+// rank of a value: how many of its row are not above it
+__global__ void rank_kernel(const float* __restrict__ pval, int* __restrict__ rank, float* __restrict__ by_rank,
+                            int* __restrict__ made, int m)
+{
+    __shared__ float tile[TILE];
+    size_t row = (size_t)blockIdx.x * m;
+    int i = blockIdx.y * TILE + threadIdx.x;
+    float mine = i < m ? bounded(pval[row + i]) : CUDART_NAN_F;
+    int below = 0, tests = 0;
+    for (int first = 0; first < m; first += TILE) {
+        int k = first + threadIdx.x;
+        tile[threadIdx.x] = k < m ? bounded(pval[row + k]) : CUDART_NAN_F;
+        __syncthreads();
+        int last = min(TILE, m - first);
+        for (int j = 0; j < last; ++j) {
+            float other = tile[j];
+            below += other <= mine;
+            tests += other == other;
+        }
+        __syncthreads();
+    }
+    if (i < m) {
+        rank[row + i] = below;
+        if (mine == mine) by_rank[row + below - 1] = mine * (float)tests / (float)below;
+    }
+    if (blockIdx.y == 0 && threadIdx.x == 0) made[blockIdx.x] = tests;
+}
+
+// running minimum from the highest rank down
+__global__ void suffix_kernel(float* __restrict__ by_rank, int m)
+{
+    __shared__ float line[TILE];
+    float* row = by_rank + (size_t)blockIdx.x * m;
+    int t = threadIdx.x;
+    float carry = CUDART_INF_F;
+    for (int end = m; end > 0; end -= TILE) {
+        int k = end - 1 - t;
+        line[t] = k >= 0 ? row[k] : CUDART_INF_F;
+        __syncthreads();
+        for (int step = 1; step < TILE; step <<= 1) {
+            float got = t >= step ? line[t - step] : CUDART_INF_F;
+            __syncthreads();
+            line[t] = fminf(line[t], got);
+            __syncthreads();
+        }
+        if (k >= 0) row[k] = fminf(line[t], carry);
+        carry = fminf(carry, line[TILE - 1]);
+        __syncthreads();
+    }
+}
+
+__global__ void finish_kernel(const float* __restrict__ pval, const int* __restrict__ rank,
+                              const float* __restrict__ by_rank, float* __restrict__ q, int m)
+{
+    size_t row = (size_t)blockIdx.x * m;
+    int i = blockIdx.y * TILE + threadIdx.x;
+    if (i >= m) return;
+    float p = pval[row + i];
+    q[row + i] = p == p ? fminf(1.0f, by_rank[row + rank[row + i] - 1]) : CUDART_NAN_F;
+}
+
+#define SORTERS 512
+#define SORT_BYTES (200 * 1024)
+
+// A row in one block: values of [0, 1] sort like their bits, so value and place make one key.
+// Tests that were not made go to the end with the filling.
+__global__ void row_kernel(const float* __restrict__ pval, float* __restrict__ q, int* __restrict__ made, int m, int width)
+{
+    extern __shared__ unsigned long long keys[];
+    __shared__ float low[SORTERS];
+    __shared__ int tests;
+    size_t row = (size_t)blockIdx.x * m;
+    int t = threadIdx.x;
+    if (t == 0) tests = 0;
+    __syncthreads();
+    int mine = 0;
+    for (int k = t; k < width; k += SORTERS) {
+        unsigned long long key = ~0ull;
+        if (k < m) {
+            float p = sortable(pval[row + k]);
+            if (p == p) {
+                key = (unsigned long long)__float_as_uint(p) << 32 | (unsigned)k;
+                mine += 1;
+            } else {
+                q[row + k] = CUDART_NAN_F;
+            }
+        }
+        keys[k] = key;
+    }
+    atomicAdd(&tests, mine);
+    __syncthreads();
+    for (int size = 2; size <= width; size <<= 1) {
+        for (int stride = size >> 1; stride > 0; stride >>= 1) {
+            for (int k = t; k < width; k += SORTERS) {
+                int other = k ^ stride;
+                if (other > k) {
+                    unsigned long long a = keys[k], b = keys[other];
+                    if ((a > b) == ((k & size) == 0)) {
+                        keys[k] = b;
+                        keys[other] = a;
+                    }
+                }
+            }
+            __syncthreads();
+        }
+    }
+    int good = tests;
+    int per = (good + SORTERS - 1) / SORTERS;
+    int first = min(good, t * per), last = min(good, first + per);
+    float least = 1.0f;
+    for (int k = last - 1; k >= first; --k)
+        least = fminf(least, __uint_as_float((unsigned)(keys[k] >> 32)) * (float)good / (float)(k + 1));
+    low[t] = least;
+    __syncthreads();
+    least = 1.0f;
+    for (int u = t + 1; u < SORTERS; ++u) least = fminf(least, low[u]);
+    for (int k = last - 1; k >= first; --k) {
+        least = fminf(least, __uint_as_float((unsigned)(keys[k] >> 32)) * (float)good / (float)(k + 1));
+        q[row + (unsigned)(keys[k] & 0xffffffffu)] = least;
+    }
+    if (t == 0) made[blockIdx.x] = good;
+}
+
+static float* room = nullptr;
+static size_t room_size = 0;
+
+extern "C" void multitest(const float* pval, float* q, int* made, int rows, int m)
+{
+    int width = 2;
+    while (width < m) width <<= 1;
+    if ((size_t)width * sizeof(unsigned long long) <= SORT_BYTES) {
+        int bytes = width * (int)sizeof(unsigned long long);
+        cudaFuncSetAttribute(row_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        row_kernel<<<rows, SORTERS, bytes>>>(pval, q, made, m, width);
+        return;
+    }
+    // longer rows: by counting
+    size_t count = (size_t)rows * m;
+    if (count > room_size) {
+        if (room) cudaFree(room);
+        cudaMalloc(&room, count * 2 * sizeof(float));
+        room_size = count;
+    }
+    float* by_rank = room;
+    int* rank = (int*)(room + count);
+    dim3 grid(rows, (m + TILE - 1) / TILE);
+    fill_kernel<<<(unsigned)((count + 255) / 256), 256>>>(by_rank, count);
+    rank_kernel<<<grid, TILE>>>(pval, rank, by_rank, made, m);
+    suffix_kernel<<<rows, TILE>>>(by_rank, m);
+    finish_kernel<<<grid, TILE>>>(pval, rank, by_rank, q, m);
+}

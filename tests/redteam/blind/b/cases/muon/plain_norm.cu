@@ -1,0 +1,121 @@
+// One step of an optimiser with orthogonalised momentum: Nesterov momentum, the update brought near the
+// closest semi-orthogonal matrix by Newton-Schulz iterations, and the weights moved along it.
+#include <cuda_runtime.h>
+
+#define TILE 16
+#define BLOCKS 256
+
+__global__ void momentum_kernel(const float* __restrict__ grad, float* __restrict__ mom, float* __restrict__ x,
+                                float* __restrict__ part, float beta, int r, int c)
+{
+    __shared__ float line[256];
+    size_t count = (size_t)r * c;
+    float sum = 0.0;
+    for (size_t k = (size_t)blockIdx.x * 256 + threadIdx.x; k < count; k += (size_t)gridDim.x * 256) {
+        float g = grad[k];
+        float m = beta * mom[k] + g;
+        float u = g + beta * m;
+        mom[k] = m;
+        x[k] = u;
+        sum += u * u;
+    }
+    line[threadIdx.x] = sum;
+    __syncthreads();
+    for (int half = 128; half > 0; half >>= 1) {
+        if (threadIdx.x < half) line[threadIdx.x] += line[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) part[blockIdx.x] = line[0];
+}
+
+__global__ void norm_kernel(const float* __restrict__ part, float* __restrict__ inverse, int parts)
+{
+    __shared__ float line[BLOCKS];
+    line[threadIdx.x] = threadIdx.x < parts ? part[threadIdx.x] : 0.0;
+    __syncthreads();
+    for (int half = BLOCKS / 2; half > 0; half >>= 1) {
+        if (threadIdx.x < half) line[threadIdx.x] += line[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *inverse = 1.0f / (sqrtf(line[0]) + 1e-7f);
+}
+
+__global__ void scale_kernel(float* __restrict__ x, const float* __restrict__ inverse, size_t count)
+{
+    size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) x[k] *= *inverse;
+}
+
+// out = keep * old + gain * a b (or a b^T); old may be null
+__global__ void product_kernel(const float* __restrict__ a, const float* __restrict__ b, const float* __restrict__ old,
+                               float* __restrict__ out, int rows, int cols, int inner, bool turned, float keep, float gain)
+{
+    __shared__ float as[TILE][TILE + 1], bs[TILE][TILE + 1];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int i = blockIdx.y * TILE + ty, j = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    for (int first = 0; first < inner; first += TILE) {
+        as[ty][tx] = i < rows && first + tx < inner ? a[(size_t)i * inner + first + tx] : 0.0f;
+        if (turned) {
+            int bj = blockIdx.x * TILE + ty;
+            bs[tx][ty] = bj < cols && first + tx < inner ? b[(size_t)bj * inner + first + tx] : 0.0f;
+        } else {
+            bs[ty][tx] = first + ty < inner && j < cols ? b[(size_t)(first + ty) * cols + j] : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < TILE; ++k) sum += as[ty][k] * bs[k][tx];
+        __syncthreads();
+    }
+    if (i < rows && j < cols) {
+        size_t at = (size_t)i * cols + j;
+        out[at] = old ? keep * old[at] + gain * sum : gain * sum;
+    }
+}
+
+__global__ void apply_kernel(const float* __restrict__ x, float* __restrict__ ortho, float* __restrict__ weight,
+                             float rate, size_t count)
+{
+    size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < count) {
+        ortho[k] = x[k];
+        weight[k] -= rate * x[k];
+    }
+}
+
+static float* room = nullptr;
+static size_t room_size = 0;
+
+static dim3 tiles(int rows, int cols)
+{
+    return dim3((cols + TILE - 1) / TILE, (rows + TILE - 1) / TILE);
+}
+
+extern "C" void muon(const float* grad, float* mom, float* weight, float* ortho, int r, int c, float beta, float lr, int iters)
+{
+    size_t rc = (size_t)r * c, rr = (size_t)r * r;
+    size_t need = BLOCKS + 2 + 2 * rc + 2 * rr;
+    if (need > room_size) {
+        if (room) cudaFree(room);
+        cudaMalloc(&room, need * sizeof(float));
+        room_size = need;
+    }
+    float* part = room;
+    float* inverse = room + BLOCKS;
+    float* x = inverse + 2;
+    float* y = x + rc;
+    float* gram = y + rc;
+    float* poly = gram + rr;
+
+    momentum_kernel<<<BLOCKS, 256>>>(grad, mom, x, part, beta, r, c);
+    norm_kernel<<<1, BLOCKS>>>(part, inverse, BLOCKS);
+    scale_kernel<<<(unsigned)((rc + 255) / 256), 256>>>(x, inverse, rc);
+    dim3 block(TILE, TILE);
+    for (int it = 0; it < iters; ++it) {
+        product_kernel<<<tiles(r, r), block>>>(x, x, nullptr, gram, r, r, c, true, 0.0f, 1.0f);
+        product_kernel<<<tiles(r, r), block>>>(gram, gram, gram, poly, r, r, r, false, -1.25f, 0.375f);
+        product_kernel<<<tiles(r, c), block>>>(poly, x, x, y, r, c, r, false, 1.875f, 1.0f);
+        float* swap = x; x = y; y = swap;
+    }
+    float rate = lr * sqrtf(fmaxf(1.0f, (float)r / (float)c));
+    apply_kernel<<<(unsigned)((rc + 255) / 256), 256>>>(x, ortho, weight, rate, rc);
+}

@@ -1,0 +1,35 @@
+// Sample entropy of many series, embedding 2: for each series of n samples the number of pairs i < j (both below n - 2)
+// whose next 2 samples agree within r, and the number whose next 3 samples do.
+// A missing sample is NaN and agrees with nothing; a saturated one (infinite) agrees with no other saturated one.
+// A tolerance that is negative or NaN (the spread of a series with a missing sample) makes nothing agree.
+
+extern "C" __global__ void sampen(const float* __restrict__ x, const float* __restrict__ r,
+                                  unsigned* __restrict__ two, unsigned* __restrict__ three, int n)
+{
+    __shared__ unsigned sum2, sum3;
+    const float* s = x + (size_t)blockIdx.x * n;
+    const float tol = r[blockIdx.x];
+    const int last = n - 2;
+    if (threadIdx.x == 0) { sum2 = 0; sum3 = 0; }
+    __syncthreads();
+    unsigned c2 = 0, c3 = 0;
+    // Round robin: at distance d every i meets (i + d) mod last, so all threads are busy at every step
+    // instead of half of them; distances up to half way round meet every pair once.
+    for (int d = 1; d <= last / 2; ++d) {
+        const int stop = 2 * d == last ? d : last;
+        for (int i = threadIdx.x; i < stop; i += blockDim.x) {
+            const int j = i + d < last ? i + d : i + d - last;
+            if (fabsf(s[i] - s[j]) <= tol && fabsf(s[i + 1] - s[j + 1]) <= tol) {
+                ++c2;
+                if (fabsf(s[i + 2] - s[j + 2]) <= tol) ++c3;
+            }
+        }
+    }
+    for (int d = 16; d; d >>= 1) {
+        c2 += __shfl_down_sync(0xffffffffu, c2, d);
+        c3 += __shfl_down_sync(0xffffffffu, c3, d);
+    }
+    if ((threadIdx.x & 31) == 0) { atomicAdd(&sum2, c2); atomicAdd(&sum3, c3); }
+    __syncthreads();
+    if (threadIdx.x == 0) { two[blockIdx.x] = sum2; three[blockIdx.x] = sum3; }
+}
