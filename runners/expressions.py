@@ -207,8 +207,12 @@ def evaluate(text: str, variables: Mapping[str, float]) -> Number:
     >>> evaluate("0.5*n", {"n": 3})
     1.5
     """
-    used = tuple((name, variables[name]) for name in _used(text) if name in variables)
-    return _value(text, used)
+    return _value(text, _values(text, variables))
+
+
+def _values(text: str, variables: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
+    # A list first: it is asked for millions of times, and takes less than a generator.
+    return tuple([(name, variables[name]) for name in _used(text) if name in variables])
 
 
 @lru_cache(maxsize=1 << 14)
@@ -236,7 +240,12 @@ def _value(text: str, used: tuple[tuple[str, float], ...]) -> Number:
 
 def count(text: str, variables: Mapping[str, float]) -> int:
     """Return the value of a size expression; raise when it is negative or not whole."""
-    value = evaluate(text, variables)
+    return _counted(text, _values(text, variables))
+
+
+@lru_cache(maxsize=1 << 14)
+def _counted(text: str, used: tuple[tuple[str, float], ...]) -> int:
+    value = _value(text, used)
     if value != int(value) or value < 0:
         raise ExpressionError(f"{text!r} gives {value}, not a size")
     return int(value)

@@ -20,6 +20,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.redteam.table import Candidate
@@ -73,11 +74,17 @@ def start(candidate: Candidate, begun: set[tuple[str, bool]]) -> float:
     return sum(cost for which, cost in _wanted(candidate) if which not in begun)
 
 
-def _wanted(candidate: Candidate) -> list[tuple[tuple[str, bool], float]]:
+def _wanted(candidate: Candidate) -> tuple[tuple[tuple[str, bool], float], ...]:
     """Return what a candidate needs answers for, and what each of them takes."""
-    name, (screening, confirming) = candidate.base.name, START[candidate.base.kind]
-    both = [((name, False), screening), ((name, True), confirming)]
-    return both if candidate.expect == "accept" else both[:1]
+    base = candidate.base
+    return _asked(base.name, base.kind, confirms=candidate.expect == "accept")
+
+
+@cache
+def _asked(name: str, kind: str, *, confirms: bool) -> tuple[tuple[tuple[str, bool], float], ...]:
+    screening, confirming = START[kind]
+    both = (((name, False), screening), ((name, True), confirming))
+    return both if confirms else both[:1]
 
 
 def total(candidates: Iterable[Candidate], costs: Mapping[str, float]) -> float:
@@ -127,8 +134,10 @@ def choose(
     for (group, share), forced in zip(groups, [True, *[False] * len(groups)], strict=False):
         kept = max(0.0, left - share * seconds * LANES)  # for the groups behind it
         for one in group:
+            if one.label in taken or not (forced or costs[one.label] <= left - kept):
+                continue
             cost = costs[one.label] + start(one, begun)
-            if one.label not in taken and (forced or cost <= left - kept):
+            if forced or cost <= left - kept:
                 taken[one.label] = one
                 begun.update(which for which, _ in _wanted(one))
                 left -= cost

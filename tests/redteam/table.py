@@ -8,7 +8,7 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ class Candidate:
     what: str
     launch: Json | None = None
 
-    @property
+    @cached_property
     def label(self) -> str:
         """Name it for a table."""
         return f"{self.base.name}/{self.name}"

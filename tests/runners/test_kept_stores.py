@@ -336,13 +336,31 @@ DONE: dict[str, Callable[..., int]] = {
 }
 
 
-@functools.cache
-def instruction(line: str) -> tuple[bool, str, list[str], list[str]]:
-    """Read a line once, however many threads come by: negated, guard, opcode, operands."""
+Instruction = tuple[bool, str, list[str], list[str]]
+
+
+def instruction(line: str) -> Instruction:
+    """Read a line: negated, guard, opcode, operands."""
     match = re.fullmatch(r"(?:@(!?)(%\w+)\s+)?([\w.:]+)\s*(.*);", line)
     assert match, line
     operands = [word.strip() for word in match[4].split(",")]
     return bool(match[1]), match[2] or "", match[3].split("."), operands
+
+
+@functools.cache
+def instructions(text: str) -> tuple[list[Instruction], dict[str, int]]:
+    """Read a text once, however many threads come by: instructions, and which a label is before."""
+    lines = [line.partition("//")[0].strip() for line in text.splitlines()]
+    found: list[Instruction] = []
+    places: dict[str, int] = {}
+    for line in lines:
+        if not line or line.startswith((".", "{", "}", ")")):
+            continue
+        if line.endswith(":"):
+            places.setdefault(line[:-1], len(found))
+        else:
+            found.append(instruction(line))
+    return found, places
 
 
 @dataclass
@@ -356,9 +374,8 @@ class Block:
     stores: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def run(self, text: str, threads: list[int]) -> None:
-        lines = [line.partition("//")[0].strip() for line in text.splitlines()]
-        lines = [line for line in lines if line and not line.startswith((".", "{", "}", ")"))]
-        running = [self._thread(lines, thread) for thread in threads]
+        lines, places = instructions(text)
+        running = [self._thread(lines, places, thread) for thread in threads]
         while running:
             running = [one for one in running if next(one, None) is not None]
             self.passed += 1
@@ -368,7 +385,9 @@ class Block:
         own = self.memory.items()
         return {at: value for at, value in own if "optiml" not in str(at)}
 
-    def _thread(self, lines: list[str], thread: int) -> Iterator[int]:
+    def _thread(
+        self, lines: list[Instruction], places: dict[str, int], thread: int
+    ) -> Iterator[int]:
         values: dict[str, int] = {"%tid.x": thread, "%laneid": thread % 32, "%ctaid.x": self.number}
         values |= {"%ntid.x": 128, "%nctaid.x": 4} | {f"%n{a}.{b}": 1 for a, b in OTHERS}
         values |= {f"%{a}.{b}": 0 for a, b in OTHERS}
@@ -384,15 +403,12 @@ class Block:
 
         at = 0
         while at < len(lines):
-            line, at = lines[at], at + 1
-            if line.endswith(":"):
-                continue
-            unless, guard, opcode, operands = instruction(line)
+            (unless, guard, opcode, operands), at = lines[at], at + 1
             if guard and bool(values[guard]) == unless:
                 continue
             name, to = opcode[0], operands[0]
             if name == "bra":
-                at = lines.index(to + ":")
+                at = places[to]
             elif name == "ret":
                 return
             elif name == "bar":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runners.linkage import beyond, constructors, imports
+from tests import once
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed here")
 
@@ -23,12 +23,14 @@ extern "C" void run(float* p, int n) { if (n < 0) puts("no"); p[0] = n; }
 """
 
 
-def _built(folder: Path, text: str, name: str, option: str = "-O1") -> bytes:
-    source, target = folder / f"{name}.cpp", folder / f"{name}.so"
-    source.write_text(text)
-    command = ["g++", option, "-shared", "-fPIC", "-o", str(target), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    return target.read_bytes()
+def _built(text: str, option: str = "-O1") -> bytes:
+    def make(folder: Path) -> None:
+        source = folder / "host.cpp"
+        source.write_text(text)
+        command = ["g++", option, "-shared", "-fPIC", "-o", str(folder / "host.so"), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    return (once.built(f"host code {option}", text, make) / "host.so").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -42,20 +44,18 @@ def _built(folder: Path, text: str, name: str, option: str = "-O1") -> bytes:
         ('static struct S { S() { puts("early"); } } s; p[0] = n;', ""),
     ],
 )
-def test_what_a_candidate_calls_and_the_original_does_not(
-    tmp_path: Path, edit: str, said: str
-) -> None:
+def test_what_a_candidate_calls_and_the_original_does_not(edit: str, said: str) -> None:
     """Arithmetic and what the original calls already is free."""
-    original = _built(tmp_path, BASE, "original")
-    candidate = _built(tmp_path, BASE.replace("p[0] = n;", edit), "candidate")
+    original = _built(BASE)
+    candidate = _built(BASE.replace("p[0] = n;", edit))
     found = beyond(candidate, original)
     assert (said in " ".join(found)) if said else found == ()
 
 
-def test_what_runs_on_loading_is_counted(tmp_path: Path) -> None:
+def test_what_runs_on_loading_is_counted() -> None:
     """A static object with a constructor runs before anything is verified."""
-    original = _built(tmp_path, BASE, "original")
-    early = _built(tmp_path, BASE + 'static int x = puts("early"); int* y = &x;', "early")
+    original = _built(BASE)
+    early = _built(BASE + 'static int x = puts("early"); int* y = &x;')
     assert constructors(early) == constructors(original) + 1
     assert "run on loading" in " ".join(beyond(early, original))
 
@@ -80,14 +80,14 @@ STUB = "int half(int n){int volatile ___ = 1;(void)n;::exit(___);}"
     ],
 )
 def test_what_stands_for_a_device_function_is_no_call(
-    tmp_path: Path, option: str, edit: str, more: str, said: str
+    option: str, edit: str, more: str, said: str
 ) -> None:
     """The compiler puts a call of exit where a device function was; others count beside it."""
     head = "#include <cstdlib>\n#include <unistd.h>\n"
-    plain = _built(tmp_path, head + BASE, "plain", option)
-    stubbed = _built(tmp_path, head + BASE + STUB, "stubbed", option)
+    plain = _built(head + BASE, option)
+    stubbed = _built(head + BASE + STUB, option)
     text = head + more + STUB + BASE.replace("p[0] = n;", edit)
-    candidate = _built(tmp_path, text, "candidate", option)
+    candidate = _built(text, option)
     for original in (plain, stubbed):
         found = " ".join(beyond(candidate, original))
         assert (said in found) if said else found == ""
@@ -165,5 +165,4 @@ def test_no_damage_raises(data: st.DataObject) -> None:
 
 @functools.cache
 def _stubbed() -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        return _built(Path(folder), "#include <cstdlib>\n" + STUB, "stubbed")
+    return _built("#include <cstdlib>\n" + STUB)
