@@ -338,8 +338,8 @@ class Oracle:
                     # A process that is begun anew knows from this what may take long.
                     "took": [
                         {"case": dict(c.case), "family": c.family, "seconds": known["took"]}
-                        for key, known in answers.described.items()
-                        if "took" in known and (c := answers.met.get(key)) is not None
+                        for key, c in answers.met.items()  # in the order in which they were asked
+                        if "took" in (known := answers.described.get(key, {}))
                     ],
                     "combinations": [
                         {"case": dict(c.case), "family": c.family, "seed": c.seed} for c in left

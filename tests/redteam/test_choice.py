@@ -239,7 +239,11 @@ class _Asked(Served):
 
     def start(self) -> subprocess.Popen[str]:
         if self._process is None:
-            code = "import subprocess, sys; print(1, flush=True)\n"
+            code = "import signal, subprocess, sys\n"
+            # Started in the background, as tests may be, it would be deaf to what gives it up.
+            code += (
+                "signal.signal(signal.SIGINT, signal.default_int_handler); print(1, flush=True)\n"
+            )
             code += "if sys.stdin.readline(): subprocess.run(['sleep', '60'])"
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],

@@ -67,7 +67,10 @@ print(json.dumps([counter.most(owner) for owner in (*owners, 99)]))
 
 
 def _library() -> Path:
-    return allocations.library(once.built("allocations", "", allocations.library))
+    def make(folder: Path) -> None:
+        allocations.library(folder)
+
+    return allocations.library(once.built("allocations", "", make))
 
 
 def _compiled(folder: Path, name: str, text: str, *flags: str) -> Path:

@@ -209,7 +209,7 @@ def test_what_a_process_learned_is_known_to_the_next(
     twin.set_result(None)
     answers = Answers(_rows(), tmp_path)
     deadline = time.monotonic() + 60.0
-    request = {"job": {}, "baseline": {}}
+    request: dict[str, Any] = {"job": {}, "baseline": {}}
     asking._ask(answers, request, twin, ([_at(320), _at(1088)], set()), deadline)
     asking._ask(answers, request, twin, ([_at(12352), _at(2000)], set()), deadline)
     assert told[0] == []

@@ -66,7 +66,11 @@ def test_what_hangs_is_held_until_the_process_is_gone(
 ) -> None:
     """Its message was there after 20 s, and read when the time for all answers was over."""
     wanted = [{"case": {"n": float(n)}, "family": "declared", "seed": 5} for n in (7, 9)]
-    request = {"job": _job(SCALE, SCALE), "baseline": artifact(SCALE), "folder": str(tmp_path)}
+    request: dict[str, Any] = {
+        "job": _job(SCALE, SCALE),
+        "baseline": artifact(SCALE),
+        "folder": str(tmp_path),
+    }
     request |= {"promoted": str(tmp_path / "none.json"), "combinations": wanted}
     (tmp_path / "none.json").write_text("null")
     (tmp_path / "request.json").write_text(json.dumps(request))

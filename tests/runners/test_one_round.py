@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from runners import one_round
 from runners.contents import Combination
 from runners.spec import Work
 from tests.runners.test_inputs import _pointer, _work
 
 
-def _counting(value: str = "k", shape: str = "n", **case: int) -> Work:
+def _counting(value: str = "k", shape: str = "n", **case: Any) -> Work:
     given = {"name": "rounds", "type": "int", "value": value}
     return _work({**_pointer(), "shape": shape}, given, **case)
 

@@ -13,9 +13,9 @@ from runners import capacities, opposed, verify
 from runners.capacities import LONGER, SHORTER, Watch
 from runners.contents import Combination, Contents
 from runners.families import DECLARED, LONGEST, OPPOSITE
-from runners.opposite_ends import APART, PART
+from runners.opposite_ends import PART
 from runners.spec import CaseSpec, Work
-from runners.whole_families import HOT
+from runners.whole_families import APART, HOT
 from tests.redteam import once_read
 from tests.runners.test_inputs import _work
 
