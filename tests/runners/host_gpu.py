@@ -183,9 +183,9 @@ class HostGpu:
             return
         if name in {"dirty", "sweep"}:
             return
+        full = (*grid, 1, 1)[:3]
         self.launches.append(name)
-        # One thread goes over a slab as well as many do: those that find no word take most of the time.
-        g, b = (ctypes.c_uint * 3)(1, *(*grid, 1)[1:2], 1), (ctypes.c_uint * 3)(1, 1, 1)
+        g, b = (ctypes.c_uint * 3)(*full), (ctypes.c_uint * 3)(32, 1, 1)
         self._helpers[f"host_optiml_{name}"](ctypes.c_char_p(arguments), g, b)
 
     def beside(self, duration_ns: int, blocks: int) -> None:
