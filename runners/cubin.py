@@ -101,7 +101,7 @@ def exports(data: bytes) -> tuple[str, ...]:
         if data[:5] != b"\x7fELF\x02":
             return ()
         return _functions(data, 11, lambda other, at: at != 0 and other & 3 == 0)  # SHT_DYNSYM
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, IndexError, ValueError, OverflowError):
         return ()
 
 
@@ -146,7 +146,7 @@ def variables(data: bytes) -> tuple[tuple[str, int], ...]:
             for name, info, _, section, _, size in _SYMBOL.iter_unpack(_bytes(data, row)):
                 if info & 0xF == 1 and section in held and size:  # STT_OBJECT
                     found[_text(strings, name)] = size
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, IndexError, ValueError, OverflowError):
         return ()
     return tuple(found.items())
 

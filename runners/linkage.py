@@ -163,7 +163,7 @@ def _sections(data: bytes) -> list[Row]:
         return [
             _SECTION.unpack_from(data, fields[5] + i * _SECTION.size) for i in range(fields[11])
         ]
-    except struct.error:
+    except (struct.error, OverflowError):  # a place beyond any file
         return []
 
 

@@ -163,6 +163,13 @@ def test_no_damage_raises(data: st.DataObject) -> None:
     assert isinstance(beyond(bytes(text), b""), tuple)
 
 
+def test_sections_beyond_any_file_are_none() -> None:
+    """An offset of 64 bits is more than Python takes for one."""
+    text = bytearray(_stubbed())
+    text[0x28:0x30] = b"\xff" * 8
+    assert beyond(bytes(text), b"") == ()
+
+
 @functools.cache
 def _stubbed() -> bytes:
     return _built("#include <cstdlib>\n" + STUB)
