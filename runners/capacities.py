@@ -54,8 +54,11 @@ TIMES_CROWDED, MOST_CROWDED_NAMES, MOST_CROWDED = 4, 3, 1 << 22
 BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
-FARTHEST = {PLAIN: 64, ALIKE: 16, NESTED: 64, LONGEST: 64, PILED: 16, OPPOSITE: 64}
-FARTHEST |= {GOING_ROUND: sizes.TIMES_LONGER, ROUND_ACROSS: sizes.TIMES_LONGER}
+FARTHEST = {
+    **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE), 64),
+    **dict.fromkeys((ALIKE, PILED), 16),
+    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS), sizes.TIMES_LONGER),
+}
 # Families of which the times of one tell those of the other.
 _KINDS = {
     PLAIN: PLAIN,
@@ -71,8 +74,7 @@ _KINDS = {
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
 }
-ASKED = frozenset({PLAIN, ALIKE, MOSTLY, NESTED, LONGEST, SAME, UNLIKE, OPPOSITE, *PILES})
-ASKED |= {GOING_ROUND, ROUND_ACROSS}
+ASKED = frozenset(_KINDS) - {EQUAL}  # which is asked anyway, and tells of those like it
 # Families that may take longer, of the longest cases there are; and how many times as long what is
 # near an end may take as what is drawn, where no shorter case tells: so many times as much meets.
 LONG = frozenset({LONGEST, OPPOSITE})

@@ -54,14 +54,17 @@ def _few(size: float) -> float:
     return 2.0 if size >= sizes.FEW else 1.0
 
 
+def keeps_room(source: str) -> bool:
+    """Tell whether host code seems to make room, and to keep something from call to call."""
+    # Whatever makes room, or has it made, is named so, or is a container of a library.
+    return ("alloc" in source.lower() or "vector" in source) and keeps(source)
+
+
 def asked(job: JobSpec) -> list[Combination]:
     """Return what an original has to answer for it: of host code that keeps something, if any."""
     if job.effort != "confirm" or job.work.kind != "entry" or job.kernel == job.baseline:
         return []
-    # Whatever makes room, or has it made, is named so, or is a container of a library.
-    if "alloc" not in job.kernel.source.lower() and "vector" not in job.kernel.source:
-        return []
-    if not keeps(job.kernel.source):
+    if not keeps_room(job.kernel.source):
         return []
     found = [Combination(case, DECLARED, job.seed) for trio in trios(job.work) for case in trio]
     return [*{one.key: one for one in found}.values()]

@@ -14,13 +14,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from runners import one_run, sizes
+from runners import each_extent, one_run, sizes
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.families import DECLARED
 from runners.gpu import DeviceError, HungError
-from runners.same_number import keeps
 from runners.session import Session
 from runners.spec import JobSpec, Json, Work
 
@@ -111,9 +110,7 @@ def asked(job: JobSpec) -> list[Combination]:
     """Return what an original has to answer for it: of host code that keeps room, if any."""
     if job.effort != "confirm" or job.work.kind != "entry" or job.kernel == job.baseline:
         return []
-    # Whatever makes room, or has it made, is named so, or is a container of a library.
-    source = job.kernel.source
-    if ("alloc" not in source.lower() and "vector" not in source) or not keeps(source):
+    if not each_extent.keeps_room(job.kernel.source):
         return []
     return [*{one.key: one for row in rows(job) for one in row}.values()]
 

@@ -9,8 +9,7 @@ that is missing, that cannot run here, or that does not end in time, says nothin
 which, and `runners.second_look` asks again what a busy machine may have kept from ending.
 
 What the host copies is not asked about by initcheck: unwritten memory may be copied, as paddings
-are, and what comes of it is among the results. Nor would it be known: of a graph that is replayed
-the copies are looked at ahead of the kernels that write there.
+are, and what comes of it is among the results.
 
 Messages: Compute Sanitizer User Manual 2025.3, "Memcheck", "Racecheck", "Initcheck", "Synccheck".
 """
@@ -82,8 +81,7 @@ _FOUND = re.compile(
     r"Divergent|Address|Malloc|Out-of-range|Stack|Access|Unused).*)$",
     re.MULTILINE,
 )
-# What the host copies from memory that nobody wrote: no fault, and no more than that. A replayed
-# graph's copies are looked at before its kernels have written what is copied.
+# What the host copies from memory that nobody wrote: no fault, and no more than that.
 _COPIED = re.compile(r"^========= Host API .*\baccess\b", re.MULTILINE)
 # A barrier at which some threads arrive and only others wait: one part of a block makes what the
 # other part uses. Racecheck reported a race between what such a barrier keeps apart.

@@ -210,7 +210,8 @@ class Team:
         """Yield an outcome for each as it is known.
 
         After `until` (`time.monotonic`) no further one is begun, and at `end` those that are being
-        judged are given up; labels in `first`, and the bases that they belong to, come before others. All are compiled from the start, while the GPU works.
+        judged are given up; labels in `first`, and the bases that they belong to, come before others.
+        All are compiled from the start, while the GPU works.
         """
         costs = choice.expected(candidates, choice.recorded())
         bases = list(_parts(candidates, costs, self._lanes, first))
