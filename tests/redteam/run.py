@@ -38,6 +38,7 @@ from optimizer.model import Effort
 from runners.answers import module_command
 from runners.building import Building
 from runners.dispatch import JOB_SECONDS
+from tests.gpu.suite import visible
 from tests.redteam import choice, record
 from tests.redteam.table import HERE, NO_VERDICT, Candidate, load
 
@@ -436,9 +437,8 @@ def count(outcomes: Sequence[Outcome]) -> str:
 
 
 def gpus() -> int:
-    """Return how many GPUs this process may use."""
-    seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")  # noqa: TID251 - as CUDA reads it
-    return len([word for word in seen.split(",") if word.strip()]) or 1
+    """Return how many GPUs this process may use: all there are, where nobody names some."""
+    return len(visible(os.environ.get("CUDA_VISIBLE_DEVICES"))) or 1  # noqa: TID251 - as CUDA reads it
 
 
 def device() -> Json:
