@@ -14,7 +14,7 @@ from typing import Any
 
 from runners import limit, program_arguments, program_doubt, program_growth, program_sums
 from runners.launch_limits import times_words
-from runners.program_arguments import TIMES, Line, Place
+from runners.program_arguments import TIMES, Arguments, Line, Place
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, check
 from runners.program_glimpse import Glimpse, Original, glimpse
@@ -54,6 +54,7 @@ class Asking:
     most_lines: int = MOST_LINES
     most_tried: int = MOST_TRIED
     late: bool = False
+    right: set[Arguments] = field(default_factory=set[Arguments])
 
     def _line(self, changes: Sequence[tuple[Place, int]]) -> Line | None:
         return program_arguments.line([one.arguments for one in self.originals], changes)
@@ -158,6 +159,7 @@ class Asking:
         failure, run = program_doubt.failing(trial, original, probe, bounds)
         if failure is None:
             self.done.append(check(LAYER, name, passed=True))
+            self.right.add(line.arguments)
             return True
         doubt = program_doubt.Doubt(trial, self._original(line.run), seen, probe, bounds)
         why = doubt.why(failure, run, self.variants)

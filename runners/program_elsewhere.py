@@ -301,7 +301,9 @@ class _Asking(Asking):
     def _as_far(self, run: int, sizes: tuple[Size, ...], few: Changes) -> bool:
         """Try numbers of a run as far together as its original goes; tell whether it decided."""
         key = tuple(one.place for one in sizes), few
-        if key in self.joined:
+        most = ((one.place, one.number(TIMES, near=False)) for one in sizes)
+        line = self._line([*most, *few])
+        if key in self.joined or (line and line.arguments in self.right):
             return True
         words, done = self.originals[run].arguments, dict[int, int]()
         plan = program_jointly.Plan(self.variants.source, words, sizes, self._work(run), few)

@@ -58,7 +58,5 @@ def _halves(source: str) -> int:
     for at, word in enumerate(text.tokens[: text.count]):
         shift = word in {"<<", ">>", "<<=", ">>="} and integer(text.tokens[at + 1]) == WORD
         value = integer(word)
-        found += (
-            shift or word in _HIGH or (value is not None and value in {1 << WORD, (1 << WORD) - 1})
-        )
+        found += shift or word in _HIGH or value == 1 << WORD
     return found

@@ -145,7 +145,7 @@ class Products(Text):
                     break
 
     def _add(self, name: str, more: frozenset[int]) -> None:
-        if more and name not in self._read and NAME.fullmatch(name):
+        if more and name not in self._read | _TYPES and NAME.fullmatch(name):
             self._from[name] = self._from.get(name, frozenset()) | more
 
     def _within(self, at: int) -> frozenset[int]:

@@ -67,6 +67,7 @@ static Error saxpy(Dim3, Dim3, void **args) {
   if (is("third") && turnAsked == 2) y[1] += 1;
   if (is("slowway") && how == "slow") y[1] += 1;
   if (is("packed") && n > 12000 && turnAsked > 20000) y[1] += 1;
+  if (is("farther") && turnAsked > 20000) y[1] += 1;
   if (is("twelve") && n > 4095) y[1] += 1;
   if (is("halfwords") && n > 70000) y[1] += 1;  // a count of 16 bits
   if (is("rounding"))
