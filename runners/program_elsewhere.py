@@ -12,43 +12,35 @@ more.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from runners import (
-    limit,
     narrower,
     program_arguments,
-    program_doubt,
     program_growth,
     program_jointly,
     program_modes,
+    program_named,
     program_products,
 )
-from runners.launch_limits import times_words
-from runners.program_arguments import TIMES, Line, Place
+from runners.program_arguments import TIMES, Place
+from runners.program_asking import LAYER, LONGEST, RIGHT, Asking
 from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
+from runners.program_companions import Known, Numbers, beside
 from runners.program_compare import Bounds
-from runners.program_failing import Failed, check
-from runners.program_glimpse import Glimpse, Original, glimpse
 from runners.program_growth import LEAST_TIMES, Work
+from runners.program_jointly import Changes, Size
 from runners.program_profile import Profile
-from runners.program_run import Probe
 from runners.program_trial import Trial
 from runners.program_variants import Variants
 
-# How the layer and every limit are called, for those that look for them.
-LAYER, RIGHT = "other arguments", "right for the declared"
-# Lines on which a candidate is compared, and lines that an original is run with.
-MOST_LINES, MOST_TRIED = 6, 14
+__all__ = ["LAYER", "RIGHT", "ask"]
+
 # All of it together, and what has to be left for what looks for races and bad accesses.
 MOST_SECONDS, RESERVE = 60.0, WATCH_SECONDS + SHAKEN_SECONDS + 10.0
-# What an original may take there: so long at most, and so many times its declared seconds and more.
-LONGEST, TIMES_AS_LONG, MORE_SECONDS = 5.0, 4.0, 2.0
-# The same where all sizes are large together, which is tried once or twice.
+# What an original may take where all sizes are large together, which is tried once or twice.
 LONGEST_TOGETHER = 6.0
 # Device memory that a line may take, as told from smaller ones.
 MOST_BYTES = 8 << 30
@@ -64,9 +56,11 @@ STEPS_THERE, DISTANT_SECONDS, MORE_LINES, MORE_TRIED = (4, 16), 30.0, 2, 12
 WAYS, TRIED_WAYS, TOGETHER, TRIED_TOGETHER = 4, 10, 2, 6
 # What is no longer than that is run a second time with such ways.
 SHORT = 1.0
-# Kept for another candidate of the same worker, if it is no larger.
-KEPT_BYTES = 16 << 20
-_MOST_SAID = 200
+# The same for numbers behind those that a candidate's text alone names; of one size so many, and
+# what little is known of tells how long so many times as large may take.
+NAMED, TRIED_NAMED, MOST_NAMED, NEAR = 2, 8, 2, 4
+# Numbers that no size is larger than grow so many times beside one that is two and a half times.
+TIED = 3
 
 
 def ask(
@@ -92,44 +86,32 @@ def ask(
 
 
 @dataclass(slots=True)
-class _Known:
-    """What is known of a number: is it a size, and how much work it is at how many times."""
-
-    size: bool | None = None
-    more: tuple[Work, float] | None = None
-    steep: Work | None = None
-    multiple: bool = False
-
-
-@dataclass(slots=True)
-class _Asking:
+class _Asking(Asking):
     """One candidate's run through the lines."""
 
-    trial: Trial
-    originals: Sequence[Profile]
-    variants: Variants
-    bounds: Bounds
-    kept: MutableMapping[str, Any]
-    done: list[dict[str, Any]]
-    ends: float
-    places: tuple[Place, ...]
-    notes: list[str] = field(default_factory=list[str])
-    compared: int = 0
-    tried: int = 0
-    most_lines: int = MOST_LINES
-    most_tried: int = MOST_TRIED
-    late: bool = False
-    known: dict[Place, _Known] = field(default_factory=dict[Place, _Known])
+    known: dict[Place, Known] = field(default_factory=dict[Place, Known])
     # Of a run, the sizes that are taken together alone.
-    fit: dict[int, list[program_jointly.Size]] = field(
-        default_factory=dict[int, list[program_jointly.Size]]
+    fit: dict[int, list[Size]] = field(default_factory=dict[int, list[Size]])
+    # Runs that end too late with larger numbers, and what was right together with what beside.
+    slow: set[int] = field(default_factory=set[int])
+    joined: set[tuple[tuple[Place, ...], Changes]] = field(
+        default_factory=set[tuple[tuple[Place, ...], Changes]]
     )
 
     def all(self) -> list[str]:
-        """Ask each number larger, sizes far beyond, alone and together, and all sizes smaller."""
-        self.known = {place: _Known() for place in self.places}
+        """Ask each number larger, sizes far beyond, alone and together, and all sizes smaller.
+
+        What a candidate's own text tells of is asked first behind the larger ones.
+        """
+        self.known = {place: Known() for place in self.places}
         for place in self.places:
             self._larger(place)
+        self._tied()
+        with self._more(NAMED, TRIED_NAMED):
+            self._named()
+        if program_named.words(*self.trial.sources):
+            with self._more(TOGETHER, TRIED_TOGETHER):
+                self._jointly(spared=True)
         with self._more(WAYS, TRIED_WAYS):
             self._ways()
         self._together()
@@ -159,7 +141,8 @@ class _Asking:
             # In the smallest runs, and there it counts (`_ways`).
             named = program_modes.told(self.variants.source, declared.arguments, place.word)
             numbers = [number for number in numbers if number not in named]
-        if declared.seconds > LONGEST / 2 or self._work(place.run).peak_bytes > FIRST_BYTES:
+        long = place.run in self.slow or self._own(place.run) > LONGEST / 2
+        if long or self._work(place.run).peak_bytes > FIRST_BYTES:
             numbers = numbers[-1:]
         while numbers:
             number = numbers.pop(0)
@@ -169,14 +152,90 @@ class _Asking:
             if not line or not seen:
                 if time.monotonic() - begun > 0.9 * self._most(place.run):
                     numbers = numbers[-1:]
+                    self.slow.add(place.run)
                 continue
-            times = number / max(place.value, 1)
-            grows = program_growth.grows(self._work(place.run), seen.work, times)
-            known.size = place.size and (grows or known.steep is not None)
-            known.more = seen.work, times
-            known.multiple = number == 2 * place.largest
-            self._compare(line, seen, size=known.size)
+            size = self._learned(place, number, seen.work)
+            self._compare(line, seen, size=size)
             break
+
+    def _learned(self, place: Place, number: int, work: Work) -> bool:
+        """Note what an original does with a larger number; tell whether it is a size."""
+        known, less = self.known[place], self._work(place.run)
+        times = number / max(place.value, 1)
+        known.size = place.size and (
+            program_growth.grows(less, work, times) or known.steep is not None
+        )
+        known.more = work, times
+        known.multiple = number == 2 * place.largest
+        known.repeats = known.size and program_growth.repeats(less, work, times)
+        return known.size
+
+    def _tied(self) -> None:
+        """Try sizes that the original takes no larger by themselves beside what they hang on."""
+        for place in self.places:
+            with_it = self._numbers.companions(place.run)
+            if place.run in self.slow or place.power or not with_it:
+                continue
+            for number in place.larger()[:2] if place in self._unknown(place.run) else ():
+                changes = (place, number), *beside(with_it, TIED)
+                line = self._line(changes) if self._numbers.defined(changes) else None
+                seen = line and self._seen(line)
+                if line and seen:
+                    self.known[place].tied = True
+                    size = self._learned(place, number, seen.work)
+                    self._compare(line, seen, size=size, with_it=line.changed[1:])
+                    break
+
+    def _named(self) -> None:
+        """Try sizes behind the numbers that a candidate's text has and its original's has not.
+
+        What repeats the work is as little as in any declared run.
+        """
+        for place, known in self.known.items():
+            if not known.size or known.more is None or known.steep is not None:
+                continue
+            least = round(known.more[1] * max(place.value, 1))
+            most = min(TIMES * place.largest, self._numbers.end(place) or program_products.MOST)
+            numbers = program_named.beyond(*self.trial.sources, least, most)
+            few = self._numbers.spared(place.run, place)
+            soon = [one for one in numbers if self._soon(place, one)]
+            for number in soon[:MOST_NAMED]:
+                if self._taken(place, number, few):
+                    break
+
+    def _soon(self, place: Place, number: int) -> bool:
+        """Tell whether the original is likely to end soon with a number, by a smaller one."""
+        known = self.known[place]
+        if known.more is None or known.more[1] < LEAST_TIMES:
+            return number <= NEAR * place.largest
+        far = number / max(place.value, 1)
+        found = program_growth.predicted(self._work(place.run), *known.more, far)
+        return _within(found, (0.9 * self._most(place.run), float(MOST_BYTES)))
+
+    def _taken(self, place: Place, number: int, few: Changes = ()) -> bool:
+        """Compare with a size so large, and beside what it hangs on where it is not taken alone.
+
+        Tell whether the original takes it.
+        """
+        with_it = beside(self._numbers.companions(place.run), -(-number // place.largest))
+        for more in ((), with_it) if with_it else ((),):
+            if not more and self.known[place].tied:
+                continue
+            changes = (place, number), *few, *more
+            line = self._line(changes) if not more or self._numbers.defined(changes) else None
+            begun = time.monotonic()
+            seen = line and self._seen(line)
+            if line and seen:
+                self._compare(line, seen, size=True, with_it=more)
+                return True
+            if time.monotonic() - begun > 0.9 * self._most(place.run):
+                break  # it was no refusal
+        return False
+
+    @property
+    def _numbers(self) -> Numbers:
+        runs = [one.arguments for one in self.originals]
+        return Numbers(self.variants.source, runs, self.trial.runner.root, self.known)
 
     def _unknown(self, run: int) -> list[Place]:
         """Return the numbers of a run that the original does not take any larger by themselves."""
@@ -223,41 +282,48 @@ class _Asking:
                 else:
                     refused.add(way.said)
 
-    def _jointly(self) -> None:
+    def _jointly(self, *, spared: bool = False) -> None:
         """Try all sizes of a run together as far as its original goes, and what passes a word.
 
-        How far is told from them a few times as large.
+        How far is told from them a few times as large. With them what they may hang on; where that
+        decides nothing, without. With `spared` what repeats the work is as little as it may be.
         """
         for run in dict.fromkeys(place.run for place in self.places):
-            words = self.originals[run].arguments
-            sizes = [
-                program_jointly.Size(
-                    place, *known.more, known.multiple, self._end(place) or program_products.MOST
-                )
-                for place, known in self.known.items()
-                if place.run == run and known.size and known.more and known.steep is None
-                if known.more[1] > 1.5 * place.largest / max(place.value, 1)
-            ]
-            source, work = self.variants.source, self._work(run)
-            plan = program_jointly.Plan(source, words, (*sizes, *self.fit.get(run, ())), work)
-            done: dict[int, int] = {}
-            longest = LONGEST_TOGETHER + self.originals[run].seconds
-            for near in plan.near(done):
-                more = self._ran(near.changes, longest)
-                bounds = 0.9 * LONGEST, float(MOST_BYTES)
-                for changes in plan.far(near, more, bounds) if more else ():
-                    line = self._line(changes)
-                    seen = line and self._seen(line, longest)
-                    if line and seen:
-                        self._compare(line, seen, size=True)
-                        done |= {place.word: number for place, number in changes}
-                        break
+            few = self._numbers.spared(run) if spared else ()
+            least = {place for place, _ in few}
+            sizes = [*self._numbers.sizes(run), *self.fit.get(run, ())]
+            sizes = [one for one in sizes if one.place not in least]
+            with_it = self._numbers.companions(run)
+            for more in (with_it, []) if with_it else ([],):
+                if sizes and self._as_far(run, (*sizes, *more), few):
+                    break
 
-    def _end(self, place: Place) -> int | None:
-        """Return what the original's text names as the last number there may be, if it is near."""
-        words = self.originals[place.run].arguments
-        most = TIMES * place.largest
-        return program_modes.end(self.variants.source, words, place.word, place.largest, most)
+    def _as_far(self, run: int, sizes: tuple[Size, ...], few: Changes) -> bool:
+        """Try numbers of a run as far together as its original goes; tell whether it decided."""
+        key = tuple(one.place for one in sizes), few
+        most = ((one.place, one.number(TIMES, near=False)) for one in sizes)
+        line = self._line([*most, *few])
+        if key in self.joined or (line and line.arguments in self.right):
+            return True
+        words, done = self.originals[run].arguments, dict[int, int]()
+        plan = program_jointly.Plan(self.variants.source, words, sizes, self._work(run), few)
+        longest = LONGEST_TOGETHER + self.originals[run].seconds
+        decided: list[bool] = []
+        for near in plan.near(done):
+            more = self._ran(near.changes, longest)
+            bounds = 0.9 * LONGEST, float(MOST_BYTES)
+            for changes in plan.far(near, more, bounds) if more else ():
+                line = self._line(changes)
+                seen = line and self._seen(line, longest)
+                if line and seen:
+                    none = tuple(one for one in changes if self.known[one[0]].size is False)
+                    decided.append(self._compare(line, seen, size=True, with_it=none))
+                    done |= {place.word: number for place, number in changes}
+                    break
+        if decided and all(decided):
+            self.joined.add(key)
+            return True
+        return False
 
     def _far(self, place: Place) -> None:
         """Try a size as far as its original goes in time, at most sixteen times the declared."""
@@ -282,15 +348,12 @@ class _Asking:
         tries[1:1] = self._to_end(place, bounds)
         for each in tries:
             for number in each:
-                line = self._line([(place, number)])
-                seen = line and self._seen(line)
-                if line and seen:
-                    self._compare(line, seen, size=True)
+                if self._taken(place, number):
                     return
 
     def _to_end(self, place: Place, bounds: tuple[float, float]) -> list[tuple[int]]:
         """Return the last number there may be as the original's text has it, if it is worth it."""
-        known, end = self.known[place], self._end(place)
+        known, end = self.known[place], self._numbers.end(place)
         if end is None or known.more is None or known.steep is not None:
             return []
         far = end / max(place.value, 1)
@@ -356,123 +419,6 @@ class _Asking:
                         return
             return
 
-    def _line(self, changes: Sequence[tuple[Place, int]]) -> Line | None:
-        return program_arguments.line([one.arguments for one in self.originals], changes)
-
-    def _work(self, run: int) -> Work:
-        known = self.originals[run]
-        report = known.references[known.main_poison].report
-        return program_growth.of(report, known.seconds)
-
-    def _most(self, run: int) -> float:
-        """Return how long an original may take with other arguments than those of a run."""
-        return min(LONGEST, TIMES_AS_LONG * self.originals[run].seconds + MORE_SECONDS)
-
-    def _original(self, run: int) -> Original:
-        program = self.trial.workload.get("program") or {}
-        path = Path(self.trial.request["baseline"]["path"])
-        must = str(program.get("stdout") or "")
-        return Original(self.trial.runner, path, self.originals[run], must, self.trial.seed)
-
-    def _allowed(self, run: int, most: float = 0.0) -> bool:
-        """Tell whether another line may be tried; the original is run twice or so, then both.
-
-        Where it is given, the original has so many seconds.
-        """
-        if self.compared >= self.most_lines or self.tried >= self.most_tried:
-            return False
-        self.late = self.late or time.monotonic() + 3 * (most or self._most(run)) > self.ends
-        return not self.late
-
-    @contextmanager
-    def _more(self, lines: int, tried: int) -> Iterator[None]:
-        """Allow so many lines and runs, and what else was allowed behind them."""
-        compared, ran = self.compared, self.tried
-        kept = self.most_lines, self.most_tried
-        self.most_lines, self.most_tried = compared + lines, ran + tried
-        yield
-        self.most_lines = kept[0] + self.compared - compared
-        self.most_tried = kept[1] + self.tried - ran
-
-    def _peek(self, place: Place, by: int) -> Work | None:
-        """Run the original once with so many more of a number; return how much work that is."""
-        return self._ran([(place, place.more(by))])
-
-    def _ran(self, changes: Sequence[tuple[Place, int]], most: float = 0.0) -> Work | None:
-        """Run the original once with other numbers and return how much work that is."""
-        line = self._line(changes)
-        if line is None or not self._allowed(line.run, most):
-            return None
-        original, most = self._original(line.run), most or self._most(line.run)
-        key = f"{LAYER} work {original.program} {line.arguments} {original.seed}"
-        if key not in self.kept:
-            self.tried += 1
-            run = original.ran(line.arguments, original.declared.main_poison, most)
-            if run is None or run.report is None:
-                return None
-            self.kept[key] = program_growth.of(run.report, run.seconds)
-        kept: Work = self.kept[key]
-        return kept
-
-    def _seen(self, line: Line, most: float = 0.0) -> Glimpse | None:
-        """Return what the original does with a line; None where nothing is asked there."""
-        if not self._allowed(line.run, most):
-            return None
-        original = self._original(line.run)
-        key = f"{LAYER} {original.program} {line.arguments} {original.seed}"
-        if key not in self.kept:
-            self.tried += 1
-            found = glimpse(original, line.arguments, most or self._most(line.run))
-            if found is None or not _small(found):
-                return found
-            self.kept[key] = found
-        kept: Glimpse = self.kept[key]
-        return kept
-
-    def _compare(self, line: Line, seen: Glimpse, *, size: bool, times: float = 0.0) -> None:
-        """Run the candidate with a line and compare it.
-
-        With `times`, further out than it has to be right, what differs is a limit.
-        """
-        self.compared += 1
-        trial, original = self.trial, seen.profile
-        poison = "nan" if "nan" in original.references else original.main_poison
-        # What adds up more of its own rounding errors may be off by as many more.
-        more = min(max(line.times, 1.0), float(TIMES))
-        bounds = Bounds(self.bounds.rtol * more, self.bounds.atol * more)
-        probe = Probe(poison, trial.seed, record=True, expected=original.references[poison].digests)
-        name = " ".join(line.arguments)
-        failure, run = program_doubt.failing(trial, original, probe, bounds)
-        if failure is None:
-            self.done.append(check(LAYER, name, passed=True))
-            return
-        doubt = program_doubt.Doubt(trial, self._original(line.run), seen, probe, bounds)
-        why = doubt.why(failure, run, self.variants)
-        if why is None:
-            return
-        words = _words(failure.log, name)
-        if why:
-            self.notes.append(f"with {name} it gives other results than its original; {why}")
-        elif size and not times:
-            self.done.append(check(LAYER, name, passed=False))
-            path = (trial.job.get("kernel") or {}).get("path") or "program"
-            raise Failed(failure.status, f"./{Path(str(path)).stem} {name}: {words}")
-        else:
-            declared = " ".join(self.originals[line.run].arguments)
-            far = f", {times_words(times)} times the largest declared," if times else ""
-            told = f"{RIGHT} arguments {declared}; with {name}{far} it is not: {words}"
-            self.notes.append(limit.said(told))
-
 
 def _within(found: tuple[float, float], bounds: tuple[float, float]) -> bool:
     return found[0] <= bounds[0] and found[1] <= bounds[1]
-
-
-def _small(found: Glimpse) -> bool:
-    held = (one for each in found.profile.references.values() for one in each.held)
-    return sum(0 if one is None else one.size for one in held) <= KEPT_BYTES
-
-
-def _words(log: str, name: str) -> str:
-    """Return a failure's words without the arguments that they begin with."""
-    return log.removeprefix(name).lstrip(":, ")[:_MOST_SAID]

@@ -60,6 +60,31 @@ def grows(less: Work, more: Work, times: float) -> bool:
     return busy and 0 < wanted * less.kernel_us <= more.kernel_us
 
 
+def repeats(less: Work, more: Work, times: float) -> bool:
+    """Tell whether a number so many times as large is more of the same, and nothing larger.
+
+    As many blocks a launch, and as many bytes but for a small part of them.
+
+    >>> one, two, wide = (
+    ...     Work(1.0, 0.0, 0, {"bytes": 100.0, "launches": n, "blocks of f": b})
+    ...     for n, b in ((4.0, 8.0), (8.0, 16.0), (8.0, 32.0))
+    ... )
+    >>> repeats(one, two, 2.0), repeats(one, wide, 2.0), repeats(one, one, 2.0)
+    (True, False, False)
+    """
+    wanted = 1 + (times - 1) / SHARE
+    again = more.parts.get("launches", 0.0) / max(less.parts.get("launches", 0.0), 1.0)
+    wide = any(
+        now > 1.01 * again * less.parts.get(name, 0.0)
+        for name, now in more.parts.items()
+        if name.startswith("blocks of")
+    )
+    busy = more.kernel_us >= LEAST_US and more.kernel_us >= wanted * less.kernel_us
+    if wide or more.bytes >= wanted * less.bytes or times <= 1:
+        return False
+    return again >= wanted or (times >= LEAST_TIMES and again >= 1 and busy)
+
+
 def steep(less: Work, more: Work) -> bool:
     """Tell whether one more of a number multiplied the work."""
     parts = [(less.parts.get(name, 0.0), now) for name, now in more.parts.items()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runners import program_growth
 from runners.program_arguments import TIMES, Arguments, Place
@@ -45,31 +45,41 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Sizes that are run together to learn how far they go, and how many times the declared."""
+    """Sizes that are run together to learn how far they go, and how many times the declared.
+
+    `beside` are the numbers of others, which are the same however far they go.
+    """
 
     sizes: tuple[Size, ...]
     times: int
+    beside: Changes = ()
+
+    @property
+    def grows(self) -> Changes:
+        """Return the numbers that are larger."""
+        return tuple((one.place, one.number(self.times, near=True)) for one in self.sizes)
 
     @property
     def changes(self) -> Changes:
         """Return the numbers to run."""
-        return tuple((one.place, one.number(self.times, near=True)) for one in self.sizes)
+        return (*self.grows, *self.beside)
 
     @property
     def grown(self) -> float:
         """Return how many times the run's own numbers these are, all in all."""
-        each = [number / max(place.value, 1) for place, number in self.changes]
+        each = [number / max(place.value, 1) for place, number in self.grows]
         return max(math.prod(each) ** (1 / len(each)), 1.1)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The sizes of a run of an original, its text, and the run's work."""
+    """The sizes of a run of an original, its text, the run's work, and what is changed beside."""
 
     source: str
     words: Arguments
     sizes: tuple[Size, ...]
     work: Work
+    beside: Changes = ()
 
     def near(self, done: Mapping[int, int]) -> Iterator[Near]:
         """Yield what to run first: all sizes together, and then the two that pass a word.
@@ -90,8 +100,9 @@ class Plan:
         for step in STEPS:
             changes = tuple((one.place, one.number(step, near=False)) for one in near.sizes)
             far = max(near.grown * step / near.times, near.grown)
-            seconds, size = program_growth.together(self.work, more, near.grown, far)
+            seconds, size = program_growth.together(self._shorter, more, near.grown, far)
             within = seconds <= bounds[0] + self.work.seconds and size <= bounds[1]
+            changes = (*changes, *near.beside)
             if within and self._defined(changes):
                 found.append(changes)
         return tuple(found[:1] + found[-1:][: len(found) - 1])
@@ -99,13 +110,19 @@ class Plan:
     def _likely(self, sizes: Sequence[Size]) -> Iterator[Near]:
         """Yield how many times as large sizes are run first, if that is not too much."""
         for times in NEAR:
-            chosen = Near(tuple(sizes), times)
+            chosen = Near(tuple(sizes), times, self.beside)
             each = [(one.work, one.times) for one in sizes]
             found = program_growth.likely(self.work, each, chosen.grown)
             within = found[0] <= LIKELY[0] + self.work.seconds and found[1] <= LIKELY[1]
             if within and self._defined(chosen.changes):
                 yield chosen
                 return
+
+    @property
+    def _shorter(self) -> Work:
+        """Return the run's work where what is beside is not as often: in kernels as little."""
+        each = [number / max(place.value, 1) for place, number in self.beside]
+        return replace(self.work, kernel_us=self.work.kernel_us * math.prod(each))
 
     def _pairs(self) -> Iterator[tuple[int, tuple[Size, Size]]]:
         """Yield two sizes of which a product passes a word, where it does not as declared."""

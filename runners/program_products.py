@@ -145,7 +145,7 @@ class Products(Text):
                     break
 
     def _add(self, name: str, more: frozenset[int]) -> None:
-        if more and name not in self._read and NAME.fullmatch(name):
+        if more and name not in self._read | _TYPES and NAME.fullmatch(name):
             self._from[name] = self._from.get(name, frozenset()) | more
 
     def _within(self, at: int) -> frozenset[int]:
@@ -165,6 +165,10 @@ class Products(Text):
         # A rest is less than what it is the rest of a division by.
         if "%" in tokens:
             tokens = tokens[tokens.index("%") :]
+        if len(tokens) == 3 and tokens[1] == "/":
+            # `g / cars` is a road where g comes from roads and cars.
+            whole, part = (self._from.get(word, frozenset[int]()) for word in tokens[::2])
+            return whole - part or whole
         return frozenset().union(*(self._from.get(word, frozenset()) for word in tokens))
 
     def _multiplied(self) -> Iterator[tuple[int, tuple[frozenset[int], ...]]]:

@@ -15,6 +15,7 @@ import pytest
 from runners import (
     limit,
     program,
+    program_asking,
     program_doubt,
     program_elsewhere,
     program_growth,
@@ -418,7 +419,7 @@ def test_a_deadline_that_is_near_is_kept(fakes: Fakes, monkeypatch: pytest.Monke
     assert (asked.refused, asked.lines["ok"]) == (None, [])
     assert asked.notes == ["other arguments: there was no time to try any"]
     known = fakes.profiles["ok ['1000']"].seconds
-    most = program_elsewhere.TIMES_AS_LONG * known + program_elsewhere.MORE_SECONDS
+    most = program_asking.TIMES_AS_LONG * known + program_asking.MORE_SECONDS
     moments = iter([0.0, 0.0, *[3 * most + 1] * 100])
     asking = program_elsewhere._Asking._allowed
 

@@ -66,6 +66,8 @@ static Error saxpy(Dim3, Dim3, void **args) {
   if (is("product") && static_cast<long long>(n) * turnAsked > 10000000) y[1] += 1;
   if (is("third") && turnAsked == 2) y[1] += 1;
   if (is("slowway") && how == "slow") y[1] += 1;
+  if (is("packed") && n > 12000 && turnAsked > 20000) y[1] += 1;
+  if (is("farther") && turnAsked > 20000) y[1] += 1;
   if (is("twelve") && n > 4095) y[1] += 1;
   if (is("halfwords") && n > 70000) y[1] += 1;  // a count of 16 bits
   if (is("rounding"))
@@ -137,6 +139,7 @@ int main(int argc, char **argv) {
   if (is("ways") && (turnAsked > 2 || how == "other")) return 2;
   if (is("ended") && n > 4096) return 2;
   if (is("square") && n != turnAsked) return 1;  // sides that have to fit
+  if (is("queue") && n > turnAsked) return 2;      // no more cars than a road has cells
   if (is("power")) n = 1 << n;
   float *twin = nullptr;  // the second argument as a size of its own
   if (is("twin")) cudaMalloc(reinterpret_cast<void **>(&twin), turnAsked * 4);
