@@ -17,6 +17,7 @@ from runners.contents import Combination
 from runners.families import (
     ALIKE,
     DECLARED,
+    EARLY,
     EQUAL,
     FOLLOWING,
     GOING_ROUND,
@@ -57,7 +58,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 FARTHEST = {
     **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
-    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS), sizes.TIMES_LONGER),
+    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY), sizes.TIMES_LONGER),
 }
 # Families of which the times of one tell those of the other.
 _KINDS = {
@@ -73,6 +74,7 @@ _KINDS = {
     **dict.fromkeys(PILES, PILED),
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
+    EARLY: EARLY,
 }
 ASKED = frozenset(_KINDS) - {EQUAL}  # which is asked anyway, and tells of those like it
 # Families that may take longer, of the longest cases there are; and how many times as long what is

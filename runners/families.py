@@ -114,6 +114,9 @@ CLUSTERED = "clustered"
 # One array of whole numbers near one end of its range, and all others near the other, along sizes
 # that are long (`runners.opposite_ends`); which array it is stands behind.
 OPPOSITE = "opposite-ends"
+# One array of whole numbers with few events, which all others let through (`runners.early_events`);
+# which array it is and what the events are stands behind.
+EARLY = "early-event"
 # Few whole numbers of a wide range, one of them or all beside its end: what a counter hands on to
 # its next word (`runners.brinks`).
 BRINK = "brink"

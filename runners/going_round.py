@@ -12,12 +12,18 @@ Where there are fewer rows than steps, a row has several steps, one behind the o
 the last factor of a shape spans, and `across` that the one before it: of `t*n` numbers each of n
 may have its t ones a row apart.
 
+And by numbers of the original's own text, the larger ones first, and by one of them and one: stamps
+that are a day apart go on from date to date, over the ends of months and of years, and what is kept
+from one to the next is wrong there or it is not. By chance no two are a day apart. A number by
+which too many would meet in one place is none of these.
+
 It is asked of arrays that are drawn by themselves, from a range that is no count of places.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -28,6 +34,7 @@ from runners.cuda_types import values
 from runners.families import GOING_ROUND, ROUND_ACROSS, captured_work, drawn, ranges
 from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
+from runners.whole_families import alike
 
 FAMILIES = (GOING_ROUND, ROUND_ACROSS)
 # Numbers of a range at least, and beyond what width it is cut to a power of two: those are exact
@@ -37,6 +44,9 @@ LEAST_WIDTH, MOST_WIDTH = 16, 1 << 40
 UNRANGED = (0, 99)
 # Elements of all buffers of a case, and how many sizes are as long as they may be.
 MOST_ELEMENTS, MOST_LONG = 1 << 22, 3
+# What is said behind a family where steps are numbers of the original's text, how many of them are
+# taken, and how many elements there are where rows are longer than any case has room for.
+BY_TEXT, MOST_NUMBERS, MOST_CUT = " text", 6, 1 << 20
 
 Values = npt.NDArray[Any]
 Case = Mapping[str, float]
@@ -53,10 +63,31 @@ def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
         return
     if sizes.elements(work, middle) <= MOST_ELEMENTS:
         yield middle, GOING_ROUND
-        if any(_axes(one, middle)[1] > 1 for one in arrays):
+        if any(axes(one, middle)[1] > 1 for one in arrays):
             yield middle, ROUND_ACROSS
     for family, name in _lengthening(work, arrays)[:MOST_LONG]:
         yield from ((case, family) for case in _long(work, name))
+    yield from _asked_by_text(work, middle)
+
+
+def _asked_by_text(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
+    """Yield cases and families in which steps are numbers of the original's text.
+
+    The middle case, and the longest rows of the others: what these may take is told by those.
+    """
+    arrays = [argument for argument, _, width in _advancing(work) if _numbers(work, width)]
+    if not arrays:
+        return
+    if sizes.elements(work, middle) <= MOST_ELEMENTS:
+        yield middle, GOING_ROUND + BY_TEXT
+    for family, name in _lengthening(work, arrays)[:MOST_LONG]:
+        for case in _long(work, name)[-1:] or _cut(work, name):
+            yield case, family + BY_TEXT
+
+
+def _numbers(work: Work, width: int) -> list[int]:
+    """Return the numbers of an original's text by which those of a range may advance."""
+    return [one for one in work.steps if 1 < one < width][:MOST_NUMBERS]
 
 
 def _advancing(work: Work) -> Iterator[tuple[Argument, int, int]]:
@@ -65,11 +96,13 @@ def _advancing(work: Work) -> Iterator[tuple[Argument, int, int]]:
     places = {one.argument.name for one in following.followed(work)}
     for argument in drawn(work):
         low, high = bounds.get(argument.name, UNRANGED)
-        if high - low + 1 >= LEAST_WIDTH and argument.name not in places:
-            yield argument, low, high - low + 1
+        width = high - low + 1
+        if width >= LEAST_WIDTH and argument.name not in places:
+            width = width if width <= MOST_WIDTH else 1 << width.bit_length() - 1
+            yield argument, low, width
 
 
-def _axes(argument: Argument, case: Case) -> tuple[int, int]:
+def axes(argument: Argument, case: Case) -> tuple[int, int]:
     """Return how long rows of an array are, and how many follow each other in a plane."""
     count = sizes.buffer(argument, case)
     row, *planes = whole_numbers.row_lengths(argument.shape or "1", case) or [max(1, count)]
@@ -83,7 +116,7 @@ def _lengthening(work: Work, arrays: list[Argument]) -> list[tuple[str, str]]:
     for way, family in enumerate(FAMILIES):
         for name in sizes.sizing(work):
             longer = {**first, name: first.get(name, 0.0) + 1}
-            grows = any(_axes(a, longer)[way] != _axes(a, first)[way] for a in arrays)
+            grows = any(axes(a, longer)[way] != axes(a, first)[way] for a in arrays)
             if grows and sizes.largest(work, name) > sizes.SMALL:
                 found.append((family, name))
     return found
@@ -97,6 +130,27 @@ def _long(work: Work, name: str) -> list[dict[str, float]]:
         if fit:
             return fit
     return []
+
+
+def _cut(work: Work, name: str) -> list[dict[str, float]]:
+    """Return a case whose rows are as long as there is room for, where declared ones are longer."""
+    for others in sizes.few_others(work, name):
+        size = fitting(work, others, name, int(sizes.largest(work, name)), MOST_CUT)
+        if size > sizes.SMALL:
+            return [{**others, name: float(size)}]
+    return []
+
+
+def fitting(work: Work, others: Case, name: str, top: int, most: int) -> int:
+    """Return the largest size up to one with which all buffers have no more elements than so many.
+
+    One where none is such.
+    """
+
+    def over(size: int) -> bool:
+        return not 0 < sizes.elements(work, {**others, name: float(size)}) <= most
+
+    return sizes.least_above(1, top + 1, over) - 1
 
 
 def steps(width: int) -> tuple[int, ...]:
@@ -114,25 +168,44 @@ def steps(width: int) -> tuple[int, ...]:
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
     """Return arrays whose whole numbers advance along rows, or across them, and go round."""
-    del seed
-    out = dict(arrays)
+    out, across = dict(arrays), family.startswith(ROUND_ACROSS)
     for number, (argument, low, width) in enumerate(_advancing(work)):
-        row, along = _axes(argument, case)
+        row, along = axes(argument, case)
         count = len(arrays[argument.name]) // argument.type.size
         parts = []
         for field in argument.type.fields:
             # Of a vector each number advances by itself: two channels, three sides of a point.
             data = values(arrays[argument.name], argument.type, field).reshape(count, field.lanes)
-            made = np.empty_like(data)
-            for lane in range(field.lanes):
-                rows = _rows(data[:, lane], row, along if family == ROUND_ACROSS else 0)
-                gone = _advanced(rows, low, width, number)
-                if family == ROUND_ACROSS:
+            made = data.copy()
+            by = steps(width)
+            if family.endswith(BY_TEXT):
+                most = alike(field, low, low + width - 1, count)
+                by = _by_text(_numbers(work, width), width, count, most, seed)
+            for lane in range(field.lanes if by else 0):
+                rows = _rows(data[:, lane], row, along if across else 0)
+                gone = _advanced(rows, low, width, by, number)
+                if across:
                     gone = gone.reshape(-1, row, along).transpose(0, 2, 1)
                 made[:, lane] = gone.reshape(-1)[:count]
             parts.append(made.reshape(-1))
         out[argument.name] = interleave(parts, argument.type, count)
     return out
+
+
+def _by_text(
+    numbers: Sequence[int], width: int, count: int, most: int, seed: int
+) -> tuple[int, ...]:
+    """Return steps of a text: its numbers, and one of them and one.
+
+    None with which more than `most` of so many elements may be the same, and more than by chance.
+
+    >>> _by_text([86400, 3600], 2100000000, 1000, 1000, 1), _by_text([1024], 4096, 1000, 200, 0)
+    ((86400, 3600, 3601), (1025,))
+    """
+    chosen = numbers[seed % max(1, len(numbers)) :][:1]
+    every = [*numbers, *(one + 1 for one in chosen if one + 1 < width)]
+    apart = ((one, width // gcd(one, width)) for one in every)
+    return tuple(one for one, met in apart if met == width or count <= most * met)
 
 
 def _rows(data: Values, row: int, along: int) -> Values:
@@ -144,12 +217,10 @@ def _rows(data: Values, row: int, along: int) -> Values:
     return padded.reshape(-1, along, row).transpose(0, 2, 1).reshape(-1, along)
 
 
-def _advanced(rows: Values, low: int, width: int, turn: int) -> Values:
+def _advanced(rows: Values, low: int, width: int, every: Sequence[int], turn: int) -> Values:
     """Return rows that advance from their first number by steps of a range, by turns."""
-    if width > MOST_WIDTH:
-        width = 1 << width.bit_length() - 1
     many, length = rows.shape
-    by = np.asarray(steps(width), np.uint64)
+    by = np.asarray(every, np.uint64)
     parts = -(-len(by) // max(1, many))
     part = np.arange(length) // max(1, -(-length // parts))
     moved = by[(turn + np.arange(many)[:, None] * parts + part) % len(by)]

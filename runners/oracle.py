@@ -31,6 +31,7 @@ from runners import (
     share_ends,
     sizes,
     small_floats,
+    staying,
     units,
 )
 from runners.contents import Combination
@@ -150,6 +151,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             *longest.combinations(work, seed),
             *opposed.combinations(work, seed),
+            *staying.combinations(work, middle, seed),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
         ]

@@ -21,6 +21,7 @@ from runners import (
     cancelling,
     captured,
     close_numbers,
+    early_events,
     edge_paths,
     far_reach,
     fillers,
@@ -54,6 +55,7 @@ from runners.families import (
     BRINK,
     CLUSTERED,
     DECLARED,
+    EARLY,
     ENDS,
     EQUAL,
     FAR,
@@ -140,6 +142,7 @@ _IN_ROWS: dict[str, Rows] = {
     UNITS: units.applied,
     BESIDE_ENDS: beside_ends.applied,
     OPPOSITE: opposite_ends.applied,
+    EARLY: early_events.applied,
     **dict.fromkeys(PILES, piles.applied),
 }
 

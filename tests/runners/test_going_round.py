@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from runners import capacities, going_round, sizes
 from runners.contents import Combination, Contents
 from runners.families import GOING_ROUND, ROUND_ACROSS
-from runners.going_round import MOST_ELEMENTS, steps
+from runners.going_round import BY_TEXT, MOST_ELEMENTS, steps
 from runners.spec import Work
+from runners.whole_families import HOT
 from tests.redteam import once_read
 from tests.runners.test_inputs import _work
 
@@ -234,3 +236,103 @@ def test_the_red_teams_turns_run_over_where_a_phase_turns_steadily(seed: int) ->
 def test_the_red_teams_phases_are_asked() -> None:
     work = once_read.parsed("fringe/float_sums").work
     assert len(_asked(work)) == 6
+
+
+def _stepping(work: Work, *numbers: int) -> Work:
+    return dataclasses.replace(work, steps=numbers)
+
+
+def test_steps_are_numbers_of_the_originals_text() -> None:
+    """The larger ones first, within the range and above one, and one of them and one."""
+    work = _work(_array("x", "randint:0:100000", "n*m", "const int*"), n=12, m=257)
+    work = _stepping(work, 719468, 86400, 3600, 100, 1)
+    made, drawn = (
+        _made(work, one)["x"].view("i4").reshape(12, 257)
+        for one in (GOING_ROUND + BY_TEXT, "declared")
+    )
+    assert (made[:, 0] == drawn[:, 0]).all()
+    assert list(_turned(made, 100_000)) == [86400, 3600, 100, 3601] * 3
+    other = _made(work, GOING_ROUND + BY_TEXT, 3)["x"].view("i4").reshape(12, 257)
+    assert set(_turned(other, 100_000)) == {86400, 3600, 100, 86401}
+
+
+def test_text_steps_go_across_rows_too() -> None:
+    work = _work(_array("x", "randint:0:1000", "b*t*c", "const int*"), b=3, t=50, c=4)
+    x = _made(_stepping(work, 360), ROUND_ACROSS + BY_TEXT)["x"].view("i4").reshape(3, 50, 4)
+    assert {*_turned(x.transpose(0, 2, 1).reshape(12, 50), 1000)} == {360, 361}
+
+
+def test_text_steps_by_which_too_many_meet_are_none() -> None:
+    """Of what may be places no more are the same than in other families; else it stays drawn."""
+    work = _work(_array("x", "randint:0:4096", "n", "const int*"), n=300_000)
+    x = _made(_stepping(work, 2048, 256), GOING_ROUND + BY_TEXT)["x"].view("i4")
+    assert {*(np.diff(x) % 4096).tolist()} == {256, 257}
+    assert np.bincount(x).max() <= HOT
+    few = _work(_array("x", "randint:0:16", "n", "const int*"), n=2_000_000)
+    x = _made(_stepping(few, 8), GOING_ROUND + BY_TEXT)["x"].view("i4")
+    assert {*(np.diff(x) % 16).tolist()} == {9}
+    last = _made(_stepping(few, 15), GOING_ROUND + BY_TEXT)["x"].view("i4")
+    assert {*(np.diff(last) % 16).tolist()} == {15}
+
+
+def test_text_steps_are_asked_in_a_middle_case_and_along_the_longest_rows() -> None:
+    """Where a declared row has no room, as much of it as there is room for."""
+    work = _work(_array("x", "randint:0:65536", "n*m"), n=3000, m=500)
+    kinds = (GOING_ROUND + BY_TEXT, ROUND_ACROSS + BY_TEXT)
+    asked = once_read.combinations(_stepping(work, 360), "confirm", 1)[1]
+    found = [(one.case["n"], one.case["m"], one.family) for one in asked if one.family in kinds]
+    assert found == [(3000, 500, kinds[0]), (9, 8000, kinds[0]), (48000, 9, kinds[1])]
+    for numbers in ((), (65536, 1 << 20), (1,)):
+        asked = once_read.combinations(_stepping(work, *numbers), "confirm", 1)[1]
+        assert not [one for one in asked if one.family in kinds]
+    stamps = once_read.parsed("almanac/base").work
+    asked = [one for one in once_read.combinations(stamps, "confirm", 1)[1] if one.family in kinds]
+    assert [one.case["n"] for one in asked] == [1003, 349_525]
+    assert sizes.elements(stamps, asked[1].case) <= going_round.MOST_CUT
+
+
+def _civil(days: Values) -> Values:
+    """Return years, months and days of the month of days since 1970, as the red team's base."""
+    since = days + 719468
+    cent = (4 * since + 3) // 146097
+    rest = since - 146097 * cent // 4
+    year = (4 * rest + 3) // 1461
+    of_year = rest - 1461 * year // 4
+    month = (5 * of_year + 2) // 153
+    day = of_year - (153 * month + 2) // 5 + 1
+    late = month >= 10
+    return np.asarray([100 * cent + year + late, np.where(late, month - 9, month + 3), day])
+
+
+def _stepped_on(days: Values, run: int) -> int:
+    """Return how many dates are wrong where a leap year is asked of the first of a run alone."""
+    wrong, known, february = 0, -2, 0
+    year, month, dom = 0, 0, 0
+    right = _civil(days).T.tolist()
+    for number, (day, (y, m, d)) in enumerate(zip(days.tolist(), right, strict=True)):
+        if number % run == 0:
+            known = -2
+        if day == known + 1:
+            dom += 1
+            if dom > (february if month == 2 else 30 + ((month + (month >> 3)) & 1)):
+                dom, month = 1, month + 1
+                year, month = (year + 1, 1) if month > 12 else (year, month)
+        elif day != known:
+            year, month, dom = y, m, d
+            february = 28 + (year % 4 == 0 and (year % 100 != 0 or year % 400 == 0))
+        known = day
+        wrong += [year, month, dom] != [y, m, d]
+    return wrong
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_red_teams_days_go_on_over_the_ends_of_years(seed: int) -> None:
+    work = once_read.parsed("almanac/rollover").work
+    wrong = {}
+    for family in (GOING_ROUND + BY_TEXT, GOING_ROUND, "declared", "clustered"):
+        made = Contents(work).of(Combination({"n": 150_000.0}, family, seed))["stamp"]
+        days = made.view(np.int32).astype(np.int64) // 86400
+        assert 0 <= days.min() <= days.max() < 2_100_000_000 // 86400 + 1
+        wrong[family] = _stepped_on(days, 128)
+    assert wrong.pop(GOING_ROUND + BY_TEXT) > 100
+    assert not any(wrong.values())
