@@ -1,0 +1,61 @@
+// A plain reverberator for c channels of n samples: two feedback combs side by side, added up (wet),
+// and an all-pass after them (out).
+//   comb:     y[t] = x[t] + feed * y[t-D]             D = delay, and delay + delay/3 + 1
+//   all-pass: v[t] = -w[t]/2 + w[t-E] + v[t-E]/2      E = delay/4 + 1
+// Samples D apart form a chain of their own: one thread per chain, neighbours next to each other in memory.
+// Eight samples of a chain are asked for before the first of them is needed.
+#include <cuda_runtime.h>
+
+__global__ void comb(const float* __restrict__ x, float* __restrict__ wet, int c, int n, int D, float feed, bool add)
+{
+    const int id = blockIdx.x * blockDim.x + threadIdx.x;
+    if (id >= c * D) return;
+    const int ch = id / D, r = id - ch * D;
+    const float* p = x + (size_t)ch * n;
+    float* q = wet + (size_t)ch * n;
+    float y = 0.f;
+    int t = r;
+    for (; t < n - 7LL * D; t += 8 * D) {
+        float a[8], o[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            a[i] = p[t + i * D];
+            o[i] = add ? q[t + i * D] : 0.f;
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            y = a[i] + feed * y;
+            q[t + i * D] = add ? o[i] + y : y;
+        }
+    }
+    for (; t < n; t += D) {
+        y = p[t] + feed * y;
+        q[t] = add ? q[t] + y : y;
+    }
+}
+
+__global__ void allpass(const float* __restrict__ wet, float* __restrict__ out, int c, int n, int E)
+{
+    const int id = blockIdx.x * blockDim.x + threadIdx.x;
+    if (id >= c * E) return;
+    const int ch = id / E, r = id - ch * E;
+    const float* p = wet + (size_t)ch * n;
+    float* q = out + (size_t)ch * n;
+    float w = 0.f, v = 0.f;
+    for (int t = r; t < n; t += E) {
+        const float now = p[t];
+        v = -0.5f * now + w + 0.5f * v;
+        w = now;
+        q[t] = v;
+    }
+}
+
+static int blocks(long long threads) { return (int)((threads + 255) / 256); }
+
+extern "C" void reverb(const float* x, float* wet, float* out, int c, int n, int delay, float feed)
+{
+    const int first = delay, second = delay + delay / 3 + 1, after = delay / 4 + 1;
+    comb<<<blocks((long long)c * first), 256>>>(x, wet, c, n, first, feed, false);
+    comb<<<blocks((long long)c * second), 256>>>(x, wet, c, n, second, feed, true);
+    allpass<<<blocks((long long)c * after), 256>>>(wet, out, c, n, after);
+}
