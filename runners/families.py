@@ -114,6 +114,9 @@ CLUSTERED = "clustered"
 # One array of whole numbers near one end of its range, and all others near the other, along sizes
 # that are long (`runners.opposite_ends`); which array it is stands behind.
 OPPOSITE = "opposite-ends"
+# All amounts near the last numbers of their ranges, or near the first ones, in large cases and in
+# long rows; and rows that are mixtures of both ends, each another one (`runners.end_contents`).
+FAR_ENDS, FULL_ENDS, DENSITIES = "far-ends", "full-ends", "densities"
 # Few whole numbers of a wide range, one of them or all beside its end: what a counter hands on to
 # its next word (`runners.brinks`).
 BRINK = "brink"

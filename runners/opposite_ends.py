@@ -64,15 +64,15 @@ def applied(
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field)
-            near = _near(field, low, high, len(data), rng, upper=upper)
-            near[number % APART :: APART] = data[number % APART :: APART]
-            parts.append(near)
+            made = near(field, low, high, len(data), rng, upper=upper)
+            made[number % APART :: APART] = data[number % APART :: APART]
+            parts.append(made)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
     return out
 
 
-def _near(
+def near(
     field: Field, low: int, high: int, count: int, rng: np.random.Generator, *, upper: bool
 ) -> Values:
     """Return numbers within a part of a range from its last number, or from its first."""

@@ -21,6 +21,7 @@ from runners import (
     last_places,
     late_ties,
     logarithms,
+    long_ends,
     longest,
     nan_signs,
     nested,
@@ -150,6 +151,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += [
             *longest.combinations(work, seed),
             *opposed.combinations(work, seed),
+            *long_ends.combinations(work, seed),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
         ]
