@@ -50,7 +50,11 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
 
 
 def _far(work: Work) -> Iterator[Case]:
-    """Yield the largest declared case and the longest ones, where all ends are nowhere else."""
+    """Yield the largest declared case and the longest ones, where all ends are nowhere else.
+
+    Where a longer one was asked about opposite ends, a shorter one is left out in time
+    (`runners.capacities`): all that it may show is in the longest, too.
+    """
     declared = max((case.values for case in work.cases), key=work.elements)
     known: list[Case] = []
     if len(opposite_ends.amounts(work)) == 1:
