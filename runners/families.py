@@ -117,6 +117,9 @@ OPPOSITE = "opposite-ends"
 # One array of whole numbers with few events, which all others let through (`runners.early_events`);
 # which array it is and what the events are stands behind.
 EARLY = "early-event"
+# All amounts near the last numbers of their ranges, or near the first ones, in large cases and in
+# long rows; and rows that are mixtures of both ends, each another one (`runners.end_contents`).
+FAR_ENDS, FULL_ENDS, DENSITIES = "far-ends", "full-ends", "densities"
 # Few whole numbers of a wide range, one of them or all beside its end: what a counter hands on to
 # its next word (`runners.brinks`).
 BRINK = "brink"

@@ -18,7 +18,8 @@ from runners.sizes import TIMES_LONGER
 from runners.spec import Work
 
 # Elements of all buffers, and bytes; how many times as long the shorter one is; flat sizes.
-MOST_ELEMENTS, MOST_BYTES = 1 << 24, 1 << 30
+MOST_ELEMENTS: int = 1 << 24
+MOST_BYTES: int = 1 << 30
 TIMES_SHORTER, LEAST_TIMES, MOST_NAMES = 4, 2, 2
 
 

@@ -29,7 +29,7 @@ MOST_ELEMENTS = longest.MOST_ELEMENTS
 
 def combinations(work: Work, seed: int) -> Iterator[Combination]:
     """Yield what is asked: two ways in the largest declared case, and two in each longest one."""
-    if not _whole(work):
+    if not whole(work):
         return
     declared = max((case.values for case in work.cases), key=work.elements)
     lines: list[Sequence[Mapping[str, float]]] = [*longest.cases(work)]
@@ -45,11 +45,11 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
         number += bool(asked)
 
 
-def _whole(work: Work) -> bool:
+def whole(work: Work) -> bool:
     """Tell whether nothing but whole numbers goes in, is worked out and comes out."""
     scalars = [one.scalar for argument in work.arguments for one in argument.type.fields]
-    whole = work.whole and all(one.kind != "f" for one in scalars)
-    return whole and piles.whole_results(work) and not captured_work(work)
+    exact = work.whole and all(one.kind != "f" for one in scalars)
+    return exact and piles.whole_results(work) and not captured_work(work)
 
 
 def _long(work: Work, case: Mapping[str, float]) -> bool:
@@ -78,5 +78,15 @@ def fits(work: Work, case: Mapping[str, float]) -> bool:
     most = sum(ends)
     if any(low < 0 for _, low, _ in every):
         most = max(most, math.prod(ends))
-    least = min(one.scalar.size for argument in piles.written(work) for one in argument.type.fields)
-    return many * most < 1 << 8 * least - 1
+    return many * most < room(work)
+
+
+def room(work: Work) -> int:
+    """Return what sums have room for: what the narrowest results hold.
+
+    Where the original's text has words of 64 bits and some result is one, that is where its sums
+    go: the level of a pond stays narrow, whatever is poured.
+    """
+    sizes_of = [one.scalar.size for a in piles.written(work) for one in a.type.fields]
+    size = max(sizes_of) if work.wide else min(sizes_of)
+    return 1 << 8 * size - 1

@@ -41,6 +41,8 @@ _CAST = re.compile(
     rf"\(\s*{_HELD}{_WORDS}\s*(?:volatile\s*|const\s*)*\*\s*\)"
     rf"|reinterpret_cast\s*<\s*{_HELD}{_WORDS}\b[^>;]*\*\s*>"
 )
+# Whole numbers of 64 bits, but for sizes of memory.
+_64_BITS = frozenset({"long", "int64_t", "uint64_t", "longlong2", "ulonglong2"})
 # Floats, doubles and halves, what makes some of others, and literals; `1e9` may be a whole number.
 _FLOATS = re.compile(
     r"\w*(?:float|double|__half|bfloat16)\w*|(?:\.\d|\d+\.).*|\d+[eE](?:-\d+[fF]?|\+?\d+[fF])",
@@ -107,6 +109,16 @@ def in_floats(text: str) -> bool:
     (True, False)
     """
     return len(text) > LONGEST or any(map(_FLOATS.fullmatch, Text(text, macros=True).tokens))
+
+
+@lru_cache(maxsize=64)
+def in_64_bits(text: str) -> bool:
+    """Tell whether a text has whole numbers of 64 bits that are no sizes of memory.
+
+    >>> in_64_bits("long long sum = 0;"), in_64_bits("size_t at = (size_t)i * n;  // int64_t")
+    (True, False)
+    """
+    return len(text) <= LONGEST and bool(_64_BITS & {*Text(text).tokens})
 
 
 @lru_cache(maxsize=64)

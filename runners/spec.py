@@ -32,7 +32,7 @@ from runners import (
 from runners.cuda_types import CudaType
 from runners.expressions import ExpressionError, count, evaluate, names
 from runners.fault import Fault
-from runners.promote import in_doubles, in_floats
+from runners.promote import in_64_bits, in_doubles, in_floats
 
 Json = dict[str, Any]
 
@@ -161,6 +161,8 @@ class Work:
     precise: bool = False
     # Its text has no floats: all that it works out is whole numbers.
     whole: bool = False
+    # It has whole numbers of 64 bits.
+    wide: bool = False
     # Scalars that may be beyond one, and within, for all that the original's text says
     # (`runners.crossing`).
     beyond: tuple[str, ...] = ()
@@ -337,6 +339,7 @@ def parse(data: Json) -> JobSpec:
                 calls=asked.calls(original.source, work.symbol),
                 precise=in_doubles(original.source),
                 whole=not in_floats(original.source),
+                wide=in_64_bits(original.source),
                 beyond=beyond,
                 within=within,
                 turned=_turned(original, work),
