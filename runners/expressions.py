@@ -249,3 +249,24 @@ def _counted(text: str, used: tuple[tuple[str, float], ...]) -> int:
     if value != int(value) or value < 0:
         raise ExpressionError(f"{text!r} gives {value}, not a size")
     return int(value)
+
+
+def total(texts: tuple[str, ...], variables: Mapping[str, float]) -> int:
+    """Return the sum of size expressions; raise as `count` does of the first that is no size.
+
+    >>> total(("n", "2 * n", "m"), {"n": 3, "m": 4.0, "k": 9})
+    13
+    """
+    used = [(name, variables[name]) for name in _used_by(texts) if name in variables]
+    return _totalled(texts, tuple(used))
+
+
+@lru_cache(maxsize=4096)
+def _used_by(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({name for text in texts for name in _used(text)}))
+
+
+@lru_cache(maxsize=1 << 14)
+def _totalled(texts: tuple[str, ...], used: tuple[tuple[str, float], ...]) -> int:
+    variables = dict(used)
+    return sum(count(text, variables) for text in texts)

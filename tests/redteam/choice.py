@@ -9,7 +9,7 @@ of it is an estimate.
 The choice is the same for the same seed. It holds, in this order and as far as the time goes: a bad
 one of every usual class (`what`), the bases taking turns, whether the time suffices or not; good ones,
 the bases taking turns in an order that the seed decides, for a share of the time; a bad one of every
-other class, in such an order, too; whatever is cheap; the other good ones; the originals; the rest.
+other class, in turns that take about as long each; whatever is cheap; the other good ones; the originals; the rest.
 """
 
 from __future__ import annotations
@@ -174,14 +174,15 @@ def _groups(
         )
         begun.add(first.base.name)
         (usual if len(by_class[what]) >= USUAL else rare).append(first)
-    rare.sort(key=lambda one: one.what)
-    random.Random(0).shuffle(rare)  # noqa: S311 - as above
-    step = max(1, -(-len(rare) // TURNS))
-    # What takes longest comes first where a seed begins: it has no room behind others.
-    turns = [rare[at : at + step] for at in range(0, len(rare), step)]
-    rare = [one for turn in turns for one in sorted(turn, key=lambda c: -costs[c.label])]
-    begin = seed * step % max(1, len(rare))
-    rare = [*rare[begin:], *rare[:begin]]
+    turns = _dealt(rare, {what: _least(by_class[what], costs) for what in by_class})
+    once, begin = divmod(seed, max(1, len(turns)))
+    # Behind what takes long the others of a turn have no room, and behind them it has none: once these
+    # come first, once that.
+    rare = [
+        one
+        for turn in (*turns[begin:], *turns[:begin])
+        for one in sorted(turn, key=lambda one: costs[one.label], reverse=once % 2 == 1)
+    ]
     return [
         (usual or rare, 1.0),
         (_in_turns(good), GOOD_SHARE),
@@ -191,6 +192,27 @@ def _groups(
         (bases, 1.0),
         (bad, 1.0),
     ]
+
+
+def _least(alike: Sequence[Candidate], costs: Mapping[str, float]) -> float:
+    """Return the seconds of the cheapest of a class, its original's first answers with them."""
+    return min(costs[one.label] + start(one, set()) for one in alike)
+
+
+def _dealt(rare: Sequence[Candidate], least: Mapping[str, float]) -> list[list[Candidate]]:
+    """Deal one of each class into turns that take about as long each.
+
+    Left to chance, several of the longest met in one turn, and its others never had room. Which turn
+    a class is in does not depend on the seed.
+    """
+    most = max(1, -(-len(rare) // TURNS))
+    turns: list[list[Candidate]] = [[] for _ in range(-(-len(rare) // most))]
+    seconds = [0.0] * len(turns)
+    for one in sorted(rare, key=lambda one: (-least[one.what], one.what)):
+        at = min((n for n, turn in enumerate(turns) if len(turn) < most), key=seconds.__getitem__)
+        turns[at].append(one)
+        seconds[at] += least[one.what]
+    return turns
 
 
 def _in_turns(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -16,7 +16,7 @@ import pytest
 
 from tests.gpu.budget import CHOSEN, EXPECTED
 from tests.redteam import run
-from tests.redteam.choice import USUAL, choose, expected, recorded, whole
+from tests.redteam.choice import USUAL, _dealt, _groups, _least, choose, expected, recorded, whole
 from tests.redteam.record import main as record
 from tests.redteam.record import missing
 from tests.redteam.run import GIVE_UP_SECONDS, Outcome, Served, Team
@@ -59,6 +59,31 @@ def test_over_some_seeds_every_class_has_its_turn() -> None:
         if c.expect != "accept"
     }
     assert seen == set(ALIKE)
+
+
+def test_what_takes_long_is_dealt_out_and_comes_first_in_every_second_round() -> None:
+    costs = expected(CANDIDATES, KNOWN)
+    by_class: dict[str, list[Candidate]] = {}
+    for one in CANDIDATES:
+        if one.expect != "accept" and ALIKE[one.what] < USUAL:
+            by_class.setdefault(one.what, []).append(one)
+    least = {what: _least(alike, costs) for what, alike in by_class.items()}
+    dealt = _dealt([alike[-1] for alike in by_class.values()], least)
+    again = _dealt([alike[0] for alike in reversed(by_class.values())], least)
+    turns = [{one.what for one in turn} for turn in dealt]
+    assert turns == [{one.what for one in turn} for turn in again]
+    assert set().union(*turns) == set(by_class)
+    assert sum(map(len, turns)) == len(by_class)
+    longest = sorted(least, key=lambda what: (-least[what], what))[: len(turns)]
+    assert all(len(turn & set(longest)) == 1 for turn in turns)
+
+    def first(seed: int) -> list[float]:
+        rare = _groups(CANDIDATES, seed, costs)[2][0]
+        return [costs[one.label] for one in rare[: min(map(len, turns))]]
+
+    assert first(7) == sorted(first(7))
+    late = first(7 + len(turns))
+    assert late == sorted(late, reverse=True)
 
 
 def test_a_choice_fits_and_is_the_same_for_the_same_seed() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners.expressions import ExpressionError, count, evaluate, names
+from runners.expressions import ExpressionError, count, evaluate, names, total
 
 HOSTILE = [
     "__import__('os').system('true')",
@@ -64,6 +64,20 @@ def test_whole_numbers_divide_as_in_c() -> None:
 def test_names_are_the_variables_only() -> None:
     """Functions are not variables."""
     assert names("min(n, m) + ceil(k/2.0)") == {"n", "m", "k"}
+
+
+@pytest.mark.parametrize("wrong", ["n - 9", "n * 0.5", "unknown", "n +"])
+def test_a_total_is_the_sum_of_its_sizes_or_refused_as_they_are(wrong: str) -> None:
+    texts, variables = ("n", "m * n", "(n + 3) / m", "2"), {"n": 3.0, "m": 4.0, "k": 9.0}
+    each = [count(text, variables) for text in texts]
+    assert total(texts, variables) == total(texts, dict(variables)) == sum(each) == 18
+    assert total(texts, variables | {"n": 5.0}) == 29
+    assert total((), {}) == 0
+    with pytest.raises(ExpressionError) as one:
+        count(wrong, variables)
+    with pytest.raises(ExpressionError) as raised:
+        total((*texts, wrong), variables)
+    assert str(raised.value) == str(one.value)
 
 
 def test_a_size_is_whole_and_not_negative() -> None:
