@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,15 @@ from runners.contents import Combination, Contents
 from runners.families import DECLARED, DENSITIES, FAR_ENDS, FULL_ENDS
 from runners.spec import Work
 from runners.whole_families import HOT
-from tests.runners.test_inputs import _work
+from tests.runners import test_inputs
 
 
 def _array(name: str, init: str, kind: str = "const int*", shape: str = "n*k") -> dict[str, Any]:
     return {"name": name, "type": kind, "shape": shape, "init": init}
+
+
+def _work(*arguments: dict[str, Any], **case: float) -> Work:
+    return test_inputs._work(*arguments, root=Path(), **case)
 
 
 def _result() -> dict[str, Any]:
