@@ -65,6 +65,8 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     late: dict[int, tuple[Swap, re.Match[str]]] = {}
     kept = {one.store: one for one in keeps(original)}
     pending: dict[int, re.Match[str]] = {}
+    given_up = {one.barrier: late_stores.given_up for one in kept.values()}
+    given_up |= {fence: late_stores.at_once for one in kept.values() for fence in one.fences}
     entries = 0
     shares = warp_delays.Shares()
     for number, line in enumerate(filled(original, SEED, LATE_BIT)):
@@ -94,7 +96,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             if number in late:
                 lines.append(late_stores.behind(*late[number], line, places))
             else:
-                lines += [late_stores.given_up(pending[number], places), line]
+                lines += [given_up[number](pending[number], places), line]
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
