@@ -21,6 +21,7 @@ from runners import (
     each_extent,
     exhibit,
     first_calls,
+    float_quotients,
     growing,
     infinite_ends,
     leaks,
@@ -355,7 +356,11 @@ class Judge:
         with self._alignment.begun(request, job, widest, asked) as moved:
             unsaid = self._sanitized(request, job, answers, wanted, report, lent)
             told = [one.result() for one in moved]
-            measured["notes"][:0] = [*alignment.notes(job, answers, asked, told), *unsaid]
+            said = [
+                *alignment.notes(job, answers, asked, told),
+                *float_quotients.notes(mine, theirs),
+            ]
+            measured["notes"][:0] = [*said, *unsaid]
 
     def _beyond(
         self,

@@ -14,6 +14,8 @@ one for later.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 
 from runners.reordering import Counter, Keep, Place, Swap
 from runners.seeded import BLOCK, LATE_BIT, MIXED, SEED, drawn
@@ -155,26 +157,43 @@ sub.s64 %optiml_d, %optiml_x, %optiml_y;
 setp.ge.and.u64 %optiml_h, %optiml_d, {counted.size}, %optiml_h;"""
 
 
-def given_up(found: re.Match[str], place: int) -> str:
+def endings(keep: Keep, found: re.Match[str]) -> dict[int, Callable[[int], str]]:
+    """Return what does a store that is kept, by the lines in front of which it is done."""
+    fences = dict.fromkeys(keep.fences, partial(_at_once, found))
+    return {**fences, keep.barrier: partial(_given_up, found)}
+
+
+def _given_up(found: re.Match[str], place: int) -> str:
     """Return the store that %optiml_h says is still to be done, 8 to 32 µs later.
 
-    16 times as much under seeds with which no block begins late: the one that counts itself last
-    may be a good deal later than the others, and it alone looks at what was stored.
+    64 times as much under seeds with which no block begins late: the one that counts itself last
+    may be a good deal later than the others, and it alone looks at what was stored. In two sleeps,
+    since one takes 1 ms at most.
     """
     return f"""{{
 .reg .pred %optiml_p;
 .reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s, %optiml_z;
 {drawn(place)}
 bfe.u32 %optiml_z, %optiml_a, 8, 2;
-mad.lo.u32 %optiml_z, %optiml_z, 8000, 8000;
+mad.lo.u32 %optiml_z, %optiml_z, 7800, 7800;
 and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};
-setp.eq.u32 %optiml_p, %optiml_b, 0;
-@%optiml_p shl.b32 %optiml_z, %optiml_z, 4;
+setp.eq.and.u32 %optiml_p, %optiml_b, 0, %optiml_h;
+@%optiml_p shl.b32 %optiml_z, %optiml_z, 5;
 @%optiml_h add.u32 %optiml_t, %optiml_t, 1;
 @%optiml_h nanosleep.u32 %optiml_z;
-{in_turns(found["store"], "%optiml_h", place)}
-mov.pred %optiml_h, 0;
+@%optiml_p nanosleep.u32 %optiml_z;
+{_at_once(found, place)}
 }}"""
+
+
+def _at_once(found: re.Match[str], place: int) -> str:
+    """Return the store that %optiml_h says is still to be done, where a fence says no later.
+
+    Without a sleep: a thread that comes by a fence counts its block behind it, so that of all
+    blocks those that slept here would be the last, when what the others keep is long done.
+    """
+    return f"""{in_turns(found["store"], "%optiml_h", place)}
+mov.pred %optiml_h, 0;"""
 
 
 def _address(register: str, place: Place) -> str:

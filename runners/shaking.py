@@ -23,6 +23,7 @@ Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from runners import lanes, late_stores, warp_delays
 from runners.poisoned_shared import filled
@@ -64,7 +65,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     moved = {one.store: one for one in swaps(original)}
     late: dict[int, tuple[Swap, re.Match[str]]] = {}
     kept = {one.store: one for one in keeps(original)}
-    pending: dict[int, re.Match[str]] = {}
+    pending: dict[int, Callable[[int], str]] = {}
     entries = 0
     shares = warp_delays.Shares()
     for number, line in enumerate(filled(original, SEED, LATE_BIT)):
@@ -94,7 +95,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             if number in late:
                 lines.append(late_stores.behind(*late[number], line, places))
             else:
-                lines += [late_stores.given_up(pending[number], places), line]
+                lines += [pending[number](places), line]
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
@@ -105,7 +106,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
                 continue
             if entry and store is not None and number in kept:
                 places += 1
-                pending |= dict.fromkeys((*kept[number].fences, kept[number].barrier), store)
+                pending |= late_stores.endings(kept[number], store)
                 lines.append(late_stores.kept_back(kept[number], store, places))
                 continue
             if store is not None:

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from runners import alignment, launch_limits, other_values, spec, zero_products
+from runners import alignment, float_quotients, launch_limits, other_values, spec, zero_products
 
 Json = dict[str, Any]
 
@@ -28,11 +28,14 @@ ALIGNMENT = "alignment"
 DECLARED_VALUE = "declared value"
 # And one more: products with zero that are left out, where the other factor is infinite.
 ZERO_PRODUCTS = "zero products"
+# The last: quotients of whole numbers that are compared as floats.
+FLOAT_QUOTIENTS = "float quotients"
 # What a run says of them.
 SAID = {
     ALIGNMENT: alignment.MUST,
     DECLARED_VALUE: other_values.RIGHT,
     ZERO_PRODUCTS: zero_products.LEAVES,
+    FLOAT_QUOTIENTS: float_quotients.DECIDE,
 }
 _ARGUMENT = re.compile(
     r"(?P<name>\w+): (?P<type>[^\[=]+?)(?: = (?P<value>.+)| \[(?P<shape>[^\]]+)\](?P<rest>.*))"
@@ -70,7 +73,8 @@ class Candidate:
     `gain`: not to be found faster. `limit`: its launch fails far beyond what is declared, and not
     within `sizes.TIMES_LONGER` of it; accepted it has to carry the size from which on it fails. Or
     it needs its buffers aligned where its original does not, or is right for the declared value or
-    range of whole numbers alone, or leaves products with zero out, and has to say so. `open`: it is wrong, and nothing that is asked
+    range of whole numbers alone, or leaves products with zero out, or compares quotients as floats,
+    and has to say so. `open`: it is wrong, and nothing that is asked
     shows it, as far as is known: counted as accepted where it is, and no reason for a run to fail.
     """
 

@@ -12,14 +12,22 @@ from typing import Any
 import pytest
 
 from optimizer.boundary import violations
-from runners import alignment, launch_limits, sizes, spec
+from runners import alignment, float_quotients, launch_limits, limit, sizes, spec
 from runners.contents import Combination
 from runners.exhibit import passes
 from runners.launch_ends import Ends
 from runners.other_values import Other
 from runners.zero_products import Infinite
 from tests.redteam.run import Outcome, count
-from tests.redteam.table import ALIGNMENT, DECLARED_VALUE, SAID, ZERO_PRODUCTS, Candidate, load
+from tests.redteam.table import (
+    ALIGNMENT,
+    DECLARED_VALUE,
+    FLOAT_QUOTIENTS,
+    SAID,
+    ZERO_PRODUCTS,
+    Candidate,
+    load,
+)
 
 RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 CANDIDATES = load()
@@ -96,6 +104,7 @@ def test_what_only_a_run_can_tell_is_said(candidate: Candidate) -> None:
         ALIGNMENT: alignment.Need(("x", "y"), 16, 4).words,
         DECLARED_VALUE: other,
         ZERO_PRODUCTS: zeros,
+        FLOAT_QUOTIENTS: limit.said(f"{float_quotients.DECIDE}: these"),
     }
     note = notes[candidate.what]
     assert candidate.right(accepted=True, speedup=2.0, notes=["not checked", note])

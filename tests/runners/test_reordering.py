@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runners.reordering import Place, swaps
+from runners.reordering import Place, keeps, swaps
 from runners.seeded import LATE_BIT
 from runners.shaking import shaken
 from runners.warp_delays import LATE
@@ -333,9 +333,51 @@ def test_what_is_kept_past_a_barrier_is_kept_longer_where_no_block_begins_late(
     text = compiled(CASES / "yonder/fence_before_the_barrier.cu", tmp_path)
     changed = shaken(text)
     assert changed is not None
-    longer = f"and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};\nsetp.eq.u32 %optiml_p, %optiml_b, 0;"
-    assert changed.count(f"{longer}\n@%optiml_p shl.b32 %optiml_z, %optiml_z, 4;") == 2
+    kept = (
+        f"and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};\nsetp.eq.and.u32 %optiml_p, %optiml_b, 0"
+    )
+    longer = f"{kept}, %optiml_h;\n@%optiml_p shl.b32 %optiml_z, %optiml_z, 5;"
+    sleeps = "@%optiml_h nanosleep.u32 %optiml_z;\n@%optiml_p nanosleep.u32 %optiml_z;"
+    assert changed.count(longer) == changed.count(sleeps) == 1
     assembled(changed, tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("case", ["cliff/fencefirst", "yonder/fence_before_the_barrier"])
+def test_who_counts_the_block_does_not_sleep_at_a_fence_before_it(
+    case: str, tmp_path: Path
+) -> None:
+    """Else the last blocks to count are those that slept, when all other stores are long done."""
+    text = compiled(CASES / f"{case}.cu", tmp_path)
+    lines = text.splitlines()
+    (keep,) = keeps(lines)
+    (fence,) = keep.fences
+    changed = shaken(text)
+    assert changed is not None
+    before, behind = changed.split(f"{lines[fence]}\n", 1)
+    store = lines[keep.store].strip()
+    given_up = before[before.rindex(store) - 2000 :]
+    assert given_up.rstrip().endswith("mov.pred %optiml_h, 0;")
+    assert "@%optiml_h nanosleep" not in before
+    # Behind the count, in front of the next barrier.
+    late = behind.index("@%optiml_h nanosleep.u32 %optiml_z;")
+    assert behind.index("atom.") < late < behind.index(store)
+    assembled(changed, tmp_path)
+
+
+@needs_nvcc
+def test_nothing_is_kept_of_stores_that_their_own_thread_or_the_counting_one_fences(
+    tmp_path: Path,
+) -> None:
+    """Behind the barrier by the one thread that counts, or before it by all."""
+    keep = compiled(CASES / "cliff" / "lastblock.cu", tmp_path)
+    assert keeps(keep.splitlines()) == []
+    first = (CASES / "cliff" / "fencefirst.cu").read_text()
+    by_all = tmp_path / "by_all.cu"
+    one = "if (threadIdx.x == 0)\n        __threadfence(); "
+    assert one in first
+    by_all.write_text(first.replace(one, "__threadfence(); "))
+    assert keeps(compiled(by_all, tmp_path).splitlines()) == []
 
 
 @needs_nvcc
