@@ -21,6 +21,8 @@ SAMPLE = 1 << 20
 # Of a tolerance, for doubles that nothing but the original tells the wanted values of; what errs by
 # less, as a share of typical results, was worked out in doubles.
 DOUBLE_SHARE, DOUBLES = 1e-4, 2.0**-36
+# So many times the few units that any float may be off are right at most, of longer sums.
+MOST_UNITS = 8.0
 UNDECLARED = 3.0  # what noise counts for on structured inputs, where errors may go one way
 # Where the original takes doubles to work out floats, these are for what moved inputs change: of
 # that no more counts than so many times its own errors.
@@ -137,7 +139,10 @@ def earned(
         told = any(bool((error > least).any()) for error in errors[: len(data)])
     # A tolerance that fits floats would let floats pass for doubles.
     share = DOUBLE_SHARE if one.scalar.name == "double" and not told else 1.0
-    root = math.sqrt(min(terms.longer, TIMES_LONGER))
+    longer = min(terms.longer, TIMES_LONGER)
+    root = math.sqrt(longer)
+    # What is cut off each time goes one way, and adds up to so many units more.
+    units = min(max(1.0, longer), MOST_UNITS) if one.scalar.roundoff == FINE else 1.0
     grown = root if declared else max(root, UNDECLARED)
     noise = noise_by_exponent(np.maximum.reduce(errors), goal)
     if declared and want is not None and one.scalar.roundoff == FINE and terms.times < math.inf:
@@ -147,7 +152,7 @@ def earned(
     budget = Budget(
         noise * grown,
         one.scalar.roundoff,
-        few_ulp(one.scalar.name),
+        units * few_ulp(one.scalar.name),
         share * work.rtol,
         share * work.atol,
         # The tolerance was declared for the inputs and lengths that were declared.

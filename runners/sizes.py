@@ -131,7 +131,11 @@ class _Cases:
         self._known = [dict(case.values) for case in work.cases]
 
     def take(self, changed: dict[str, float], most: int) -> bool:
-        """Take a case of so many elements at most; tell whether it is taken."""
+        """Take a case of so many elements at most; tell whether it is taken.
+
+        What is longer than a candidate has to be right for is as long as that.
+        """
+        changed = promised(self.work, changed)
         fit = min(changed.values(), default=0) >= 0 and 0 < elements(self.work, changed) <= most
         if fit and changed not in self._known:
             self._known.append(changed)
@@ -270,7 +274,8 @@ def near_pairs(work: Work, seed: int) -> list[CaseSpec]:
             found.append(CaseSpec({**least.values, first: low, second: low + apart}, timed=False))
     for name, size in itertools.product(bounds, names):
         if size not in bounds and len(found) < 2 * MOST_NEAR:
-            found.append(CaseSpec({**least.values, name: least.values[size]}, timed=False))
+            same = promised(work, {**least.values, name: least.values[size]})
+            found.append(CaseSpec(same, timed=False))
     known = [dict(case.values) for case in work.cases]
     return [case for case in found if dict(case.values) not in known]
 
@@ -312,6 +317,15 @@ def largest(work: Work, name: str) -> float:
     return max(case.values.get(name, 0.0) for case in work.cases)
 
 
+def promised(work: Work, values: Mapping[str, float]) -> dict[str, float]:
+    """Return a case with no variable longer than a candidate has to be right for, nor even there.
+
+    Numbers of its text that are further out are for others (`thresholds`, `distant`).
+    """
+    most = {name: TIMES_LONGER * largest(work, name) for name in values}
+    return {k: most[k] - 1 if v > most[k] > 0 else v for k, v in values.items()}
+
+
 def _as_long(
     work: Work, values: dict[str, float], name: str, most_elements: int
 ) -> dict[str, float] | None:
@@ -320,7 +334,8 @@ def _as_long(
     def exceeds(size: int) -> bool:
         return not 0 < elements(work, {**values, name: float(size)}) <= most_elements
 
-    low = least_above(int(values[name]), most_elements, exceeds) - 1
+    most = min(most_elements, int(TIMES_LONGER * largest(work, name)))
+    low = least_above(int(values[name]), most, exceeds) - 1
     return {**values, name: float(low)} if LEAST_LONG <= low <= FLAT else None
 
 
@@ -412,12 +427,18 @@ def _at_most(limit: float, work: Work, case: CaseSpec) -> dict[str, float]:
 
 
 def far_beyond(value: int) -> tuple[float, ...]:
-    """Return lengths beyond what a kernel made for a value is likely to have room for."""
+    """Return lengths beyond what a kernel made for a value is likely to have room for.
+
+    As far as one has to be right, and no even number there.
+
+    >>> far_beyond(500), far_beyond(128), far_beyond(3)
+    ((2001.0, 4165.0), (513.0, 2047.0), (13.0, 47.0))
+    """
     long = (4 if value <= LONG else 2) * value + 1
     limit = ROOM if value <= SMALL else MOST_HELD if value <= MOST_HELD else MOST_BLOCKS
     # A few more than the limit: what is cut off is then no single element, and where a thread has
     # sixteen at a time, or a warp one each, there is one more turn.
-    more = limit + (5 if limit == ROOM else 69)
+    more = min(limit + (5 if limit == ROOM else 69), TIMES_LONGER * value - 1)
     return (float(long),) if long > limit else (float(long), float(more))
 
 

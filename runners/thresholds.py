@@ -154,7 +154,8 @@ def _beside(job: JobSpec) -> Iterator[dict[str, float]]:
     """
     for number, name in _turns(job):
         yield from _one(job.work, name, number)
-        yield from _one(job.work, name, number + 1)
+        if number < TIMES_LONGER * sizes.largest(job.work, name):
+            yield from _one(job.work, name, number + 1)
 
 
 def _far(job: JobSpec) -> Iterator[dict[str, float]]:
@@ -253,7 +254,7 @@ def _ends(job: JobSpec) -> Iterator[dict[str, float]]:
         for end in ends:
             if most < end <= TIMES_LONGER * most:
                 yield from _seen(job.work, name, min(2 * end + 1, int(TIMES_LONGER * most)))
-                yield from _seen(job.work, name, end + 1)
+                yield from _seen(job.work, name, min(end + 1, int(TIMES_LONGER * most)))
 
 
 def _grids(job: JobSpec) -> Iterator[dict[str, float]]:

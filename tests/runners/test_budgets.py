@@ -107,6 +107,22 @@ def test_errors_that_go_one_way_grow_with_the_length(
         assert compare(other.view(np.uint8), _answer(tmp_path, described)).passed is fits
 
 
+@pytest.mark.parametrize(
+    ("size", "off", "fits"),
+    [(4096.0, 1e-5, False), (65535.0, 1e-5, True), (65535.0, 1e-4, False), (1 << 18, 1e-4, False)],
+)
+def test_units_that_are_cut_off_add_up_with_the_length(
+    tmp_path: Path, size: float, off: float, fits: bool
+) -> None:
+    """An original that hardly errs tells nothing of what tensor cores cut off; TF32 is far out."""
+    wide = np.random.default_rng(1).uniform(0.5, 1.0, int(size))
+    narrow = wide.astype(np.float32).astype(np.float64)
+    combination = Combination({"n": size}, DECLARED, 1)
+    answer = _answer(tmp_path, _digested(tmp_path, combination, narrow, wide))
+    got = answer.want.view(np.float32) * np.float32(1 - off)
+    assert compare(got.view(np.uint8), answer).passed is fits
+
+
 def _doubles(folder: Path, narrow: Floats, wide: Floats, moved: Sequence[Floats] = ()) -> Answer:
     """Answer for doubles by what the original, and its twin, make of them; rtol 1e-9, atol 1e-8.
 

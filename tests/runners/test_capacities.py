@@ -80,14 +80,14 @@ def test_where_four_thousand_are_too_many_the_longest_that_is_not_is_tried() -> 
         _pointer(shape="states*states"),
         seqs=5,
         steps=20,
-        states=48,
+        states=79,
     )
     found = [case.values for case in sizes.undeclared(pairs, 4, large=2)]
     assert {"seqs": 5.0, "steps": 20.0, "states": 320.0} in found
-    assert not any(case["states"] == 4165 for case in found)
+    assert not any(case["states"] > 320 for case in found)
     rows = [case.values for case in sizes.undeclared(_rows(), 4, large=2)]
     assert not any(case["cols"] in sizes.CAPACITIES for case in rows)
-    real = _work({**_pointer(shape="states*states"), "init": "capture:x"}, states=48)
+    real = _work({**_pointer(shape="states*states"), "init": "capture:x"}, states=79)
     assert not any(c.values["states"] == 320 for c in sizes.undeclared(real, 4, large=2))
 
 

@@ -379,13 +379,15 @@ def test_sizes_pass_what_grids_and_registers_and_small_arrays_hold() -> None:
     assert {"rows": 65604.0, "cols": 9.0} in found
     assert {"rows": 9.0, "cols": 4165.0} in found
     taps = _work(_pointer(shape="n+taps"), n=3000, taps=4)
-    assert {"n": 3000.0, "taps": 69.0} in [c.values for c in sizes.undeclared(taps, 4, large=2)]
+    assert {"n": 3000.0, "taps": 63.0} in [c.values for c in sizes.undeclared(taps, 4, large=2)]
+    more = _work(_pointer(shape="n+taps"), n=3000, taps=5)
+    assert {"n": 3000.0, "taps": 69.0} in [c.values for c in sizes.undeclared(more, 4, large=2)]
     # Where nine columns are too many, two; and a filter looks back over several blocks of a line.
     two = _work(_pointer(shape="2*rows*cols"), rows=20000, cols=300)
     assert {"rows": 65604.0, "cols": 2.0} in [c.values for c in sizes.undeclared(two, 4, large=2)]
     lines = _work(_pointer(shape="rows*len+taps"), rows=300, len=6000, taps=4)
     found = [case.values for case in sizes.undeclared(lines, 4, large=2)]
-    assert {"rows": 9.0, "len": 6000.0, "taps": 69.0} in found
+    assert {"rows": 9.0, "len": 6000.0, "taps": 63.0} in found
     # What is longer already needs nothing more.
     long = _work(_pointer(shape="n"), n=100000)
     assert max(c.values["n"] for c in sizes.undeclared(long, 4, large=2)) == 200001
