@@ -334,9 +334,10 @@ def _as_long(
     def exceeds(size: int) -> bool:
         return not 0 < elements(work, {**values, name: float(size)}) <= most_elements
 
-    most = min(most_elements, int(TIMES_LONGER * largest(work, name)))
-    low = least_above(int(values[name]), most, exceeds) - 1
-    return {**values, name: float(low)} if LEAST_LONG <= low <= FLAT else None
+    low = least_above(int(values[name]), most_elements, exceeds) - 1
+    if not LEAST_LONG <= low <= FLAT:
+        return None
+    return promised(work, {**values, name: float(low)})
 
 
 def least_above(low: int, high: int, holds: Callable[[int], bool]) -> int:

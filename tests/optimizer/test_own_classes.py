@@ -213,6 +213,7 @@ def test_nothing_in_a_class_reaches_what_the_host_has(frame: str, inside: str, b
     text = frame.format(inside, behind)
     if added(text):
         return
-    words = text.replace("(", " ( ").split()
+    # A device function is one with that word before it, too.
+    words = text.replace("extern __device__", "__device__").replace("(", " ( ").split()
     assert "setup (" not in " ".join(words)
     assert not {"virtual", "thread_local", "extern", "Reg<int>::x", "~", "j;"} & set(words)

@@ -52,8 +52,8 @@ def test_sizes_of_whole_words_are_looked_at_together_and_each_alone() -> None:
     assert whole_words(job.work, {"m": 600.0, "bits": 77.0, "step": 3.0}, 200) == []
     # Behind them long ones: a block that takes one row after the other comes to its second.
     assert whole_words(job.work, {"m": 64.0, "bits": 7.0, "step": 3.0}, 1600) == [
-        {"m": 800.0, "bits": 7.0, "step": 3.0},
-        {"m": 9.0, "bits": 1599.0, "step": 3.0},
+        {"m": 479.0, "bits": 7.0, "step": 3.0},  # 16 times the declared 30 and 77, no further
+        {"m": 9.0, "bits": 1231.0, "step": 3.0},
     ]
 
 
