@@ -46,10 +46,14 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
 
 
 def whole(work: Work) -> bool:
+    """Tell whether nothing but whole numbers goes in and comes out, of 32 bits at least."""
+    return exact(work) and piles.whole_results(work)
+
+
+def exact(work: Work) -> bool:
     """Tell whether nothing but whole numbers goes in, is worked out and comes out."""
     scalars = [one.scalar for argument in work.arguments for one in argument.type.fields]
-    exact = work.whole and all(one.kind != "f" for one in scalars)
-    return exact and piles.whole_results(work) and not captured_work(work)
+    return work.whole and all(one.kind != "f" for one in scalars) and not captured_work(work)
 
 
 def _long(work: Work, case: Mapping[str, float]) -> bool:

@@ -16,10 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from runners import early_events, longest, piles, sizes
+from runners import early_events, longest, opposed, piles, sizes
 from runners.contents import Combination
 from runners.early_events import ACROSS, LARGEST, MIDDLING
-from runners.families import captured_work
 from runners.going_round import axes, fitting
 from runners.piles import Range
 from runners.spec import Work
@@ -39,7 +38,7 @@ Case = Mapping[str, float]
 def combinations(work: Work, middle: Case, seed: int) -> Iterator[Combination]:
     """Yield what is asked, the lighter cases of one direction first: they tell of the others."""
     every = piles.amounts(work)
-    if not (work.loops and every and _whole(work)):
+    if not (work.loops and every and opposed.exact(work)):
         return
     declared = max((case.values for case in work.cases), key=work.elements)
     wide = piles.whole_results(work)
@@ -53,13 +52,6 @@ def combinations(work: Work, middle: Case, seed: int) -> Iterator[Combination]:
                     yield Combination(case, early_events.named(number, kind), seed)
     if wide:
         yield from _longer(work, every, seed)
-
-
-def _whole(work: Work) -> bool:
-    """Tell whether nothing but whole numbers goes in, is worked out and comes out."""
-    scalars = [one.scalar for argument in work.arguments for one in argument.type.fields]
-    whole = work.whole and all(one.kind != "f" for one in scalars)
-    return whole and not captured_work(work)
 
 
 def _longer(work: Work, every: list[Range], seed: int) -> Iterator[Combination]:
