@@ -60,7 +60,8 @@ def _far(work: Work) -> Iterator[Case]:
     if len(opposite_ends.amounts(work)) == 1:
         # Low and high is what a single array is there, too.
         known = [one.case for one in opposed.combinations(work, 0)]
-    fit = work.elements(declared) <= MOST_ELEMENTS and _bytes(work, declared) <= MOST_BYTES
+    size = longest.total_bytes(work, declared)
+    fit = work.elements(declared) <= MOST_ELEMENTS and size <= MOST_BYTES
     lines: list[Sequence[Case]] = [[declared] if fit else [], *longest.cases(work)]
     for case in (line[0] for line in lines if line):
         if case not in known and _unseen(work, case) and _fits(work, case):
@@ -87,11 +88,6 @@ def _long_rows(work: Work) -> Iterator[Case]:
             for one in piles.amounts(work)
         ):
             yield line[-1]
-
-
-def _bytes(work: Work, case: Case) -> int:
-    pointers = [one for one in work.arguments if one.type.pointer]
-    return sum(sizes.buffer(one, case) * one.type.size for one in pointers)
 
 
 def _most(work: Work, case: Case) -> int:

@@ -8,7 +8,7 @@ shorter one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from runners import capacities, sizes
@@ -40,7 +40,10 @@ def cases(work: Work) -> Iterator[list[dict[str, float]]]:
 def _line(work: Work, others: dict[str, float], name: str, most: int) -> list[dict[str, float]]:
     def fits(size: int) -> bool:
         case = {**others, name: float(size)}
-        return 0 < sizes.elements(work, case) <= MOST_ELEMENTS and _bytes(work, case) <= MOST_BYTES
+        return (
+            0 < sizes.elements(work, case) <= MOST_ELEMENTS
+            and total_bytes(work, case) <= MOST_BYTES
+        )
 
     top = TIMES_LONGER * most
     if sizes.elements(work, {**others, name: float(top)}) <= capacities.MOST_ELEMENTS:
@@ -55,7 +58,8 @@ def _line(work: Work, others: dict[str, float], name: str, most: int) -> list[di
     return [{**others, name: float(size)} for size in sorted(longest, reverse=True)]
 
 
-def _bytes(work: Work, case: dict[str, float]) -> int:
+def total_bytes(work: Work, case: Mapping[str, float]) -> int:
+    """Return the bytes of all buffers of a case."""
     pointers = [one for one in work.arguments if one.type.pointer]
     return sum(sizes.buffer(one, case) * one.type.size for one in pointers)
 
