@@ -144,6 +144,8 @@ def earned(
     # What is cut off each time goes one way, and adds up to so many units more.
     units = min(max(1.0, longer), MOST_UNITS) if one.scalar.roundoff == FINE else 1.0
     grown = root if declared else max(root, UNDECLARED)
+    # With the root, which the noise has, that is the length itself.
+    grows = root if declared and one.scalar.roundoff == FINE else 1.0
     noise = noise_by_exponent(np.maximum.reduce(errors), goal)
     if declared and want is not None and one.scalar.roundoff == FINE and terms.times < math.inf:
         own = np.maximum.reduce(errors[: len(data)])
@@ -166,6 +168,7 @@ def earned(
         ground=near_zero(
             share * work.atol, one.scalar.roundoff, np.maximum(terms.usual * size, terms.typical)
         ),
+        grows=grows,
     )
     if step > 1 and want is not None and not within(whole_first, whole_goal, budget):
         with np.errstate(all="ignore"):

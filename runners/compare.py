@@ -48,6 +48,7 @@ class Budget:
     times the earned error, as far as the tolerance, where few results tell what errors there are,
     and where tensor cores may do the work, which cut off what does not fit.
     `ground` is an error that is none: of the rounding of typical results, in those near zero.
+    `grows`: so many times the noise within the tolerance, where sums are longer than declared.
     """
 
     noise: Floats
@@ -60,6 +61,7 @@ class Budget:
     exact: bool = False
     stretch: float = 1.0
     ground: float = 0.0
+    grows: float = 1.0
 
     def bound(self, want: Floats) -> Floats:
         """Return the largest accepted error for each wanted value."""
@@ -76,6 +78,9 @@ class Budget:
             earned += self.few * SMALLEST.get(self.roundoff, 0.0)
             allowed = self.atol + self.rtol * size
             earned = np.maximum(earned, self.stretch * np.minimum(earned, allowed))
+            if self.grows > 1:
+                more = earned + (self.grows - 1) * BUDGET * noise
+                earned = np.maximum(earned, np.minimum(more, allowed))
             if self.capped:
                 # A sum that cancels cannot be asked to be exact to its own size.
                 return np.asarray(np.minimum(earned, np.maximum(allowed, CONDITION * noise)))
@@ -101,6 +106,7 @@ class Budget:
             self.exact,
             self.stretch,
             self.ground * factor,
+            self.grows,
         )
 
 

@@ -36,6 +36,7 @@ def as_json(budget: Budget) -> Json:
         "exact": budget.exact,
         "stretch": budget.stretch,
         "ground": budget.ground,
+        "grows": budget.grows,
     }
 
 
