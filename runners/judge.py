@@ -53,6 +53,7 @@ from runners.contents import Combination
 from runners.delayed import Begun, BuildWhole, Delays
 from runners.energy import Meter
 from runners.entry_process import EntryProcess
+from runners.fuzzing import Fuzzing
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.large_gains import LargeGains
 from runners.measuring import Measurements
@@ -102,6 +103,7 @@ class Judge:
         # Rows in which an original is right only where it is waited for, by job and checks.
         self._hasty: dict[tuple[str, str], list[MakeRows]] = {}
         self._gains = LargeGains(number, scratch)
+        self._fuzzing = Fuzzing()
         self._last: object = None
 
     def _keep(self, loaded: object) -> None:
@@ -394,6 +396,13 @@ class Judge:
             if lost:
                 return True
         notes, lost = piled_up.check(load, answers, job, deadline, report)
+        measured["notes"] += notes
+        if lost:
+            return True
+        same = replace(job, kernel=job.baseline)
+        original = partial(self._session, same, {**request, "candidate": request["baseline"]})
+        pair, fuzzed = (original, load), (job, wanted, deadline, report)
+        notes, lost = self._fuzzing.check(pair, answers, *fuzzed)
         measured["notes"] += notes
         if lost:
             return True

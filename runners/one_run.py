@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from runners import rounded, ties
 from runners.answers import Answers
@@ -117,6 +118,37 @@ def judged(
     judge(report, job, answers, combination, run, under)
     report.runs += 1
     dispel(report, answers)
+
+
+class Renewing(Protocol):
+    """What puts back the inputs of a combination where they are no longer what was uploaded."""
+
+    def renewed(self, only: Combination | None = None) -> int:
+        """Return how many arrays had to be put back."""
+        ...
+
+
+def renewing(
+    session: Renewing,
+    answers: Answers,
+    job: JobSpec,
+    combination: Combination,
+    made: Callable[[], Run],
+    report: Report,
+    under: str,
+) -> None:
+    """Judge a run; once more where an earlier candidate spoilt its inputs. Raise `Wrong`."""
+    before = report.snapshot()
+    for again in (False, True):
+        try:
+            for run in settled(made):
+                judged(report, job, answers, combination, run, under)
+        except Wrong:
+            if again or not session.renewed(combination):
+                raise
+            report.restore(before)
+        else:
+            return
 
 
 def excused(report: Report, answers: Answers, doubt: Doubt) -> bool:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from runners import one_run, piles, sizes
 from runners.answers import Answers
-from runners.checks import Report, Wrong
+from runners.checks import Report
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import values
@@ -35,7 +35,6 @@ from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, OutOfMemoryError
 from runners.inputs import generate
 from runners.other_values import LONGEST_CHECK, aside
-from runners.run import Run
 from runners.session import Session
 from runners.spec import Argument, JobSpec, Work
 
@@ -211,32 +210,10 @@ def _right(session: Session, answers: Answers, job: JobSpec, pile: Pile, report:
         for number in (0, 1):
             begun = time.monotonic()
             made = partial(session.run, one, nan=number == 1, beside=False, seconds=PATIENCE)
-            _judged(session, answers, job, one, made, report)
+            one_run.renewing(session, answers, job, one, made, report, LAYER)
             # The first has its inputs made and uploaded.
             took = max(took, time.monotonic() - begun) if number else took
     return took
-
-
-def _judged(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    one: Combination,
-    made: Callable[[], Run],
-    report: Report,
-) -> None:
-    """Compare a run with its answers; once more where an earlier candidate spoilt its inputs."""
-    before = report.snapshot()
-    for again in (False, True):
-        try:
-            for run in one_run.settled(made):
-                one_run.judged(report, job, answers, one, run, LAYER)
-        except Wrong:
-            if again or not session.renewed(one):
-                raise
-            report.restore(before)
-        else:
-            return
 
 
 def _ordered(answers: Answers, one: Combination) -> bool:

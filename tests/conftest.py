@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from runners import recipes
+from runners import fuzzing, recipes
 from tests import once
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
@@ -37,7 +37,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 # What is asked by chance, of all: a device that g++ stands in for takes many times as long for it.
-RECIPES = 2
+RECIPES, FUZZED = 2, 6
 
 # Garbage is looked for less often than usual among what is new: tests make much and keep little.
 YOUNG = 20_000
@@ -55,7 +55,7 @@ def _keep(phase: str, info: Mapping[str, int]) -> None:
 
 def pytest_configure() -> None:
     """Let collections be few, and each of them short; and recipes be few."""
-    recipes.COUNT = RECIPES
+    recipes.COUNT, fuzzing.MOST = RECIPES, FUZZED
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     if _keep not in gc.callbacks:
         gc.callbacks.append(_keep)

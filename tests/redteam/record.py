@@ -17,6 +17,7 @@ from typing import Any
 from runners import (
     distant,
     first_calls,
+    fuzzing,
     growing,
     many_calls,
     moved_buffers,
@@ -34,7 +35,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
-    | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER}
+    | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, fuzzing.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")

@@ -1,0 +1,275 @@
+"""A thousand small runs on contents that chance makes up, original and candidate side by side.
+
+What the original is asked about at length takes tens of milliseconds: four runs, doubles, moved
+inputs. Most faults that nobody thought of show in any of a thousand small inputs, as soon as two
+rows are nearly alike or one array is the other's end, and to see that two runs differ takes one of
+each. So here a pair is run on what `runners.recipes` and `runners.kindred` make of cases that were
+asked before, and the outputs are put side by side. That decides nothing: rounding, an order that is
+free and what the original does not define differ as well. Where most differs, the original is asked
+at length, and the candidate judged by its answers like anywhere else.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import one_run, recipes
+from runners.answers import Answers
+from runners.checks import Report
+from runners.contents import Combination
+from runners.cuda_types import Field, Storage, to_float, values
+from runners.families import DECLARED, captured_work
+from runners.fault import Fault
+from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.inputs import stream
+from runners.other_values import LONGEST_CHECK, aside
+from runners.run import Run
+from runners.session import Session
+from runners.spec import MOVED, Argument, JobSpec, Work
+
+LAYER = "fuzzed contents"
+# Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
+MOST, SECONDS_ORIGINAL, SECONDS = 1200, 5.0, 6.0
+# Elements of the cases, of one in so many more; what a run of the original may have taken there.
+FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 8, 0.05
+PATIENCE = 10.0
+# Of each kind of difference so many are asked about at length.
+MOST_ASKED = 3
+# A float differs where it does by more than the tolerance and so many roundings of usual results.
+ROUNDINGS = 64.0
+
+Values = npt.NDArray[np.generic]
+Load = Callable[[], Session]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A combination on which two runs differ: in what way, and by how much."""
+
+    way: str
+    much: float
+    combination: Combination
+
+
+@dataclass(slots=True)
+class Fuzzing:
+    """What the originals of the latest jobs made of their combinations."""
+
+    _kept: dict[str, list[tuple[Combination, dict[str, Storage]]]] = field(default_factory=dict)
+
+    def check(
+        self,
+        pair: tuple[Load, Load],
+        answers: Answers,
+        job: JobSpec,
+        wanted: Sequence[Combination],
+        deadline: float,
+        report: Report,
+    ) -> tuple[list[str], bool]:
+        """Run a candidate beside its original; raise `Wrong` and what its device says.
+
+        `pair` loads the original alone, and the candidate.
+
+        Return what is to be noted, and whether the device is lost.
+        """
+        if job.kernel == job.baseline or answers.ask is None or captured_work(job.work):
+            return [], False
+        if deadline - time.monotonic() < LONGEST_CHECK:
+            return [f"{LAYER} not tried: there is no time left"], False
+        turns = asked(job.work, job.seed, _cases(answers, job.work, wanted))
+        try:
+            known = self._original(pair[0], job, turns)
+        except DeviceError as error:
+            # It breaks on what nobody declared: nothing is promised there.
+            return [], not isinstance(error, LaunchError)
+        except Fault:
+            return [], False
+        if not known:
+            return [], False
+        try:
+            session = pair[1]()
+        except (DeviceError, Fault):
+            return [], False
+        try:
+            suspects, runs = _suspects(session, answers, job.work, known)
+        except _BrokeError as broke:
+            return [], _defined(answers, broke)
+        _asked_again(session, answers, job, suspects, report)
+        report.runs += runs
+        report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
+        return [], False
+
+    def _original(
+        self, load: Load, job: JobSpec, turns: Iterator[Combination]
+    ) -> list[tuple[Combination, dict[str, Storage]]]:
+        key = f"{job.key}|{job.checks}"
+        if key not in self._kept:
+            self._kept.clear()
+            session, until = load(), time.monotonic() + SECONDS_ORIGINAL
+            found = []
+            for one in turns:
+                if time.monotonic() > until:
+                    break
+                run = _run(session, one)
+                if run is not None and not run.damage:
+                    found.append((one, run.outputs))
+            self._kept[key] = found
+        return self._kept[key]
+
+
+class _BrokeError(Exception):
+    """A candidate broke the device where its original ran."""
+
+    def __init__(self, combination: Combination, error: DeviceError) -> None:
+        super().__init__(str(error))
+        self.combination, self.error = combination, error
+
+
+def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
+    """Yield what is run: mostly small cases, each turn with contents of its own."""
+    few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
+    rng = stream(seed, LAYER)
+    for turn in range(MOST if few else 0):
+        those = cases if turn % ONE_OF == ONE_OF - 1 else few
+        case = those[int(rng.integers(len(those)))]
+        yield Combination(case, f"{recipes.WORD} {recipes.FUZZED + turn}", seed)
+
+
+def _cases(
+    answers: Answers, work: Work, wanted: Sequence[Combination]
+) -> list[Mapping[str, float]]:
+    """Return light cases that the original answered on plain contents, soon enough."""
+    found = {}
+    for one in wanted:
+        plain = one.family == DECLARED and MOVED not in one.case
+        quick = plain and one.key in answers.described and answers.seconds(one) <= QUICK
+        if quick and 0 < work.elements(one.case) <= MOST_ELEMENTS:
+            found[tuple(sorted(one.case.items()))] = one.case
+    return list(found.values())
+
+
+def _run(session: Session, one: Combination) -> Run | None:
+    # The same fill each time: what is left alone is then the same as well.
+    try:
+        return session.run(one, nan=True, beside=False, seconds=PATIENCE)
+    except OutOfMemoryError:
+        return None
+
+
+def _suspects(
+    session: Session,
+    answers: Answers,
+    work: Work,
+    known: Sequence[tuple[Combination, dict[str, Storage]]],
+) -> tuple[list[Suspect], int]:
+    """Run a candidate on all of it, in so many seconds; return where it differs, and the runs."""
+    free = _free(answers)
+    found: dict[str, list[Suspect]] = {}
+    until, runs = time.monotonic() + SECONDS, 0
+    for one, outputs in known:
+        if time.monotonic() > until:
+            break
+        try:
+            run = _run(session, one)
+        except DeviceError as error:
+            raise _BrokeError(one, error) from error
+        if run is None:
+            continue
+        runs += 1
+        for way, much in _differences(work, outputs, run, free):
+            found.setdefault(way, []).append(Suspect(way, much, one))
+    worst = [
+        suspect
+        for those in found.values()
+        for suspect in heapq.nlargest(MOST_ASKED, those, key=lambda one: one.much)
+    ]
+    return worst, runs
+
+
+def _free(answers: Answers) -> frozenset[str]:
+    """Return the outputs that come in any order."""
+    every = (found["outputs"] for found in answers.described.values())
+    return frozenset(str(one["name"]) for those in every for one in those if one["unordered"])
+
+
+def _differences(
+    work: Work, outputs: Mapping[str, Storage], run: Run, free: frozenset[str]
+) -> Iterator[tuple[str, float]]:
+    """Yield in which ways a run differs from the original's, and by how much."""
+    if run.damage:
+        yield "damage", math.inf
+    for argument in work.arguments:
+        want, got = outputs.get(argument.name), run.outputs.get(argument.name)
+        if want is None or got is None or (len(want) == len(got) and (want == got).all()):
+            continue
+        yield from _fields(work, argument, want, got, any_order=argument.name in free)
+
+
+def _fields(
+    work: Work, argument: Argument, want: Storage, got: Storage, *, any_order: bool
+) -> Iterator[tuple[str, float]]:
+    for one in argument.type.fields:
+        first, second = (values(data, argument.type, one) for data in (want, got))
+        if any_order:
+            first, second = np.sort(first), np.sort(second)
+        if one.scalar.kind != "f":
+            differing = int(np.count_nonzero(first != second))
+            if differing:
+                # Where few differ it is no other order, or another choice throughout.
+                yield f"{argument.name}.{one.offset} exact", -float(differing)
+            continue
+        way, much = _apart(work, one, first, second)
+        if much > 1:
+            yield f"{argument.name}.{one.offset} {way}", much
+
+
+def _apart(work: Work, one: Field, first: Values, second: Values) -> tuple[str, float]:
+    """Return how floats differ, and how many times as much as they may without being looked at."""
+    want, got = to_float(first, one.scalar), to_float(second, one.scalar)
+    with np.errstate(all="ignore"):
+        fine = np.isfinite(want) & np.isfinite(got)
+        alike = (np.isnan(want) & np.isnan(got)) | (want == got)
+        if bool((np.isfinite(want) & ~np.isfinite(got)).any()):
+            return "no number", math.inf
+        if not bool((fine | alike).all()):
+            return "odd", math.inf
+        usual = math.sqrt(float(np.mean(want[fine] ** 2))) if fine.any() else 0.0
+        size = np.abs(want[fine])
+        allowed = work.atol + work.rtol * size + ROUNDINGS * one.scalar.roundoff * (size + usual)
+        gaps = np.abs(got[fine] - want[fine]) / np.maximum(allowed, np.finfo(np.float64).tiny)
+    return "far", float(np.max(gaps, initial=0.0))
+
+
+def _defined(answers: Answers, broke: _BrokeError) -> bool:
+    """Raise what broke, where the original has an answer; else tell whether the device is lost."""
+    with aside(answers, [broke.combination]):
+        if answers.of(broke.combination) is not None:
+            raise broke.error
+    return not isinstance(broke.error, LaunchError)
+
+
+def _asked_again(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    suspects: Sequence[Suspect],
+    report: Report,
+) -> None:
+    """Have the original asked at length where two runs differ, and judge by that; raise `Wrong`."""
+    combinations = list({one.combination.key: one.combination for one in suspects}.values())
+    if not combinations:
+        return
+    with aside(answers, combinations):
+        for one in combinations:
+            if answers.of(one) is None:
+                continue
+            made = partial(session.run, one, nan=True, beside=False, seconds=answers.patience(one))
+            one_run.renewing(session, answers, job, one, made, report, LAYER)

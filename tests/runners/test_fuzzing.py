@@ -1,0 +1,300 @@
+"""A thousand small runs beside the original's: where they differ it is asked, and that decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from runners import families, fuzzing, one_run, spec
+from runners.answers import Answers
+from runners.checks import Report, Wrong
+from runners.contents import Combination
+from runners.fault import Fault
+from runners.fuzzing import Fuzzing
+from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
+from runners.judge import Judge
+from runners.run import Damage, Run
+from runners.session import Session
+from runners.spec import Json
+from tests.runners.host_gpu import COMPILER, artifact
+from tests.runners.test_judge import _job
+
+host = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+# Which of two numbers of many limbs is larger, the last limb first; and how far apart two rows are.
+LIMBS = """
+extern "C" __global__ void scale(const int* a, const int* b, int* less, const float* x, float* sum,
+                                 int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    COMPARE
+    SUM
+}
+"""
+COMPARE = """
+    int found = 0;
+    for (int k = m - 1; k >= 0 && !found; --k) {
+        int p = a[i * m + k], q = b[i * m + k];
+        if (p != q) found = p < q ? 1 : 2;
+    }
+    less[i] = found;
+"""
+FROM_BELOW = """
+    int found = 0;
+    for (int k = 0; k < m; ++k) {
+        int p = a[i * m + k], q = b[i * m + k];
+        if (p != q) found = p < q ? 1 : 2;
+    }
+    less[i] = found;
+"""
+TOP_SIX = COMPARE.replace("k >= 0 &&", "k >= 0 && k >= m - 6 &&")
+SUM = "float s = 0; for (int k = 0; k < m; ++k) s += x[i * m + k]; sum[i] = s;"
+BACKWARDS = "float s = 0; for (int k = m - 1; k >= 0; --k) s += x[i * m + k]; sum[i] = s;"
+POSITIVE = (
+    "float s = 0; for (int k = 0; k < m; ++k) s += x[i * m + k]; sum[i] = s > -99 * m ? s : 0;"
+)
+WORK: Json = {
+    "arguments": [
+        {"name": "a", "type": "const int*", "shape": "n*m", "init": "randint:0:1000000000"},
+        {"name": "b", "type": "const int*", "shape": "n*m", "init": "randint:0:1000000000"},
+        {"name": "less", "type": "int*", "shape": "n", "role": "output"},
+        {"name": "x", "type": "const float*", "shape": "n*m", "init": "normal"},
+        {"name": "sum", "type": "float*", "shape": "n", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+        {"name": "m", "type": "int", "value": "m"},
+    ],
+    "launch": {"grid": ["(n+63)/64"], "block": ["64"], "shared": "0", "tunable": False},
+    "cases": [
+        {"values": {"n": 100, "m": 12}},
+        {"values": {"n": 20, "m": 9}, "time": False},
+    ],
+    "tolerance": {"rtol": 1e-5, "atol": 1e-6},
+}
+
+
+def _text(compare: str = COMPARE, total: str = SUM) -> str:
+    return LIMBS.replace("COMPARE", compare).replace("SUM", total)
+
+
+def _asked(
+    judge: Judge, mine: str, base: str
+) -> tuple[Answers, spec.JobSpec, list[Combination], Callable[[], Session], Callable[[], Session]]:
+    job = _job(mine + "// another\n", base, workload=WORK, effort="confirm")
+    request = {"job": job, "candidate": artifact(mine), "baseline": artifact(base)}
+    parsed = spec.parse(job)
+    declared = [
+        Combination(case.values, families.DECLARED, parsed.seed) for case in parsed.work.cases
+    ]
+    answers = judge._oracle.answers(parsed, request, declared, 300.0)
+    alone = {**request, "candidate": request["baseline"]}
+    return (
+        answers,
+        parsed,
+        declared,
+        lambda: judge._session(parsed, alone),
+        lambda: judge._session(parsed, request),
+    )
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many runs as there are, however busy the machine is."""
+    monkeypatch.setattr(fuzzing, "MOST", 600)
+    for name in ("SECONDS", "SECONDS_ORIGINAL"):
+        monkeypatch.setattr(fuzzing, name, 1e9)
+
+
+@host
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    ("mine", "wrong"),
+    [
+        (_text(TOP_SIX), "less"),
+        (_text(total=POSITIVE), "sum"),
+        (_text(FROM_BELOW), ""),
+        (_text(total=BACKWARDS), ""),
+    ],
+)
+def test_what_few_inputs_show_is_refused_and_another_order_is_not(
+    judge: Judge, mine: str, wrong: str
+) -> None:
+    answers, job, wanted, original, load = _asked(judge, mine, _text())
+    described, report = {*answers.described}, Report()
+    terms = ((original, load), answers, job, wanted, time.monotonic() + 300.0, report)
+    if wrong:
+        with pytest.raises(Wrong, match=rf"{wrong}\[.* inputs, .*{fuzzing.LAYER}"):
+            Fuzzing().check(*terms)
+    else:
+        assert Fuzzing().check(*terms) == ([], False)
+        assert report.runs >= 600
+        assert any(layer == fuzzing.LAYER for layer, _ in report.checks)
+    # What it asks is no one else's.
+    assert {*answers.described} == described
+
+
+@host
+@pytest.mark.usefixtures("many")
+def test_an_original_is_run_once_for_all_of_its_candidates(judge: Judge) -> None:
+    loads = []
+    fuzz = Fuzzing()
+    for mine in (_text(FROM_BELOW), _text(total=BACKWARDS)):
+        answers, job, wanted, original, load = _asked(judge, mine, _text())
+
+        def once(original: Callable[[], Session] = original) -> Session:
+            loads.append(1)
+            return original()
+
+        terms = (answers, job, wanted, time.monotonic() + 300.0, Report())
+        assert fuzz.check((once, load), *terms) == ([], False)
+    assert len(loads) == 1
+
+
+class _Session:
+    """A session whose runs do as they are told."""
+
+    def __init__(self, does: Callable[[Combination], Mapping[str, Any]]) -> None:
+        self._does = does
+        self.ran: list[Combination] = []
+
+    def run(self, combination: Combination, **_: Any) -> Run:
+        """Do so."""
+        self.ran.append(combination)
+        found = {name: np.asarray(one) for name, one in self._does(combination).items()}
+        return Run({n: d.view(np.uint8) for n, d in found.items()}, Damage(), 0.0, 0)
+
+
+class _Known:
+    """Answers to the declared cases, and whatever else is asked."""
+
+    def __init__(self, *declared: Combination, says: bool = True) -> None:
+        self.described: dict[str, Json] = {one.key: {"outputs": []} for one in declared}
+        self._says = says
+        self.asked: list[Combination] = []
+
+    def ask(self, combinations: list[Combination]) -> None:
+        """Answer all of it, or nothing."""
+        self.asked += combinations
+        if self._says:
+            self.described.update((one.key, {"outputs": []}) for one in combinations)
+
+    def of(self, one: Combination) -> dict[str, Any] | None:
+        """Return nothing that could be compared."""
+        return {} if one.key in self.described else None
+
+    def seconds(self, _one: Combination) -> float:
+        """Say that all are quick."""
+        return 0.0
+
+    patience = seconds
+
+
+def _checked(
+    known: _Known | None,
+    original: _Session | Exception,
+    mine: _Session | Exception,
+    monkeypatch: pytest.MonkeyPatch,
+) -> tuple[list[str], bool]:
+    monkeypatch.setattr(one_run, "renewing", lambda *_: None)
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK, effort="confirm"))
+    declared = [Combination(case.values, families.DECLARED, job.seed) for case in job.work.cases]
+
+    def loaded(one: _Session | Exception) -> Session:
+        if isinstance(one, Exception):
+            raise one
+        return cast("Session", one)
+
+    known = _Known(*declared) if known is None else known
+    for one in declared:
+        known.described[one.key] = {"outputs": []}
+    pair = (lambda: loaded(original), lambda: loaded(mine))
+    terms = (job, declared, time.monotonic() + 300.0, Report())
+    return Fuzzing().check(pair, cast("Answers", known), *terms)
+
+
+def _zeros(_: Combination) -> dict[str, Any]:
+    return {"less": np.zeros(4, np.int32), "sum": np.zeros(4, np.float32)}
+
+
+def _raises(error: Exception) -> Callable[[Combination], dict[str, Any]]:
+    def does(_: Combination) -> dict[str, Any]:
+        raise error
+
+    return does
+
+
+def test_where_an_original_breaks_nothing_is_held_against_a_candidate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fine = _Session(_zeros)
+    for error, lost in (
+        (DeviceError("an illegal address"), True),
+        (HungError("still running"), True),
+        (LaunchError("too large"), False),
+        (Fault("RunnerError", "the process ended"), False),
+    ):
+        known = _Known()
+        said = _checked(known, _Session(_raises(error)), fine, monkeypatch)
+        assert said == ([], lost)
+        assert not known.asked
+    assert _checked(None, Fault("RunnerError", "the process ended"), fine, monkeypatch) == (
+        [],
+        False,
+    )
+    assert _checked(None, fine, Fault("RunnerError", "the process ended"), monkeypatch) == (
+        [],
+        False,
+    )
+    full = _Session(_raises(OutOfMemoryError("full")))
+    assert _checked(None, full, fine, monkeypatch) == ([], False)
+    assert _checked(None, fine, full, monkeypatch) == ([], False)
+
+
+def test_who_breaks_is_refused_where_the_original_has_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for error, lost in ((DeviceError("an illegal address"), True), (LaunchError("x"), False)):
+        breaks = _Session(_raises(error))
+        with pytest.raises(DeviceError, match=str(error)):
+            _checked(_Known(), _Session(_zeros), breaks, monkeypatch)
+        said = _checked(_Known(says=False), _Session(_zeros), breaks, monkeypatch)
+        assert said == ([], lost)
+
+
+def _apart(first: Any, second: Any, *, any_order: bool = False) -> list[tuple[str, float]]:
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
+    name = "less" if np.asarray(first).dtype == np.int32 else "sum"
+    run = Run({name: np.asarray(second).view(np.uint8)}, Damage(), 0.0, 0)
+    free = frozenset({name}) if any_order else frozenset()
+    return [*fuzzing._differences(job.work, {name: np.asarray(first).view(np.uint8)}, run, free)]
+
+
+def test_runs_differ_beyond_rounding_and_in_what_is_no_number() -> None:
+    one = np.array([1.0, -2.0, 3.0, 0.0], np.float32)
+    assert not _apart(one, one)
+    assert not _apart(one, one + np.float32(2e-6))
+    [(way, much)] = _apart(one, one + np.float32(1e-3))
+    assert way.endswith("far")
+    assert 1 < much < 1000
+    odd = np.array([1.0, np.nan, np.inf, 0.0], np.float32)
+    assert not _apart(odd, odd)
+    assert _apart(one, odd)[0][0].endswith("no number")
+    assert _apart(odd, one)[0][0].endswith("odd")
+    whole = np.array([1, 2, 3, 4], np.int32)
+    assert _apart(whole, whole[::-1].copy())
+    assert not _apart(whole, whole[::-1].copy(), any_order=True)
+
+
+def test_cases_are_small_and_some_of_them_larger() -> None:
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
+    few, more = {"n": 20.0, "m": 9.0}, {"n": 900.0, "m": 19.0}
+    turns = [*fuzzing.asked(job.work, 1, [few, more])]
+    assert len(turns) == fuzzing.MOST
+    assert turns == [*fuzzing.asked(job.work, 1, [few, more])]
+    assert len({one.key for one in turns}) == len(turns)
+    kept = [one for one in turns if one.case != few]
+    assert len(kept) <= fuzzing.MOST / fuzzing.ONE_OF + 1
+    assert not [*fuzzing.asked(job.work, 1, [])]
