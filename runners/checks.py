@@ -44,6 +44,8 @@ class Report:
     asked: int = 0
     # Its code works in fewer digits than its original's.
     narrow: bool = False
+    # It multiplies on tensor cores and its original does not.
+    cut_off: bool = False
 
     def look(self, ratio: float, got: Storage, answer: Answer) -> None:
         """Keep the comparison that came nearest to its bound, or went beyond it."""

@@ -41,6 +41,7 @@ from runners import (
     second_look,
     small_constants,
     static_gate,
+    tensor_cores,
     thresholds,
     unchecked,
     verify,
@@ -259,9 +260,12 @@ class Judge:
         thorough = job.checks == "confirm"
         if thorough:
             session.renewed()  # what an earlier candidate spoilt is not this one's fault
-        codes = [self._read(one.source, request, job.key) for one in _sources(job) if thorough]
+        sources = job.kernel.source, job.baseline.source
+        read = thorough or tensor_cores.named(*sources)
+        codes = [self._read(text, request, job.key) if read else "" for text in sources]
         updates = thorough and plain_updates.more(codes[0], codes[1])
         report.narrow = thorough and rounded.more(codes[0], codes[1])
+        report.cut_off = tensor_cores.more(codes[0], codes[1])
         verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
         _watchable(request, report)
         verify.remembered(session, answers, job, report, seconds, wanted)

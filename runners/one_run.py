@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from runners import rounded, ties
+from runners import rounded, tensor_cores, ties
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.checks import Doubt, Report, Wrong
@@ -85,7 +85,8 @@ def judge(
     layer, what = _layer(job, combination)
     if under:
         layer, what = under, CaseSpec(combination.case).name
-    for name, answer in (answers.of(combination) or {}).items():
+    for name, found in (answers.of(combination) or {}).items():
+        answer = tensor_cores.allowed(found) if report.cut_off else found
         poison = None
         if answer.untouched is not None:
             poison = poison_of(job.work, combination.case, name, run.poison)

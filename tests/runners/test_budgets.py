@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import answering
+from runners import answering, tensor_cores
 from runners.budgets import Terms, earned
 from runners.compare import Answer, compare
 from runners.contents import Combination, Contents
@@ -141,6 +141,25 @@ def test_units_that_are_cut_off_add_up_with_the_length(
     answer = _answer(tmp_path, _digested(tmp_path, combination, narrow, wide))
     got = answer.want.view(np.float32) * np.float32(1 - off)
     assert compare(got.view(np.uint8), answer).passed is fits
+
+
+@pytest.mark.parametrize(
+    ("atol", "times", "fits"), [(1e-3, 1.9, True), (1e-3, 2.1, False), (3e-5, 1.9, False)]
+)
+def test_on_tensor_cores_noise_counts_twice_within_the_tolerance(
+    tmp_path: Path, atol: float, times: float, fits: bool
+) -> None:
+    """At declared lengths, too; what works in fewer digits errs by a hundred times as much."""
+    rng = np.random.default_rng(1)
+    wide = rng.uniform(0.5, 1.0, 4096)
+    combination = Combination(CASE, DECLARED, 1)
+    described = _digested(tmp_path, combination, wide + rng.choice([-2e-6, 2e-6], 4096), wide, atol)
+    answer = _answer(tmp_path, described)
+    got = answer.want.view(np.float32).copy()
+    got[3] += 24e-6 * times
+    raw = got.view(np.uint8)
+    assert not compare(raw, answer).passed
+    assert compare(raw, tensor_cores.allowed(answer)).passed is fits
 
 
 def _doubles(folder: Path, narrow: Floats, wide: Floats, moved: Sequence[Floats] = ()) -> Answer:
