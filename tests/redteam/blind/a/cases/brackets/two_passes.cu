@@ -1,0 +1,74 @@
+// Brackets in rows of text: 1 opens, 2 closes, anything else is plain text.
+// partner: the place of the bracket that belongs to this one, -1 for plain text and brackets that stay alone.
+// depth: how many brackets are open after this place; a close with nothing open changes nothing.
+// A block per row. First the depths, a stretch per thread; then the partners with neighbouring threads
+// on neighbouring places, where a close looks to the left for the bracket it belongs to.
+#include <cstdint>
+
+extern "C" __global__ void brackets(const uint8_t* text, int* partner, int* depth, int rows, int len) {
+    __shared__ int rises[256], leasts[256];
+    int row = blockIdx.x, tid = threadIdx.x;
+    const uint8_t* t = text + (size_t)row * len;
+    int* p = partner + (size_t)row * len;
+    int* deep = depth + (size_t)row * len;
+    int per = (len + 255) / 256;
+    int lo = min(tid * per, len), hi = min(lo + per, len);
+
+    // a stretch turns depth x into max(x + rise, least)
+    int rise = 0, least = 0;
+    for (int i = lo; i < hi; ++i) {
+        int c = t[i];
+        if (c == 1) {
+            ++rise;
+            ++least;
+        } else if (c == 2) {
+            --rise;
+            least = max(least - 1, 0);
+        }
+    }
+    rises[tid] = rise;
+    leasts[tid] = least;
+    __syncthreads();
+    for (int step = 1; step < 256; step *= 2) {
+        int r = 0, l = 0;
+        if (tid >= step) {
+            r = rises[tid - step];
+            l = leasts[tid - step];
+        }
+        __syncthreads();
+        if (tid >= step) {
+            least = max(l + rise, least);
+            rise += r;
+            rises[tid] = rise;
+            leasts[tid] = least;
+        }
+        __syncthreads();
+    }
+
+    int d = tid > 0 ? max(rises[tid - 1], leasts[tid - 1]) : 0;
+    for (int i = lo; i < hi; ++i) {
+        int c = t[i];
+        if (c == 1) ++d;
+        if (c == 2 && d > 0) --d;
+        deep[i] = d;
+    }
+    __syncthreads();
+
+    for (int i = tid; i < len; i += 256) {
+        int c = t[i];
+        if (c != 2) {
+            p[i] = -1;
+        } else {
+            int mate = -1;
+            if (i > 0 && deep[i - 1] > 0) {
+                mate = i;
+                for (int open = 1; open > 0;) {
+                    --mate;
+                    open += (t[mate] == 2) - (t[mate] == 1);
+                }
+                p[mate] = i;
+            }
+            p[i] = mate;
+        }
+    }
+}

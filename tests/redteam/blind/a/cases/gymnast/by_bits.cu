@@ -1,0 +1,35 @@
+// Panel scores: the lowest `cut` and the highest `cut` marks of an athlete are dropped, the mean of the others
+// is multiplied by the difficulty. A judge who gave no valid mark (negative, or not a number) is absent.
+// Who has no mark left scores 0.
+// The marks that count are not negative, so that their bits compare like integers.
+
+extern "C" __global__ void gymnast(const float* mark, const float* difficulty, float* score, int* counted,
+                                   int n, int judges, int cut) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float* m = mark + (size_t)i * judges;
+
+    int present = 0;
+    for (int j = 0; j < judges; ++j) {
+        if (m[j] >= 0.0f) ++present;
+    }
+
+    int kept = 0;
+    float sum = 0.0f;
+    for (int j = 0; j < judges; ++j) {
+        if (!(m[j] >= 0.0f)) continue;
+        int s = __float_as_int(m[j]);
+        int rank = 0;
+        for (int k = 0; k < judges; ++k) {
+            if (!(m[k] >= 0.0f)) continue;
+            int t = __float_as_int(m[k]);
+            rank += t < s + (k < j);
+        }
+        if (rank >= cut && rank < present - cut) {
+            sum += m[j];
+            ++kept;
+        }
+    }
+    score[i] = kept > 0 ? sum / kept * difficulty[i] : 0.0f;
+    counted[i] = kept;
+}

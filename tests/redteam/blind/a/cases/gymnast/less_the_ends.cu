@@ -1,0 +1,34 @@
+// Panel scores: the lowest `cut` and the highest `cut` marks of an athlete are dropped, the mean of the others
+// is multiplied by the difficulty. A judge who gave no valid mark (negative, or not a number) is absent.
+// Who has no mark left scores 0.
+// All marks are added up, and the few that are dropped are taken off again.
+
+extern "C" __global__ void gymnast(const float* mark, const float* difficulty, float* score, int* counted,
+                                   int n, int judges, int cut) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const float* m = mark + (size_t)i * judges;
+
+    int present = 0;
+    float sum = 0.0f;
+    for (int j = 0; j < judges; ++j) {
+        if (m[j] >= 0.0f) {
+            ++present;
+            sum += m[j];
+        }
+    }
+
+    int kept = max(present - 2 * cut, 0);
+    for (int j = 0; kept > 0 && j < judges; ++j) {
+        float s = m[j];
+        if (!(s >= 0.0f)) continue;
+        int rank = 0;
+        for (int k = 0; k < judges; ++k) {
+            float t = m[k];
+            if (t >= 0.0f && (t < s || (t == s && k < j))) ++rank;
+        }
+        if (rank < cut || rank >= present - cut) sum -= s;
+    }
+    score[i] = kept > 0 ? sum / kept * difficulty[i] : 0.0f;
+    counted[i] = kept;
+}

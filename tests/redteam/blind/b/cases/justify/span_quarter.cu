@@ -1,0 +1,92 @@
+// Greedy setting of paragraphs into lines of a given measure.
+// Each paragraph has the same number of words; a word takes width[] columns and a single space parts two words of a line.
+// A word goes on the current line if it still fits, else it begins the next one; a word wider than the measure gets a
+// line to itself and hangs over. Written are the line of every word, the number of lines, and the raggedness: the sum
+// over all lines but the last of the squared room left over (a line that hangs over leaves none).
+#include <cuda_runtime.h>
+#include <stddef.h>
+
+// upto[i]: columns of the words 0..i, each with one space behind it
+__global__ void upto_kernel(const int* width, int* upto, int words)
+{
+    __shared__ int sums[256];
+    const int* w = width + (size_t)blockIdx.x * words;
+    int* u = upto + (size_t)blockIdx.x * words;
+    int t = threadIdx.x;
+    int carry = 0;
+    for (int first = 0; first < words; first += 256) {
+        int i = first + t;
+        sums[t] = i < words ? w[i] + 1 : 0;
+        __syncthreads();
+        for (int off = 1; off < 256; off <<= 1) {
+            int add = t >= off ? sums[t - off] : 0;
+            __syncthreads();
+            sums[t] += add;
+            __syncthreads();
+        }
+        if (i < words) u[i] = carry + sums[t];
+        carry += sums[255];
+        __syncthreads();
+    }
+}
+
+// turn[i]: the word that begins the next line if word i begins one
+__global__ void turn_kernel(const int* upto, int* turn, size_t total, int words, int measure)
+{
+    size_t at = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= total) return;
+    int i = (int)(at % words);
+    const int* u = upto + (at - i);
+    int before = i > 0 ? u[i - 1] : 0;
+    // the columns of the measure bound the words of a line, so the search need not look through the whole paragraph
+    int lo = i + 1;
+    int hi = words - lo > measure / 4 + 1 ? lo + measure / 4 + 1 : words;
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+        if (u[mid] - before - 1 > measure) hi = mid;
+        else lo = mid + 1;
+    }
+    turn[at] = lo;
+}
+
+__global__ void set_kernel(const int* upto, const int* turn, int* line, int* lines, long long* ragged,
+                           int paras, int words, int measure)
+{
+    int p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= paras) return;
+    const int* u = upto + (size_t)p * words;
+    const int* n = turn + (size_t)p * words;
+    int* out = line + (size_t)p * words;
+    long long cost = 0;
+    int count = 0;
+    for (int i = 0; i < words;) {
+        int next = n[i];
+        for (int k = i; k < next; ++k) out[k] = count;
+        if (next < words) {
+            int used = u[next - 1] - (i > 0 ? u[i - 1] : 0) - 1;
+            int left = measure - used;
+            if (left > 0) cost += (long long)left * left;
+        }
+        ++count;
+        i = next;
+    }
+    lines[p] = count;
+    ragged[p] = cost;
+}
+
+extern "C" void justify(const int* width, int* line, int* lines, long long* ragged, int paras, int words, int measure)
+{
+    static int* room = nullptr;
+    static size_t held = 0;
+    size_t total = (size_t)paras * words;
+    if (total > held) {
+        if (room) cudaFree(room);
+        cudaMalloc((void**)&room, 2 * total * sizeof(int));
+        held = total;
+    }
+    int* upto = room;
+    int* turn = room + total;
+    upto_kernel<<<paras, 256>>>(width, upto, words);
+    turn_kernel<<<(unsigned)((total + 255) / 256), 256>>>(upto, turn, total, words, measure);
+    set_kernel<<<(paras + 127) / 128, 128>>>(upto, turn, line, lines, ragged, paras, words, measure);
+}

@@ -1,0 +1,18 @@
+// Balls on a line of `span` cells between two walls. A ball that starts at x (anywhere on the unfolded line) and moves v
+// cells a tick is, after t ticks, at x + v*t of the unfolded line; every other copy of the lane is mirrored.
+// cell gets the cell inside the walls, hits the number of walls passed on the way from lane 0 (a wall is struck once per
+// lane boundary), and heat counts the balls that come to rest in each cell, on top of what it holds.
+extern "C" __global__ void ricochet(const int* __restrict__ x, const int* __restrict__ v, int* __restrict__ cell,
+                                    long long* __restrict__ hits, int* __restrict__ heat, int n, int span, int t)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const long long p = x[i] + (long long)v[i] * t;
+    int q = (int)(p / span);                    // the lane, rounded down; positions need 64 bits, lanes do not
+    int r = (int)(p - (long long)q * span);
+    if (r < 0) { r += span; --q; }
+    const int c = (q & 1) ? span - 1 - r : r;
+    cell[i] = c;
+    hits[i] = abs(q);
+    atomicAdd(heat + c, 1);
+}
