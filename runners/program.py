@@ -47,6 +47,7 @@ from runners import (
     program_clocks,
     program_elsewhere,
     program_energy,
+    program_late,
 )
 from runners.fault import Fault
 from runners.program_compare import Bounds
@@ -192,6 +193,7 @@ def _judge(
             notes += program_elsewhere.ask(trial, originals, variants, terms, done)
             spent["other arguments"] = time.monotonic() - begun
             notes += program_clocks.ask(trial, originals, bounds, done)
+            notes += program_late.ask(trial, originals, done)
         measured = pairs.all(originals, bounds, done, spent)
         if beyond is not None:
             begun = time.monotonic()

@@ -4,9 +4,9 @@ The original is run there first: what it does not do, or not the same each time,
 Where more of a number is more work for it, the number is a size, and a candidate that is wrong at
 up to sixteen times the declared one is refused, as kernels are, one size at a time and all of them
 together. Where it is none, a mode or a seed, what was declared is what is promised, and a
-difference is a limit that is said, but for ways that the original's text names. So is one beyond
-sixteen times, which is looked for where a candidate keeps in few bits what its original has in
-more.
+difference is a limit that is said, but for ways that the original's text names, and for numbers
+that it takes from a small one on (`runners.program_smallest`). So is one beyond sixteen times,
+which is looked for where a candidate keeps in few bits what its original has in more.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from runners import (
     program_products,
 )
 from runners.program_arguments import TIMES, Place
-from runners.program_asking import LAYER, LONGEST, RIGHT, Asking
+from runners.program_asking import LAYER, LONGEST, RIGHT
 from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
 from runners.program_companions import Known, Numbers, beside
 from runners.program_compare import Bounds
 from runners.program_growth import LEAST_TIMES, Work
 from runners.program_jointly import Changes, Size
 from runners.program_profile import Profile
+from runners.program_smallest import Smallest, promised
 from runners.program_trial import Trial
 from runners.program_variants import Variants
 
@@ -86,7 +87,7 @@ def ask(
 
 
 @dataclass(slots=True)
-class _Asking(Asking):
+class _Asking(Smallest):
     """One candidate's run through the lines."""
 
     known: dict[Place, Known] = field(default_factory=dict[Place, Known])
@@ -99,11 +100,16 @@ class _Asking(Asking):
     )
 
     def all(self) -> list[str]:
-        """Ask each number larger, sizes far beyond, alone and together, and all sizes smaller.
+        """Ask the smallest, each number larger, sizes far beyond, alone and together, and primes.
 
         What a candidate's own text tells of is asked first behind the larger ones.
         """
         self.known = {place: Known() for place in self.places}
+        begun = time.monotonic()
+        self._smallest()
+        # The larger ones have as long as they had without these.
+        longer = self.ends + time.monotonic() - begun
+        self.ends = min(longer, min(self.trial.until, self.trial.deadline) - RESERVE)
         for place in self.places:
             self._larger(place)
         self._tied()
@@ -155,6 +161,7 @@ class _Asking(Asking):
                     self.slow.add(place.run)
                 continue
             size = self._learned(place, number, seen.work)
+            size = size or promised(self.variants.source, declared.arguments, place)
             self._compare(line, seen, size=size)
             break
 

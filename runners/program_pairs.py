@@ -94,7 +94,7 @@ class Pairs:
             if counts is None:
                 trial.verify(original, mine, poison, bounds, done, printed=False)
                 counts = _counts(mine)
-            alive(mine, original, trial.limit(original))
+            alive(mine, original, trial.limit(original), host=trial.host)
             assert mine.report is not None  # noqa: S101 - alive() saw it
             timed.add(theirs, mine.report)
             if pair + 1 < fewest:

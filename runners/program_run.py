@@ -54,7 +54,9 @@ class Probe:
     has lasted `after` seconds and gone on without the GPU for so many; for a moment only behind as
     many launches and copies as `cut` says. `plans` are by kernel name,
     `*` for the rest. `fresh` names device variables that every launch finds as they were loaded.
-    `wall` is where the program's wall clock begins, in seconds since 1970, if it is told.
+    `wall` is where the program's wall clock begins, in seconds since 1970, if it is told. With
+    `late` each asynchronous copy from or to page-locked memory waits so many ms on its stream;
+    nothing is timed then.
     """
 
     poison: str = "zero"
@@ -69,6 +71,7 @@ class Probe:
     replay_ms: float = 300.0
     fresh: tuple[str, ...] = ()
     wall: int | None = None
+    late: int = 0
 
     def lines(self, report: Path) -> list[str]:
         """Return the interposer's configuration file."""
@@ -87,6 +90,8 @@ class Probe:
         lines += [f"fresh {name}" for name in self.fresh]
         if self.wall is not None:
             lines.append(f"wall {self.wall}")
+        if self.late:
+            lines.append(f"late {self.late}")
         if self.stop:
             lines.append(f"stop {self.stop[0]} {self.stop[1]}")
         if self.idle:

@@ -50,13 +50,17 @@ class Trial:
         return str(mine.get("source") or ""), str(theirs.get("source") or "")
 
     @property
+    def host(self) -> bool:
+        """Tell whether a candidate's host code may change."""
+        return bool((self.workload.get("accept") or {}).get("edit_host"))
+
+    @property
     def copies_alone(self) -> bool:
         """Tell whether buffers are a candidate's own, and what its host code copies is the result.
 
         So they are where host code may change, but for memory that the host reads where it is.
         """
-        accept = self.workload.get("accept") or {}
-        return bool(accept.get("edit_host")) and not any(map(_SEEN.search, self.sources))
+        return self.host and not any(map(_SEEN.search, self.sources))
 
     @property
     def effort(self) -> str:
@@ -135,8 +139,7 @@ class Trial:
         printed: bool = True,
     ) -> None:
         """Note in `done` what a run did right; raise `Failed` at what it did not."""
-        program = self.workload.get("program") or {}
-        alive(run, original, self.limit(original))
+        alive(run, original, self.limit(original), host=self.host)
         where = original.name
         own = self.copies_alone
         seen = checks(original, run, poison, bounds, self.runner, copies_alone=own)
@@ -150,13 +153,16 @@ class Trial:
         if beyond:
             raise Failed("wrong result", f"{where}: {guard(run.report.guards[0])}")
         if printed:
-            other = self._otherwise(original, run.stdout)
-            must = program.get("stdout")
-            if not other and must and must not in run.stdout:
-                other = f'does not print "{must}"'
+            other = self.misprinted(original, run)
             done.append(check("stdout", where, not other))
             if other:
                 raise Failed("wrong result", f"{where}: {other}")
+
+    def misprinted(self, original: Profile, run: Ran) -> str:
+        """Say what a run prints otherwise than its original; empty where it is the same."""
+        must = (self.workload.get("program") or {}).get("stdout")
+        other = self._otherwise(original, run.stdout)
+        return other or (f'does not print "{must}"' if must and must not in run.stdout else "")
 
     def _otherwise(self, original: Profile, printed: str) -> str:
         """Say what a candidate prints otherwise than the original, which may still change its mind.

@@ -1,5 +1,6 @@
 // The runtime's functions as the program sees them. Each does its work through the real one.
 #include <cstring>
+#include <thread>
 
 #include "state.h"
 
@@ -11,6 +12,7 @@
 namespace {
 
 constexpr size_t kGuard = 4096, kMaxShapes = 4096;
+constexpr uint64_t kMostHeld = 1500;  // milliseconds of a run, in either direction
 using Hold = std::lock_guard<std::recursive_mutex>;
 
 bool watching() { return state().active && !state().done; }
@@ -223,12 +225,38 @@ std::vector<char> gathered(const void *at, size_t pitch, size_t width, size_t ro
   return bytes;
 }
 
+void linger(void *milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(reinterpret_cast<uintptr_t>(milliseconds)));
+}
+
+// Has a stream wait in front of an asynchronous copy from or to pinned memory, as a busy device may.
+// Who reads or overwrites that memory without waiting for the copy sees what was there before.
+void holdBack(Way way, const void *to, const void *from, Stream stream) {
+  State &s = state();
+  const uint64_t late = s.config.lateMilliseconds;
+  if (late == 0 || (way != Way::Out && way != Way::In) || inCapture(stream)) return;
+  {
+    Hold hold(s.mutex);
+    const Allocation *a = find(way == Way::Out ? to : from);
+    if (a == nullptr || (a->kind != Memory::Pinned && a->kind != Memory::Registered)) return;
+    // Many copies to the device leave time for those of its results.
+    uint64_t &held = way == Way::Out ? s.heldOut : s.heldIn;
+    if (held + late > kMostHeld) return;
+    held += late;
+    s.notes.insert("held back");
+  }
+  if (runtime().launchHostFunc == nullptr ||
+      runtime().launchHostFunc(stream, linger, reinterpret_cast<void *>(late)) != kSuccess)
+    runtime().getLastError();
+}
+
 template <class Copy>
 Error copied(const char *api, const Block &b, int kind, Stream stream, bool waits, Copy copy) {
   if (!watching()) return copy();
   Inside here;
   State &s = state();
   const Way way = wayOf(kind, b.to, b.from);
+  if (!waits) holdBack(way, b.to, b.from, stream);
   Timer timer(stream, nullptr, other(nameOf(way), b.width * b.rows), nullptr);
   Error error = copy();
   timer.stop();
@@ -258,12 +286,14 @@ template <class Copy>
 Error symbolOut(const char *api, void *to, size_t bytes, int kind, Stream stream, bool waits,
                 Copy copy) {
   Inside here;
+  if (!waits && watching()) holdBack(Way::Out, to, nullptr, stream);
   const Error error = copy();
   if (!watching()) return error;
   failed(api, error);
   if (error != kSuccess || (kind != kDeviceToHost && kind != kDefault)) return error;
   if (inCapture(stream)) return error;
-  if (!waits) failed(api, runtime().streamSynchronize(stream));
+  if (!waits && state().config.lateMilliseconds == 0)
+    failed(api, runtime().streamSynchronize(stream));
   record("symbol", nullptr, to, bytes);
   return error;
 }

@@ -227,6 +227,8 @@ void configure() {
       words >> c.cutLaunches >> c.cutCopies;
     } else if (key == "budget") {
       words >> c.replayMilliseconds;
+    } else if (key == "late") {
+      words >> c.lateMilliseconds;
     } else if (key == "expect") {
       words >> value;
       c.expected.push_back(strtoull(value.c_str(), nullptr, 16));

@@ -35,6 +35,7 @@ struct Config {
   double idleSeconds = 0, settledSeconds = 0, idleAfter = 0;
   uint64_t cutLaunches = 0, cutCopies = 0;
   double replayMilliseconds = 300;
+  uint64_t lateMilliseconds = 0;  // held back so long: each asynchronous copy of pinned memory
   std::map<std::string, Plan> plans;
   std::set<std::string> fresh;  // device variables to be as they were loaded before every launch
 };
@@ -126,6 +127,7 @@ struct State {
   uint64_t readback = 0, stored = 0, inputs = 0, inputHash = 0;
   uint64_t unrecorded = 0, liveBytes = 0, peakBytes = 0, replays = 0, refused = 0;
   double replaySpent = 0;
+  uint64_t heldIn = 0, heldOut = 0;  // milliseconds that copies were held back
   std::string replayOff, lastKernel;
   std::map<uintptr_t, Allocation> live;
   std::vector<Described> described;

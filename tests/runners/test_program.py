@@ -534,6 +534,19 @@ def test_buffers_are_a_candidates_own_where_its_host_code_may_change(fakes: Fake
         assert "copies and buffers instead of" in other["log"]
 
 
+def test_a_kernel_may_do_the_work_of_two_where_host_code_may_change(fakes: Fakes) -> None:
+    """Who launches no kernel at all is refused all the same, and so is what is then not done."""
+    verdict = _with_host(fakes, "fused", edit_host=True)
+    assert verdict["status"] == "correct", verdict["log"]
+    verdict = _with_host(fakes, "fused")
+    assert (verdict["status"], verdict["log"]) == (
+        "rejected",
+        "default: no longer launches finish",
+    )
+    assert "no longer launches" in _with_host(fakes, "idle", edit_host=True)["log"]
+    assert _with_host(fakes, "fused-wrong", edit_host=True)["status"] == "wrong result"
+
+
 def test_a_device_reset_does_not_hide_the_buffers(fakes: Fakes) -> None:
     assert judge(fakes, "resets", "resets-wrong")["status"] == "wrong result"
 

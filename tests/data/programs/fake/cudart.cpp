@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "../../../../runners/interposer/cudart.h"
 
@@ -15,6 +17,31 @@ static std::atomic<Error> sticky{kSuccess};
 static std::atomic<double> spentMilliseconds{0};
 EXPORT void fakeSpend(double microseconds) {
   spentMilliseconds = spentMilliseconds + microseconds / 1e3;
+}
+
+// Behind a host function copies wait until something waits for them: an event recorded behind them,
+// the stream, or the next launch.
+struct Waiting {
+  void *to;
+  const void *from;
+  size_t bytes;
+};
+struct Recorded {
+  double at = 0;
+  size_t behind = 0;
+};
+static std::mutex waitingMutex;
+static std::vector<Waiting> waiting;
+static size_t arrived = 0;
+static bool lingers = false;
+static void arrive(size_t many) {
+  for (; arrived < many; ++arrived)
+    memcpy(waiting[arrived].to, waiting[arrived].from, waiting[arrived].bytes);
+}
+static void arriveAll() {
+  const std::lock_guard<std::mutex> hold(waitingMutex);
+  arrive(waiting.size());
+  lingers = false;
 }
 
 EXPORT void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *,
@@ -30,6 +57,7 @@ EXPORT Error __cudaGetKernel(void **kernel, const void *function) {
 }
 static Error run(const void *f, Dim3 grid, Dim3 block, void **args) {
   if (sticky) return sticky;
+  arriveAll();
   if (block.x > 1024) return 9;
   const Error after = reinterpret_cast<HostKernel>(const_cast<void *>(f))(grid, block, args);
   if (after) sticky = after;
@@ -48,6 +76,7 @@ static Error take(void **to, size_t bytes) {
   return sticky;
 }
 static Error give(void *at) {
+  arriveAll();
   free(at);
   return sticky;
 }
@@ -62,9 +91,15 @@ EXPORT Error cudaMallocHost(void **to, size_t bytes) { return take(to, bytes); }
 EXPORT Error cudaFree(void *at) { return give(at); }
 EXPORT Error cudaFreeHost(void *at) { return give(at); }
 EXPORT Error cudaMemcpy(void *to, const void *from, size_t bytes, int) {
+  arriveAll();
   return copy(to, from, bytes);
 }
 EXPORT Error cudaMemcpyAsync(void *to, const void *from, size_t bytes, int, Stream) {
+  const std::lock_guard<std::mutex> hold(waitingMutex);
+  if (lingers && !sticky && to != nullptr && from != nullptr) {
+    waiting.push_back({to, from, bytes});
+    return sticky;
+  }
   return copy(to, from, bytes);
 }
 EXPORT Error cudaMemcpy2D(void *to, size_t tp, const void *from, size_t fp, size_t width, size_t rows,
@@ -107,25 +142,40 @@ EXPORT Error cudaMemGetInfo(size_t *available, size_t *all) {
   return sticky;
 }
 EXPORT Error cudaEventCreate(Event *event) {
-  *event = new double(0);
+  *event = new Recorded;
   return sticky;
 }
 EXPORT Error cudaEventRecord(Event event, Stream) {
-  *static_cast<double *>(event) = spentMilliseconds;
+  const std::lock_guard<std::mutex> hold(waitingMutex);
+  *static_cast<Recorded *>(event) = {spentMilliseconds, waiting.size()};
   return sticky;
 }
-EXPORT Error cudaEventSynchronize(Event) { return sticky; }
+EXPORT Error cudaEventSynchronize(Event event) {
+  const std::lock_guard<std::mutex> hold(waitingMutex);
+  arrive(static_cast<Recorded *>(event)->behind);
+  return sticky;
+}
 EXPORT Error cudaEventElapsedTime(float *ms, Event a, Event b) {
-  *ms = static_cast<float>(*static_cast<double *>(b) - *static_cast<double *>(a));
+  *ms = static_cast<float>(static_cast<Recorded *>(b)->at - static_cast<Recorded *>(a)->at);
   return sticky;
 }
-EXPORT Error cudaDeviceSynchronize() { return sticky; }
-EXPORT Error cudaStreamSynchronize(Stream) { return sticky; }
+EXPORT Error cudaDeviceSynchronize() {
+  arriveAll();
+  return sticky;
+}
+EXPORT Error cudaStreamSynchronize(Stream) {
+  arriveAll();
+  return sticky;
+}
 EXPORT Error cudaStreamIsCapturing(Stream, int *status) {
   *status = 0;
   return sticky;
 }
-EXPORT Error cudaLaunchHostFunc(Stream, void (*)(void *), void *) { return sticky; }
+EXPORT Error cudaLaunchHostFunc(Stream, void (*)(void *), void *) {
+  const std::lock_guard<std::mutex> hold(waitingMutex);
+  lingers = true;
+  return sticky;
+}
 EXPORT Error cudaGetDevice(int *device) {
   *device = 0;
   return kSuccess;
