@@ -22,6 +22,7 @@ from runners import multiples, opposed, sizes
 from runners.contents import Combination
 from runners.families import MULTIPLES, captured_work
 from runners.spec import Argument, JobSpec, Work
+from runners.text import LONGEST
 
 # Combinations of a workload; elements of the case; and up to where all numbers may be asked.
 MOST, MOST_ELEMENTS, SMALL = 64, 1 << 16, 160
@@ -30,15 +31,17 @@ FURTHER = 16
 
 Case = Mapping[str, float]
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# Nothing is tried twice in a text that is somebody else's: a comment that does not end is its rest.
+_COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 # A cast or an opening bracket between an operator and what it divides by.
-_CAST = r"(?:\(\s*(?:\w+[\s*]*)+\)\s*|\w+(?:\s*<[\w\s]+>)?\s*\(\s*|\(\s*)"
+_CAST = r"(?:\(\s*+(?:\w++[\s*]*+){1,6}\)\s*+|\w++(?:\s*+<[\w\s]++>)?\s*+\(\s*+|\(\s*+)"
 
 
 def combinations(job: JobSpec) -> list[Combination]:
     """Return what a candidate is asked: values of all such scalars, each by itself."""
     work = job.work
-    if captured_work(work) or not opposed.exact(work):
+    longest = max(len(one.source) for one in (job.baseline, job.kernel))
+    if captured_work(work) or not opposed.exact(work) or longest > LONGEST:
         return []
     base = _base(work)
     texts = [_COMMENT.sub(" ", one.source) for one in (job.baseline, job.kernel)]
@@ -79,7 +82,7 @@ def divided(text: str, name: str) -> bool:
     >>> [divided(one, "d") for one in ("x / (unsigned)d", "a %= d", "1.0 / double(d)", "d / x")]
     [True, True, True, False]
     """
-    return re.search(rf"[/%]=?\s*{_CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
+    return re.search(rf"[/%]=?+\s*+{_CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
 
 
 def values(most: int, count: int) -> list[int]:

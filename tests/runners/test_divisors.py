@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import time
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from runners import divisors, thresholds
 from runners.contents import Combination, Contents
@@ -78,6 +80,19 @@ def test_texts_divide_by_a_name_behind_casts() -> None:
         assert divisors.divided(text, "d")
     for text in ("q = d / x;", "q = x * d;", "q = x / days;", "q = x / y; q = d;"):
         assert not divisors.divided(text, "d")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/ (" + "a" * 40000, "/ (" * 30000, "/*" * 40000, "/ f<" + "a " * 30000, "% (a* " * 20000],
+)
+def test_hostile_texts_take_no_time(text: str) -> None:
+    job = once_read.parsed("slotting/recip_double")
+    long = dataclasses.replace(job.kernel, source=job.kernel.source + text)
+    begun = time.process_time()
+    assert len(divisors.combinations(dataclasses.replace(job, kernel=long))) > 60
+    assert not divisors.divided(text, "d")
+    assert time.process_time() - begun < 5.0
 
 
 def test_one_and_what_is_beyond_the_promise_are_not_tried() -> None:

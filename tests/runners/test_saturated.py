@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from runners import saturated, thresholds
 from runners.families import PLAIN
@@ -16,7 +17,9 @@ def _with(label: str, **words: str) -> JobSpec:
     job = once_read.parsed(label)
     launch = job.kernel.launch or job.work.launch
     assert launch is not None
-    made = {name: (text,) if name in {"grid", "block"} else text for name, text in words.items()}
+    made: dict[str, Any] = {
+        name: (text,) if name in {"grid", "block"} else text for name, text in words.items()
+    }
     changed = dataclasses.replace(launch, **made)
     return dataclasses.replace(job, kernel=dataclasses.replace(job.kernel, launch=changed))
 
