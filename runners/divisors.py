@@ -6,7 +6,7 @@ and wrong for some: `(unsigned)(key * (1.0 / d))` for 49, 98, 103 and 107 of tho
 is declared is one or two of them, and sizes that nobody declared are few. So a finalist is asked
 for as many as are cheap: up to 16 times the largest declared, those first whose reciprocals are
 rounded down so far that a product with them is less than one, powers of two, primes and odd ones;
-by equal factors beyond `SMALL`. Half of the inputs are multiples (`runners.multiples`).
+by equal factors beyond `SMALL`. Half of the inputs are multiples (`runners.dividends`).
 
 Of originals that work in whole numbers alone, where a text of the two divides by it.
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from runners import multiples, opposed, sizes
+from runners import dividends, opposed, sizes
 from runners.contents import Combination
 from runners.families import MULTIPLES, captured_work
 from runners.spec import Argument, JobSpec, Work
@@ -65,7 +65,7 @@ def _base(work: Work) -> Case | None:
     """Return the smallest declared case of more than a few elements, if it is small."""
     ordered = sorted((case.values for case in work.cases), key=work.elements)
     fit = [case for case in ordered if 64 < work.elements(case) <= MOST_ELEMENTS]
-    return fit[0] if fit and any(True for _ in multiples.arrays_of(work)) else None
+    return fit[0] if fit and any(True for _ in dividends.arrays_of(work)) else None
 
 
 def _sizes_nothing(work: Work, argument: Argument) -> bool:

@@ -21,6 +21,7 @@ from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
 from runners.spec import Work
 from runners.whole_families import alike
+from runners.whole_numbers import row_lengths
 
 # Arrays that have a turn; a row is this long at least: in shorter ones any two places are near.
 MOST_ARRAYS, LEAST_ROW = 2, 128
@@ -38,7 +39,8 @@ def asked(work: Work) -> Iterator[tuple[Case, str]]:
     lines = [line[-1] for line in full_counts.cases(work)]
     for number, one in enumerate(arrays_of(work)[:MOST_ARRAYS]):
         for case in lines:
-            row = end_contents.row(one, case)
+            # Of rows of one element each there is none that is long.
+            row = next(iter(row_lengths(one[0].shape or "1", case)), 0)
             if row >= LEAST_ROW and row > end_contents.row(one, declared) and _rows(one, case):
                 yield case, f"{RECURRING} {number}"
 

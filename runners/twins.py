@@ -34,7 +34,7 @@ from runners.whole_numbers import row_lengths
 
 FAMILIES = (TWINS, BARE := f"{TWINS} bare")
 # Places of a row at least; rows, and elements of all buffers, where these are longest.
-LEAST_ROW, MOST_ROWS, MOST_ELEMENTS = 16, 64, 1 << 20
+LEAST_ROW, MOST_ROWS, MOST_ELEMENTS = 16, 24, 1 << 20
 # Places in a row: of one that is more in the first array, and of one in the second; or none is.
 FIRST, THIRD, MIDDLE, THIRD_LAST, LAST, ANY, NONE = range(7)
 # Where there are few rows, these come first: places that are far apart, near either end.

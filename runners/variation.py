@@ -21,6 +21,7 @@ from runners import (
     cancelling,
     captured,
     close_numbers,
+    dividends,
     early_events,
     edge_paths,
     end_contents,
@@ -35,7 +36,6 @@ from runners import (
     late_ties,
     logarithms,
     mirrored,
-    multiples,
     nan_ends,
     nan_signs,
     no_floats,
@@ -161,7 +161,7 @@ _IN_ROWS: dict[str, Rows] = {
     TWINS: twins.applied,
     RECURRING: recurring.applied,
     FULL_PILES: full_piles.applied,
-    MULTIPLES: multiples.applied,
+    MULTIPLES: dividends.applied,
 }
 
 

@@ -91,3 +91,8 @@ def test_who_looks_back_a_thousand_places_does_not_find_the_last_time() -> None:
         made = Contents(work).of(Combination(case, family, 1))["trace"].view(np.int32)
         row = made[:1440]
         assert (_distances(row, 1024) != _distances(row, 1440)) == wrong
+
+
+def test_rows_of_one_element_are_no_long_row() -> None:
+    """However many there are of them."""
+    assert _asked("abacus/base") == [(f"recurring {at}", {"n": 7.0, "m": 4096.0}) for at in (0, 1)]

@@ -44,7 +44,7 @@ def _asked(label: str, checks: str = "confirm") -> list[Combination]:
 
 def test_rows_that_are_declared_and_rows_that_are_long_are_asked_in_a_confirmation() -> None:
     asked = [(one.family, dict(one.case)) for one in _asked("abacus/base")]
-    declared, longest = {"n": 611.0, "m": 45.0}, {"n": 64.0, "m": 4096.0}
+    declared, longest = {"n": 611.0, "m": 45.0}, {"n": 24.0, "m": 4096.0}
     assert asked == [(kind, case) for case in (declared, longest) for kind in (TWINS, BARE)]
     assert not _asked("abacus/base", "screen")
 
@@ -147,7 +147,7 @@ def test_numbers_that_are_ordered_by_leading_digits_are_in_another_order() -> No
     wrong = set()
     asked = once_read.combinations(work, "confirm", 1)[1]
     for one in asked:
-        if one.family in {*twins.FAMILIES, "mixed"} and one.case["n"] in {64.0, 611.0}:
+        if one.family in {*twins.FAMILIES, "mixed"} and one.case["n"] in {24.0, 611.0}:
             made = Contents(work).of(one)
             rows = [made[name].view(np.uint32).reshape(int(one.case["n"]), -1) for name in "ab"]
             pairs = itertools.islice(zip(*rows, strict=True), 64)
