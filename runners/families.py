@@ -167,6 +167,10 @@ FOLLOWING = "following"
 # inputs, and beside mixed ones (`runners.fillers`).
 FILLERS, FILLERS_MIXED = "fillers", "fillers-mixed"
 REFILLED = frozenset({FILLERS, FILLERS_MIXED})
+# Two arrays that are equal but for a place or two a row (`runners.twins`), numbers that come again
+# at the far end of a row (`runners.recurring`), one key and high amounts in long rows
+# (`runners.full_piles`), and multiples of a scalar (`runners.divisors`), whose name stands behind.
+TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "multiples"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

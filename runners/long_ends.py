@@ -41,7 +41,7 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
         for case in _far(work):
             yield from (Combination(case, f"{FAR_ENDS} {end}", seed) for end in (HIGH, LOW))
         for case in rows:
-            if _fits(work, case):
+            if fits(work, case):
                 yield from (Combination(case, f"{FULL_ENDS} {end}", seed) for end in (HIGH, LOW))
     for case in rows:
         if _mixed(work, case):
@@ -64,7 +64,7 @@ def _far(work: Work) -> Iterator[Case]:
     fit = work.elements(declared) <= MOST_ELEMENTS and size <= MOST_BYTES
     lines: list[Sequence[Case]] = [[declared] if fit else [], *longest.cases(work)]
     for case in (line[0] for line in lines if line):
-        if case not in known and _unseen(work, case) and _fits(work, case):
+        if case not in known and _unseen(work, case) and fits(work, case):
             yield case
 
 
@@ -98,7 +98,8 @@ def _most(work: Work, case: Case) -> int:
     return many * max(sum(ends), ends[0] ** 2, math.prod(ends[:FACTORS]))
 
 
-def _fits(work: Work, case: Case) -> bool:
+def fits(work: Work, case: Case) -> bool:
+    """Tell whether all that a case's amounts add up to, or multiply to, fits into its words."""
     return bool(opposite_ends.amounts(work)) and _most(work, case) < opposed.room(work)
 
 

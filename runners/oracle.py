@@ -34,6 +34,7 @@ from runners import (
     small_floats,
     staying,
     units,
+    unlikely,
 )
 from runners.contents import Combination
 from runners.original import LARGE
@@ -154,6 +155,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *opposed.combinations(work, seed),
             *staying.combinations(work, middle, seed),
             *long_ends.combinations(work, seed),
+            *unlikely.combinations(work, seed),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
         ]

@@ -116,10 +116,14 @@ def is_key(work: Work, one: Range) -> bool:
     argument, low, high = one
     if low < LEAST_KEY:
         return False
-    apart = max(BESIDE, (high + 1) // BESIDE_PART)
     others = [a for a in work.arguments if a.type.pointer and a is not argument]
     for case in (case.values for case in work.cases):
         known = [*case.values(), *(float(sizes.buffer(other, case)) for other in others)]
-        if any(abs(high + 1 - size) <= apart for size in known):
+        if any(beside(high, size) for size in known):
             return True
     return False
+
+
+def beside(high: int, size: float) -> bool:
+    """Tell whether a range that ends at a number does so beside a size."""
+    return abs(high + 1 - size) <= max(BESIDE, (high + 1) // BESIDE_PART)

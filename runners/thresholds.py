@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from runners import (
     capacities,
+    divisors,
     equal_parts,
     full_grids,
     outgrown,
     outsized,
     products,
     relations,
+    saturated,
     sizes,
     whole_parts,
     whole_scalars,
@@ -71,6 +73,7 @@ def compared(
     for cases, most, near in (
         (_beside(job), MOST_BESIDE, 1.0),
         (_far(job), MOST_FAR, NEAR),
+        (saturated.cases(job, FARTHEST, FEWER_ELEMENTS), MOST_FAR, NEAR),
         (_buffers(job), MOST_BUFFERS, 1.0),
         (_wide(job), MOST_WIDE, 1.0),
         (_ends(job), MOST_ENDS, NEAR),
@@ -106,11 +109,12 @@ def compared(
             counted.append(case)
     since = len([one for one in wanted if one.family == MOSTLY])
     # Far out what is random has no stretches, and what holds a stretch's beginning is not full.
-    far = list(_far(job))
+    far = [*_far(job), *saturated.cases(job, FARTHEST, FEWER_ELEMENTS)]
     return [
         *(Combination(case, PLAIN, job.seed) for case in found),
         *(Combination(case, "mixed", job.seed) for case in found if case in far or case in mixed),
         *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
+        *divisors.combinations(job),
     ]
 
 

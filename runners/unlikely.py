@@ -1,0 +1,34 @@
+"""Which originals are asked about whole numbers in shapes that chance does not make, and where.
+
+Rows that are twins but for a place or two (`runners.twins`), numbers that come again at the far end
+of a long row (`runners.recurring`), and one key with high amounts in all of it
+(`runners.full_piles`). All of them are within what was declared.
+
+Those that make whole numbers of whole numbers: of floats equal rows may be the end of a domain, as
+the angle between two of them is an arc cosine of nearly one. And where much is added up, as long as
+that fits into their words: beyond, another order of it gives another result of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runners import full_piles, long_ends, opposed, piles, recurring, twins
+from runners.contents import Combination
+from runners.families import FULL_PILES
+from runners.spec import Work
+
+
+def combinations(work: Work, seed: int) -> Iterator[Combination]:
+    """Yield what is asked in a confirmation, where the original is likely to be quick."""
+    if not opposed.exact(work):
+        return
+    for case in twins.cases(work):
+        yield from (Combination(case, family, seed) for family in twins.FAMILIES)
+    yield from (Combination(case, family, seed) for case, family in recurring.asked(work))
+    if not opposed.whole(work) or not full_piles.keys(work) or not piles.amounts(work):
+        return
+    for case in full_piles.cases(work):
+        if long_ends.fits(work, case):
+            kinds = (f"{FULL_PILES} {key}" for key in full_piles.KEYS)
+            yield from (Combination(case, kind, seed) for kind in kinds)
