@@ -13,7 +13,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from runners import cancelling, families, last_places, logarithms, nan_ends, nan_signs, spec
+from runners import (
+    cancelling,
+    creeping,
+    families,
+    last_places,
+    logarithms,
+    nan_ends,
+    nan_signs,
+    no_loss,
+    spec,
+)
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, from_float, to_float, values
 from runners.expectation import Floats
@@ -53,6 +63,8 @@ class Domain:
             self._leaves_out(gathered)
         if combination.family == families.LAST_PLACES:
             last_places.defined(self.work, gathered.runs[0], gathered.plain)
+        if combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}:
+            no_loss.defined(self.work, gathered, wanted)
         if cancelling.cancels(combination.family):
             cancelling.defined(self.work, gathered.runs[0], gathered.plain)
         if combination.family in families.NAN_ENDS:

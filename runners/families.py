@@ -48,6 +48,10 @@ NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_END
 # Near a common offset and a few of their last places apart: for originals that work in doubles
 # (`runners.last_places`).
 LAST_PLACES = "last-places"
+# Near a common offset with digits to spare, every second row all the same: for originals that work
+# in floats (`runners.common_offset`). Neighbours few last places apart: for those that work in
+# doubles (`runners.creeping`); near which number stands behind.
+COMMON_OFFSET, CREEPING = "common-offset", "creeping"
 # All smaller up to a place, and equal from there on: for originals that name places of floats
 # (`runners.late_ties`).
 LATE_TIES = "late-ties"
