@@ -17,6 +17,7 @@ from runners import (
     cancelling,
     creeping,
     families,
+    impulses,
     last_places,
     logarithms,
     nan_ends,
@@ -87,10 +88,11 @@ class Domain:
         odd = families.NOT_FINITE | families.MASKS | {families.TOPS}
         if family in odd or (family == families.DECLARED and not lasts):
             return
+        most = impulses.MOST if family in families.IMPULSES else math.inf
         for argument, one, _, found in self._floats(gathered):
             # Infinities alone are logarithms of zero and the like.
             largest = float(np.abs(found[np.isfinite(found)]).max(initial=0.0))
-            if largest > RANGE.get(one.scalar.name, math.inf):
+            if largest > min(most, RANGE.get(one.scalar.name, math.inf)):
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
                 )

@@ -77,10 +77,13 @@ TOPS = "tops"
 # Zeros but for one large number at each end, and nothing that ends what is carried
 # (`runners.far_reach`): for originals in which something may fade along rows.
 REACHES = ("far-reach", "far-reach below")
+# Zeros but for the first element of an array, or of each of its rows (`runners.impulses`): for the
+# same where periods are short against rows.
+IMPULSES = ("impulse", "impulses")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset(
     {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
-    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES}
+    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES, *IMPULSES}
 )
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"

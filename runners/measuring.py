@@ -36,6 +36,7 @@ from runners.families import (
     COMMON_OFFSET,
     DECLARED,
     FOLLOWING,
+    IMPULSES,
     LOG_BELOW,
     MASKS,
     NAN_BELOW,
@@ -207,7 +208,7 @@ def _silent(key: str) -> bool:
     [False, True, True, True, True, True]
     """
     family = key.split("|")[1]
-    kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES}
+    kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES, *IMPULSES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
     few |= family in {COMMON_OFFSET, *creeping.BEGINS}

@@ -19,6 +19,7 @@ from runners import (
     following,
     full_counts,
     going_round,
+    impulses,
     inputs,
     last_places,
     late_ties,
@@ -143,7 +144,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _near_ends(work, seed, (middle, *ordered))
         extra += [
             Combination(case, kind, seed)
-            for ask in (late_ties.asked, far_reach.asked)
+            for ask in (late_ties.asked, far_reach.asked, impulses.asked)
             for case, kind in ask(work)
         ]
         extra += _refilled(work, seed, (middle, *ordered))

@@ -31,6 +31,7 @@ from runners import (
     following,
     full_counts,
     going_round,
+    impulses,
     infinite_rows,
     last_places,
     late_ties,
@@ -69,6 +70,7 @@ from runners.families import (
     FOLLOWING,
     FULL_ENDS,
     HALF_STEPS,
+    IMPULSES,
     INFINITIES,
     LAST_PLACES,
     LOGARITHMS,
@@ -134,6 +136,7 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(creeping.FAMILIES, creeping.applied),
     **dict.fromkeys(late_ties.FAMILIES, late_ties.applied),
     **dict.fromkeys(REACHES, far_reach.applied),
+    **dict.fromkeys(IMPULSES, impulses.applied),
     **{
         one + beside: cancelling.applied
         for one in cancelling.FAMILIES
