@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from runners import (
     captured,
+    creeping,
     families,
     inputs,
     logarithms,
@@ -43,6 +44,10 @@ from runners.truth import Truth
 WAIT_SECONDS = 60.0
 # Where infinities are among numbers near one, nothing beyond this is looked at.
 REACH = 4096.0
+# Families of inputs that are not moved, or too little, for results to tell what these may err by.
+_LOOSE = frozenset(
+    {families.LAST_PLACES, families.COMMON_OFFSET, *creeping.BEGINS, *families.LOG_SIZES}
+)
 
 
 class Digest:
@@ -216,7 +221,7 @@ class Digest:
                 times=self._times,
                 halves=self._halves,
                 chains=chains,
-                loose=combination.family in {families.LAST_PLACES, *families.LOG_SIZES},
+                loose=combination.family in _LOOSE,
             )
             if gathered.halved is not None and want is None:
                 beside = values(gathered.halved.outputs[name], kind, one)

@@ -13,7 +13,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from runners import cancelling, families, last_places, logarithms, nan_ends, nan_signs, spec
+from runners import (
+    cancelling,
+    creeping,
+    families,
+    impulses,
+    last_places,
+    logarithms,
+    nan_ends,
+    nan_signs,
+    no_loss,
+    spec,
+)
 from runners.contents import Combination, Contents
 from runners.cuda_types import Field, from_float, to_float, values
 from runners.expectation import Floats
@@ -53,6 +64,8 @@ class Domain:
             self._leaves_out(gathered)
         if combination.family == families.LAST_PLACES:
             last_places.defined(self.work, gathered.runs[0], gathered.plain)
+        if combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}:
+            no_loss.defined(self.work, gathered, wanted)
         if cancelling.cancels(combination.family):
             cancelling.defined(self.work, gathered.runs[0], gathered.plain)
         if combination.family in families.NAN_ENDS:
@@ -75,10 +88,11 @@ class Domain:
         odd = families.NOT_FINITE | families.MASKS | {families.TOPS}
         if family in odd or (family == families.DECLARED and not lasts):
             return
+        most = impulses.MOST if family in families.IMPULSES else math.inf
         for argument, one, _, found in self._floats(gathered):
             # Infinities alone are logarithms of zero and the like.
             largest = float(np.abs(found[np.isfinite(found)]).max(initial=0.0))
-            if largest > RANGE.get(one.scalar.name, math.inf):
+            if largest > min(most, RANGE.get(one.scalar.name, math.inf)):
                 raise BaselineFailure(
                     f"{argument.name} is {largest:.3g} there: nearly too large for its type"
                 )

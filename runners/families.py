@@ -48,6 +48,10 @@ NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_END
 # Near a common offset and a few of their last places apart: for originals that work in doubles
 # (`runners.last_places`).
 LAST_PLACES = "last-places"
+# Near a common offset with digits to spare, every second row all the same: for originals that work
+# in floats (`runners.common_offset`). Neighbours few last places apart: for those that work in
+# doubles (`runners.creeping`); near which number stands behind.
+COMMON_OFFSET, CREEPING = "common-offset", "creeping"
 # All smaller up to a place, and equal from there on: for originals that name places of floats
 # (`runners.late_ties`).
 LATE_TIES = "late-ties"
@@ -73,10 +77,13 @@ TOPS = "tops"
 # Zeros but for one large number at each end, and nothing that ends what is carried
 # (`runners.far_reach`): for originals in which something may fade along rows.
 REACHES = ("far-reach", "far-reach below")
+# Zeros but for the first element of an array, or of each of its rows (`runners.impulses`): for the
+# same where periods are short against rows.
+IMPULSES = ("impulse", "impulses")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset(
     {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
-    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES}
+    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES, *IMPULSES}
 )
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"

@@ -41,7 +41,7 @@ _WHOLE = frozenset({"float", "double"})
 Values = npt.NDArray[np.generic]
 
 
-def _fades(work: Work) -> bool:
+def fades(work: Work) -> bool:
     """Tell whether something may be carried along rows of floats, and come out as floats."""
     fields = [
         (argument, one.scalar)
@@ -59,7 +59,7 @@ def _fades(work: Work) -> bool:
 
 def asked(work: Work) -> Iterator[tuple[dict[str, float], str]]:
     """Yield cases and families: light and long ones, with scalars as declared and nearer to one."""
-    if not _fades(work):
+    if not fades(work):
         return
     lasting = LASTING in moves(work)
     for case in cases(work):

@@ -17,6 +17,7 @@ from typing import Any
 
 from runners import (
     cancelling,
+    creeping,
     launch_limits,
     one_element,
     recipes,
@@ -31,7 +32,17 @@ from runners.capacities import LONGER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
-from runners.families import DECLARED, FOLLOWING, LOG_BELOW, MASKS, NAN_BELOW, REACHES, VAST
+from runners.families import (
+    COMMON_OFFSET,
+    DECLARED,
+    FOLLOWING,
+    IMPULSES,
+    LOG_BELOW,
+    MASKS,
+    NAN_BELOW,
+    REACHES,
+    VAST,
+)
 from runners.fault import Fault
 from runners.gpu import Gpu
 from runners.launchable import plain_name
@@ -197,9 +208,10 @@ def _silent(key: str) -> bool:
     [False, True, True, True, True, True]
     """
     family = key.split("|")[1]
-    kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES}
+    kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES, *IMPULSES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
+    few |= family in {COMMON_OFFSET, *creeping.BEGINS}
     return "+" in key or family in kinds or changed is not None or few
 
 

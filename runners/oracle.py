@@ -10,6 +10,8 @@ from runners import (
     bitmaps,
     brinks,
     capacities,
+    common_offset,
+    creeping,
     edge_paths,
     exact_floats,
     families,
@@ -17,6 +19,7 @@ from runners import (
     following,
     full_counts,
     going_round,
+    impulses,
     inputs,
     last_places,
     late_ties,
@@ -142,7 +145,8 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         extra += _near_ends(work, seed, (middle, *ordered))
         extra += [
             Combination(case, kind, seed)
-            for case, kind in (*late_ties.asked(work), *far_reach.asked(work))
+            for ask in (late_ties.asked, far_reach.asked, impulses.asked)
+            for case, kind in ask(work)
         ]
         extra += _refilled(work, seed, (middle, *ordered))
         extra += _at_brinks(work, seed, (middle, *ordered))
@@ -257,6 +261,11 @@ def _near_ends(
     The cases are a middle one and then all, from the lightest on.
     """
     yield from _seldom_drawn(work, seed, cases[0])
+    yield from (
+        Combination(case, families.COMMON_OFFSET, seed)
+        for case in common_offset.cases(work, cases[0])
+    )
+    yield from (Combination(case, kind, seed) for case, kind in creeping.cases(work, cases[0]))
     if not families.chosen(work):
         return
     if asked.CHOICE in work.calls:

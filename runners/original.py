@@ -11,6 +11,8 @@ from runners import (
     allocations,
     asked,
     cancelling,
+    common_offset,
+    creeping,
     families,
     images,
     inputs,
@@ -112,6 +114,7 @@ class Original:
         written = [a for a in self.work.arguments if a.written]
         still = combination.family == families.LAST_PLACES or "+" in combination.family
         still |= cancelling.cancels(combination.family)
+        still |= combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}
         if still or not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
             return []
         elements = min(a.elements(combination.case) for a in written)
@@ -185,7 +188,7 @@ class Original:
             same = self._regardless(combination, runs, len(others))
         undefined = self._undefined(combination)
         took = min(run.took_us for run in runs) / 1e6
-        plain = self._plain(combination, runs[0].poison)
+        plain = self._plain(combination, runs[0].poison) + self._moved_doubles(combination, runs[0])
         return Gathered(combination, runs, wide, moved, each, undefined, same, took, halved, plain)
 
     def _plain(self, combination: Combination, poison: int) -> list[Run]:
@@ -195,11 +198,21 @@ class Original:
             every = nan_ends.without(combination.family)
         elif combination.family == families.LAST_PLACES:
             every = (last_places.ELSEWHERE,)
+        elif combination.family == families.COMMON_OFFSET:
+            every = (common_offset.ELSEWHERE,)
         elif cancelling.cancels(combination.family):
             every = tuple(combination.family + one for one in cancelling.BESIDE)
         elif combination.family == families.NAN_BELOW:
             every = (nan_signs.ABOVE,)
         return [self._run(replace(combination, family=one), 0, poison) for one in every]
+
+    def _moved_doubles(self, combination: Combination, first: Run) -> list[Run]:
+        """Run in double precision, and once more with doubles moved by one rounding error."""
+        if combination.family not in creeping.BEGINS:
+            return []
+        moved = replace(combination, family=combination.family + creeping.MOVED)
+        runs = [self._in_doubles(one, first) for one in (combination, moved)]
+        return [run for run in runs if run is not None]
 
     def _undefined(self, combination: Combination) -> Run | None:
         means = {families.INFINITIES, families.NAN_BEHIND}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from runners import arena
+from runners import arena, creeping
 from runners.arena import Layout
 from runners.contents import Combination, Contents
 from runners.cuda_types import Storage
@@ -56,6 +56,7 @@ class Scenes:
         made = self.contents.of(combination)
         if self.promoted:
             made = arena.promote_arrays(self.work, made)
+            made = creeping.moved(combination.family, self.work, made, combination.seed)
         layout = _plan(self.work, combination.case, most_guard, promoted=self.promoted)
         self._make_room(layout.master_bytes)
         scene = Scene(
