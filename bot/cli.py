@@ -15,7 +15,6 @@ from bot import cli_look, cli_memory, cli_review, cli_run, cli_serve, cli_verify
 from bot.cli_options import complain
 from optimizer.errors import OptimlError
 from runners.fault import Fault
-from runners.wire import unwrap
 
 INTERRUPTED = 130
 
@@ -87,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _failed(fault: Fault) -> int:
+    from runners.wire import unwrap
+
     try:
         unwrap(fault)
     except OptimlError as error:

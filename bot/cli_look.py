@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot import demo, doctor, init, inspect, projects, report, run, settings
+from bot import settings
 from bot.cli_options import File, Json, console_of, print_json
-from bot.outcome import summarize
 from optimizer.errors import ConfigError
-from optimizer.trajectory import read_trajectory
 
 
 def inspect_command(
@@ -31,6 +29,8 @@ def inspect_command(
         optiml inspect kernels/softmax.cu
         optiml inspect kernels/softmax.cu --arch sm_80 --json
     """
+    from bot import inspect, projects
+
     digits = arch.removeprefix("sm_")
     if not digits.isdigit():
         raise ConfigError(f"{arch!r} is no GPU architecture", "write it as sm_90")
@@ -63,6 +63,8 @@ def init_command(
         optiml init
         optiml init kernels/softmax.cu --stdout
     """
+    from bot import init, projects
+
     root = Path.cwd()
     text = init.project(root, [projects.checked(file) for file in files or ()])
     if not text:
@@ -101,6 +103,10 @@ def report_command(
 
         optiml report optiml-out/softmax
     """
+    from bot import report, run
+    from bot.outcome import summarize
+    from optimizer.trajectory import read_trajectory
+
     path = trajectory / run.TRAJECTORY if trajectory.is_dir() else trajectory
     found = read_trajectory(path)
     if not found.steps:
@@ -130,6 +136,8 @@ def doctor_command(
         with session_of(given) as session:
             found = github_doctor.examine(given, session, repository)
     else:
+        from bot import doctor
+
         found = doctor.examine(settings.load())
     stops = any(one.ok is False for one in found)
     if as_json:
@@ -164,4 +172,6 @@ def demo_command(
 
     Uses a GPU if there is one, else the recording of a real run, and says which.
     """
+    from bot import demo
+
     demo.show(console_of(), settings.load(), out, recorded=recorded)

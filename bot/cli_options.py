@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from bot import console, settings
+from bot import settings
 from bot.markdown import visible
 
 File = Annotated[Path, typer.Argument(help="The CUDA source.", show_default=False)]
@@ -82,5 +82,7 @@ def command_line() -> str:
 
 def print_json(command: str, **values: object) -> None:
     """Print what a command found as one JSON object."""
+    from bot import console
+
     found: Mapping[str, object] = {"version": console.SCHEMA, "command": command, **values}
     sys.stdout.write(json.dumps(found, indent=2, allow_nan=False) + "\n")

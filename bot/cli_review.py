@@ -5,16 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
-from rich.console import Console
-from rich.markdown import Markdown
 from rich.text import Text
 
-from bot import comment, console, projects, settings
-from bot.checkout import Checkout
-from bot.chosen import Chosen
+from bot import settings
 from bot.cli_options import (
     Budget,
     Device,
@@ -32,16 +28,17 @@ from bot.cli_options import (
     print_json,
     teller,
 )
-from bot.comment import Door
-from bot.interfaces import Change, Report
-from bot.outcome import summarize
-from bot.progress import Progress
-from bot.review import Means, Watch, review
-from bot.shelf import Shelf
-from bot.unfolded import unfolded
-from bot.wiring import Workshop
-from optimizer.model import Step
-from optimizer.tools import Event
+
+# What a command needs is imported when it is called: `--help` waits for none of it.
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bot.interfaces import Change, Report
+    from bot.progress import Progress
+    from bot.review import Watch
+    from bot.wiring import Workshop
+    from optimizer.model import Step
+    from optimizer.tools import Event
 
 
 def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
@@ -80,6 +77,15 @@ def review_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         optiml review --kernel softmax --kernel src/attention/
         optiml review --base release --budget 3m --markdown > comment.md
     """
+    from bot import projects
+    from bot.checkout import Checkout
+    from bot.chosen import Chosen
+    from bot.comment import Door
+    from bot.interfaces import Report
+    from bot.review import Means, review
+    from bot.shelf import Shelf
+    from bot.wiring import Workshop
+
     flags = flags_of(
         budget,
         policy=policy,
@@ -132,9 +138,13 @@ class _Watcher:
 
     @property
     def watch(self) -> Watch:
+        from bot.review import Watch
+
         return Watch(self._begin, self._step, self._event)
 
     def _begin(self, change: Change) -> None:
+        from bot.progress import Progress
+
         self.__exit__()
         name = f"{change.kernel.name} ({change.reason})"
         self._progress = Progress(self._shown, name, self._workshop.budget).__enter__()
@@ -149,6 +159,12 @@ class _Watcher:
 
 
 def _show_review(said: Report, shown: Console, *, markdown: bool, as_json: bool) -> None:
+    from rich.markdown import Markdown
+
+    from bot import comment, console
+    from bot.outcome import summarize
+    from bot.unfolded import unfolded
+
     if as_json:
         results = [
             console.review_json(

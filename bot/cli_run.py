@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from bot import console, projects, run, settings
+from bot import settings
 from bot.cli_options import (
     Budget,
     Device,
@@ -28,9 +27,14 @@ from bot.cli_options import (
     teller,
 )
 from bot.markdown import visible
-from bot.progress import Progress
-from bot.wiring import Workshop
 from optimizer.errors import ConfigError
+
+# What a command needs is imported when it is called: `--help` waits for none of it.
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bot import projects, run
+    from bot.wiring import Workshop
 
 
 def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the command
@@ -101,6 +105,9 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
         optiml run --capture optiml-capture --kernel softmax
         optiml run kernels/softmax.cu --scheduler tls://gpus.example:8786
     """
+    from bot import console, projects, run
+    from bot.wiring import Workshop
+
     if file is None and capture is None:
         raise ConfigError("Missing argument FILE", "name what to optimize: optiml run FILE.cu")
     declared = (
@@ -148,12 +155,15 @@ def run_command(  # noqa: PLR0913, PLR0917 - each argument is an option of the c
 
 
 def _captured(folder: Path, kernel: str | None, source: Path | None) -> projects.Declared:
-    from bot import capture
+    from bot import capture, projects
 
     return projects.Declared(capture.pairs(capture.workloads(folder, kernel, source)))
 
 
 def _optimize(order: run.Order, workshop: Workshop, shown: Console) -> run.Finished:
+    from bot import console, run
+    from bot.progress import Progress
+
     confidence = order.workload.accept.confidence
     with Progress(shown, order.workload.name, workshop.budget, confidence) as progress:
         finished = run.optimize(order, workshop, progress.on_step, progress.on_event)

@@ -10,7 +10,6 @@ import typer
 from bot import settings
 from bot.cli_options import Replay, complain, console_of, teller
 from optimizer.errors import ConfigError
-from runners import worker
 
 
 def action_command() -> None:
@@ -52,6 +51,8 @@ def worker_command(
         optiml worker --scheduler tls://gpus.example:8786 --device cuda:1
     """
     if scheduler is None and jobs is not None and results is not None:
+        from runners import worker
+
         raise typer.Exit(worker.main(["--gpu", str(gpu), str(jobs), str(results)]))
     if jobs is not None or (scheduler is None and not settings.load().scheduler):
         raise ConfigError("a worker needs JOBS and RESULTS, or --scheduler", "optiml worker --help")

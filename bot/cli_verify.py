@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from bot import projects, settings, verify_view
+from bot import settings
 from bot.cli_options import (
     Device,
     File,
@@ -26,11 +26,12 @@ from bot.cli_options import (
     teller,
 )
 from bot.markdown import visible
-from bot.verification import Order, Verified, given, verify
-from bot.verify_view import Telling
-from bot.wiring import Workshop
 from optimizer.errors import ConfigError
-from optimizer.model import Kernel, Launch
+
+# What a command needs is imported when it is called: `--help` waits for none of it.
+if TYPE_CHECKING:
+    from bot.verification import Verified
+    from optimizer.model import Kernel, Launch
 
 NOT_VERIFIED = 5
 
@@ -89,6 +90,10 @@ def verify_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         optiml verify src/main.cu new/kernels.cuh --arguments "4096 input.txt"
         optiml verify softmax.cu faster.cu --json > verdicts.json
     """
+    from bot import projects, verify_view
+    from bot.verification import Order, given, verify
+    from bot.wiring import Workshop
+
     if capture is None:
         words = shlex.split(arguments or "")
         declared = projects.of_file(file, kernel, words, headers=True)
@@ -130,7 +135,7 @@ def verify_command(  # noqa: PLR0913, PLR0917 - each argument is an option of th
         first=declared.kernels[0],
     ) as workshop:
         for order in orders:
-            with Telling(shown, order.workload.name) as telling:
+            with verify_view.Telling(shown, order.workload.name) as telling:
                 seen = verify(order, workshop, telling)
             verify_view.show(shown, seen)
             results.append(seen)

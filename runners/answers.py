@@ -66,6 +66,8 @@ class Answers:
     # What was asked about, by its key.
     met: dict[str, Combination] = field(default_factory=dict)
     _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
+    # What all answers together say of their outputs, and of which answers that is.
+    _told: tuple[list[Json], set[str], dict[str, tuple[str, ...]]] = ([], set(), {})
 
     def of(self, combination: Combination) -> dict[str, Answer] | None:
         """Return the answers by output name; None when the original has none."""
@@ -76,7 +78,7 @@ class Answers:
             self._read[key] = read(self.folder, self.work, self.described[key])
         found = self._read[key]
         # What comes in any order with many threads does so with few, shown there or not.
-        free, joined = self._unordered(), self._joined()
+        free, joined = self._together()
         return {
             name: replace(one, unordered=True, odd=None, joined=joined.get(name, ()))
             if name in free
@@ -108,6 +110,16 @@ class Answers:
         self.ask_moved([combination])
         answers = [self.of(one) for one in _moved(combination)]
         return [found[name].want for found in answers if found is not None]
+
+    def _together(self) -> tuple[set[str], dict[str, tuple[str, ...]]]:
+        """Return what comes in any order and what belongs together, as all answers so far have it.
+
+        It is asked for far more often than answers come in.
+        """
+        every = list(self.described.values())
+        if self._told[0] != every:  # they are the same objects, if any
+            self._told = (every, self._unordered(), self._joined())
+        return self._told[1:]
 
     def _joined(self) -> dict[str, tuple[str, ...]]:
         """Return the outputs that each belongs together with; not if that failed to show once."""

@@ -170,15 +170,33 @@ def pack(
     work: Work, case: Mapping[str, float], addresses: Mapping[str, int], *, promoted: bool = False
 ) -> bytes:
     """Return a kernel's parameter buffer, each argument at its natural alignment."""
-    out = bytearray()
-    for argument in work.arguments:
-        if argument.type.pointer:
-            data, align = addresses[argument.name].to_bytes(8, "little"), 8
-        else:
-            data = scalar_bytes(argument, case, promoted=promoted)
-            align = (cuda_types.promote(argument.type) if promoted else argument.type).align
-        out += bytes(-len(out) % align) + data
-    return bytes(out)
+    return Parameters(work, case, promoted=promoted).at(addresses)
+
+
+class Parameters:
+    """A kernel's parameter buffer for a case, wherever its buffers lie."""
+
+    def __init__(self, work: Work, case: Mapping[str, float], *, promoted: bool = False) -> None:
+        out = bytearray()
+        self._pointers: list[tuple[int, str]] = []
+        for argument in work.arguments:
+            if argument.type.pointer:
+                data, align = bytes(8), 8
+            else:
+                data = scalar_bytes(argument, case, promoted=promoted)
+                align = (cuda_types.promote(argument.type) if promoted else argument.type).align
+            out += bytes(-len(out) % align)
+            if argument.type.pointer:
+                self._pointers.append((len(out), argument.name))
+            out += data
+        self._bytes = bytes(out)
+
+    def at(self, addresses: Mapping[str, int]) -> bytes:
+        """Return the bytes with the addresses of buffers in their places."""
+        out = bytearray(self._bytes)
+        for place, name in self._pointers:
+            out[place : place + 8] = addresses[name].to_bytes(8, "little")
+        return bytes(out)
 
 
 _CTYPES: dict[str, Any] = {

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,10 +51,14 @@ class Combination:
     @property
     def key(self) -> str:
         """Name it, the same in every process."""
-        # Exact: a million and one is another size than a million.
-        exact = ((k, int(v) if float(v).is_integer() else v) for k, v in sorted(self.case.items()))
-        values = " ".join(f"{k}={v!r}" for k, v in exact)
-        return f"{values}|{self.family}|{self.seed}"
+        return f"{_values(tuple(self.case.items()))}|{self.family}|{self.seed}"
+
+
+@lru_cache(maxsize=4096)
+def _values(case: tuple[tuple[str, float], ...]) -> str:
+    # Exact: a million and one is another size than a million.
+    exact = ((k, int(v) if float(v).is_integer() else v) for k, v in sorted(case))
+    return " ".join(f"{k}={v!r}" for k, v in exact)
 
 
 def pool() -> ThreadPoolExecutor:

@@ -14,7 +14,7 @@ import numpy as np
 
 from runners import cubin, seeded
 from runners.allocations import Allocations, Holdings
-from runners.arena import host_arguments, pack
+from runners.arena import Parameters, host_arguments
 from runners.expressions import ExpressionError, count
 from runners.fault import Fault
 from runners.gpu import Launcher, LaunchError
@@ -22,8 +22,11 @@ from runners.retained import Retained, retained
 from runners.spec import Launch, Source, Work
 
 Bound = Callable[[], None]
+_Geometry = tuple[tuple[int, int, int], tuple[int, int, int], int]
 # Of a multiprocessor (2,048 since Kepler but for some small parts); of a thread's stack at first.
 RESIDENT_THREADS, STACK_BYTES = 2048, 1024
+# Cases whose geometry and parameters are kept: there are far fewer of them than runs.
+MOST_CASES = 256
 _LIMITS = ((2**31 - 1, 65535, 65535), (1024, 1024, 64))
 
 
@@ -71,9 +74,7 @@ class Launchable(Protocol):
         ...
 
 
-def geometry(
-    launch: Launch, case: Mapping[str, float]
-) -> tuple[tuple[int, int, int], tuple[int, int, int], int]:
+def geometry(launch: Launch, case: Mapping[str, float]) -> _Geometry:
     """Return grid, block and dynamic shared bytes; raise `LaunchError` beyond CUDA's limits.
 
     Limits: CUDA Programming Guide, "Technical specifications per compute capability".
@@ -140,6 +141,7 @@ class KernelLaunchable:
         self._symbol = mangled(artifact.get("symbols") or {}, work.symbol)
         self._function: Any = None
         self._allowed = 0
+        self._cases: dict[tuple[tuple[str, float], ...], tuple[_Geometry, Parameters]] = {}
 
     def begins(self) -> None:
         """Nothing: a kernel allocates nothing that is seen."""
@@ -161,7 +163,7 @@ class KernelLaunchable:
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a launch with its geometry and packed arguments worked out."""
-        grid, block, shared = geometry(self._launch, case)
+        (grid, block, shared), parameters = self._of(case)
         shared *= 2 if self._promoted else 1
         most = int(self._gpu.facts.get("shared_optin_bytes", 48 << 10))
         if shared > most:
@@ -172,8 +174,19 @@ class KernelLaunchable:
             self._function = self._gpu.function(self._module, self._symbol, shared)
             self._allowed = shared
         function, gpu = self._function, self._gpu
-        arguments = pack(self._work, case, addresses, promoted=self._promoted)
+        arguments = parameters.at(addresses)
         return lambda: gpu.launch(function, grid, block, arguments, shared)
+
+    def _of(self, case: Mapping[str, float]) -> tuple[_Geometry, Parameters]:
+        """Return what a launch of a case takes, wherever its buffers lie."""
+        key = tuple(case.items())
+        found = self._cases.get(key)
+        if found is None:
+            if len(self._cases) >= MOST_CASES:
+                self._cases.clear()
+            made = geometry(self._launch, case)
+            found = self._cases[key] = made, Parameters(self._work, case, promoted=self._promoted)
+        return found
 
 
 class EntryLaunchable:

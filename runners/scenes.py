@@ -19,6 +19,8 @@ from runners.spec import Work
 VERIFY_GUARD = 1 << 20
 TIMED_GUARD = 4096
 KEPT_BYTES = 6 << 30
+# Layouts that are kept: there are far fewer sizes than contents.
+MOST_LAYOUTS = 256
 # Contents on the device that are compared with what was uploaded.
 MOST_COMPARED = 32 << 20
 
@@ -41,6 +43,7 @@ class Scenes:
         self.contents = contents
         self._scenes: OrderedDict[tuple[str, int], Scene] = OrderedDict()
         self._held = 0  # bytes of all their contents
+        self._layouts: dict[tuple[tuple[tuple[str, float], ...], int], Layout] = {}
 
     def close(self) -> None:
         """Give their device memory back."""
@@ -57,7 +60,7 @@ class Scenes:
         if self.promoted:
             made = arena.promote_arrays(self.work, made)
             made = creeping.moved(combination.family, self.work, made, combination.seed)
-        layout = _plan(self.work, combination.case, most_guard, promoted=self.promoted)
+        layout = self._layout(combination.case, most_guard)
         self._make_room(layout.master_bytes)
         scene = Scene(
             layout,
@@ -71,6 +74,17 @@ class Scenes:
         self._scenes[key] = scene
         self._held += layout.master_bytes
         return scene
+
+    def _layout(self, case: Mapping[str, float], most_guard: int) -> Layout:
+        """Return how the buffers of a case lie, which many contents share."""
+        key = (tuple(case.items()), most_guard)
+        found = self._layouts.get(key)
+        if found is None:
+            if len(self._layouts) >= MOST_LAYOUTS:
+                self._layouts.clear()
+            found = _plan(self.work, case, most_guard, promoted=self.promoted)
+            self._layouts[key] = found
+        return found
 
     def renewed(self, only: Combination | None = None) -> int:
         """Let go of contents that are no longer what was uploaded; return how many there were.

@@ -84,6 +84,22 @@ sys.exit(f"the worker loads {sorted(loaded)}" if loaded else 0)
     assert done.returncode == 0, done.stderr
 
 
+def test_what_commands_there_are_is_told_without_what_they_need() -> None:
+    code = """
+import sys
+from bot import cli
+assert cli.main(["--help"]) == 0
+work = {"numpy", "tree_sitter", "pydantic", "sqlalchemy", "git", "httpx", "yaml"}
+loaded = work & {name.partition(".")[0] for name in sys.modules}
+sys.exit(f"the command line loads {sorted(loaded)}" if loaded else 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "review" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("command", "ours"),
     [

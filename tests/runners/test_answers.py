@@ -128,6 +128,25 @@ def test_inputs_that_nobody_declared_may_take_longer(tmp_path: Path) -> None:
     assert known.patience(other) == 30
 
 
+def test_what_all_answers_tell_of_an_output_follows_them(tmp_path: Path) -> None:
+    """One that shows that results come in any order counts for all, for as long as it is there."""
+
+    def told(*, unordered: bool) -> dict[str, object]:
+        joined = ["z"] if unordered else []
+        output = {"name": "y", "unordered": unordered, "looked": unordered, "joined": joined}
+        return {"outputs": [output]}
+
+    known = Answers(spec.parse(_job(SCALE)).work, tmp_path)
+    known.described["few"] = told(unordered=False)
+    assert known._together() == (set(), {})
+    known.described["many"] = told(unordered=True)
+    assert known._together() == ({"y"}, {"y": ("z",)})
+    assert known._together()[0] is known._together()[0]
+    del known.described["many"]
+    known.described["others"] = told(unordered=False)
+    assert known._together() == (set(), {})
+
+
 def test_what_is_asked_is_listed_once_a_workload(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

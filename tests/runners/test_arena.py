@@ -89,6 +89,9 @@ def test_parameters_are_packed_as_the_device_reads_them() -> None:
         n=10,
     )
     packed = arena.pack(work, {"n": 10.5}, {"b": 0x1122334455667788})
+    anywhere = arena.Parameters(work, {"n": 10.5})
+    assert anywhere.at({"b": 0}) != packed
+    assert anywhere.at({"b": 0x1122334455667788}) == packed
     expected = np.zeros(
         1,
         [
