@@ -84,7 +84,7 @@ class Domain:
         lasts = gathered.combination.case.get(spec.MOVED) == spec.LASTING
         family = gathered.combination.family
         # Whose text asks for infinities has a word about what is nearly one.
-        odd = families.NOT_FINITE | families.MASKS | {families.TOPS}
+        odd = families.NOT_FINITE | families.MASKS | families.THROUGHOUT | {families.TOPS}
         if family in odd or (family == families.DECLARED and not lasts):
             return
         for argument, one, _, found in self._floats(gathered):

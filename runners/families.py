@@ -55,7 +55,7 @@ COMPARED = frozenset(
 LONE = "lone-infinite"
 THROUGHOUT = COMPARED | {LONE}
 # Those whose values are not all finite, whatever an original makes of them.
-NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_ENDS, *THROUGHOUT})
+NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_ENDS})
 # Near a common offset and a few of their last places apart: for originals that work in doubles
 # (`runners.last_places`).
 LAST_PLACES = "last-places"
@@ -87,7 +87,7 @@ REACHES = ("far-reach", "far-reach below")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset(
     {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
-    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES}
+    | {*NOT_FINITE, *MASKS, *THROUGHOUT, *LOGARITHMS, *NO_FLOATS, *REACHES}
 )
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"
