@@ -21,6 +21,7 @@ from runners import (
     logarithms,
     nan_ends,
     perturbation,
+    picked,
     recipes,
     regardless,
     rounded,
@@ -31,7 +32,7 @@ from runners import (
 )
 from runners.budgets import MOST_MOVED, Terms, earned
 from runners.contents import Combination, Contents
-from runners.cuda_types import Field, Storage, from_float, to_float, values
+from runners.cuda_types import CudaType, Field, Storage, from_float, to_float, values
 from runners.domain import Domain
 from runners.expectation import Floats, as_captured, check_reference, stability
 from runners.float_families import PARTS
@@ -109,6 +110,7 @@ class Digest:
             crosses = combination.case.get(spec.MOVED, 0.0) >= spec.ACROSS
             family = combination.family
             odd = family in families.ASKED | families.REFILLED | {families.FOLLOWING}
+            odd |= family in families.THROUGHOUT
             odd |= family == families.NAN_BEHIND or family in families.LOGARITHMS
             odd |= wider.wider(combination.family) is not None
             odd |= recipes.number(combination.family) is not None
@@ -180,13 +182,15 @@ class Digest:
         if after is not None:
             same = [as_captured(name, kind, after, same[0], untouched), *same]
         unordered = stability(name, kind, same, untouched)
-        if unordered and combination.family in families.MASKS | families.NAN_ENDS:
+        if unordered and combination.family in (
+            families.MASKS | families.NAN_ENDS | families.THROUGHOUT
+        ):
             raise BaselineFailure(f"{name} holds in any order what is not finite")
         given = gathered.plain if combination.family in families.NAN_ENDS else ()
         plain = nan_ends.plain(self.work, argument, combination.case, given)
         truth = wanted.get(name) if source == "double precision" else None
         lenient = _lenient(combination.family, truth)
-        keeps = combination.family == families.INFINITIES and not unordered
+        keeps = combination.family in {families.INFINITIES, *families.COMPARED} and not unordered
         longer = times_longer(self.work, combination.case)
         chains = perturbation.chains(self.work, combination.case, argument)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
@@ -280,8 +284,11 @@ class Digest:
     def _odd(self, argument: Argument, gathered: Gathered, stem: str, size: int) -> int:
         """Mark in a file what depends on an infinity or denormal; return of how many scalars."""
         kind = argument.type
-        if gathered.combination.family in families.MASKS and not self.work.leaves_out:
-            # All may: an original that asks for no infinity has no word about those of a part.
+        masked = gathered.combination.family in families.MASKS and not self.work.leaves_out
+        alike = gathered.combination.family in families.THROUGHOUT and not _floats_alone(kind)
+        if masked or alike:
+            # All may: an original that asks for no infinity has no word about those of a part, and
+            # none about places among elements that are all alike.
             np.packbits(np.ones(size, np.bool_)).tofile(f"{stem}.odd")
             return size
         if gathered.plain and gathered.combination.family in families.NAN_ENDS:
@@ -290,7 +297,11 @@ class Digest:
             # Right code may multiply by a zero as well, or leave it out.
             np.packbits(same).tofile(f"{stem}.odd")
             return len(same)
-        if gathered.undefined is None or kind.scalar is None or kind.scalar.kind != "f":
+        if kind.scalar is None or kind.scalar.kind != "f":
+            return 0
+        if gathered.combination.family == families.TOPS:
+            return self._nearly_infinite(argument, gathered, stem)
+        if gathered.undefined is None:
             return 0
         after, before = (
             np.isnan(
@@ -303,6 +314,16 @@ class Digest:
             return 0
         np.packbits(odd).tofile(f"{stem}.odd")
         return len(odd)
+
+    def _nearly_infinite(self, argument: Argument, gathered: Gathered, stem: str) -> int:
+        """Mark in a file what is worked out of numbers near the largest; return of how many."""
+        only, place = argument.type.fields[0].scalar, argument.type.fields[0]
+        found = to_float(
+            values(gathered.runs[0].outputs[argument.name], argument.type, place), only
+        )
+        marks = picked.computed(found, self._domain.given(gathered.combination))
+        np.packbits(marks).tofile(f"{stem}.odd")
+        return len(marks)
 
     def _at_ends(self, argument: Argument, gathered: Gathered, stem: str) -> int:
         """Mark in a file the whole numbers that depend on a NaN; return of how many scalars."""
@@ -358,9 +379,10 @@ class Digest:
             return one.scalar.kind == "f" and not unordered
         if combination.family in families.LOG_BELOW:
             return logarithms.spreads(self.work, argument, combination.case) and not unordered
-        if one.scalar.kind != "f" or combination.family not in {"nan", *families.ASKED}:
+        meant = families.ASKED | families.COMPARED
+        if one.scalar.kind != "f" or combination.family not in {"nan", *meant}:
             return False
-        if combination.family in families.ASKED:
+        if combination.family in meant:
             return combination.family == families.ALL_NAN or not unordered
         count = int(np.isnan(to_float(values(data, argument.type, one), one.scalar)).sum())
         read = max(
@@ -396,6 +418,10 @@ def times_longer(work: Work, case: Mapping[str, float]) -> float:
         if name in work.variables and value > 0
     )
     return max([1.0, *times])
+
+
+def _floats_alone(kind: CudaType) -> bool:
+    return all(one.scalar.kind == "f" for one in kind.fields)
 
 
 def _infinite_kept(data: npt.NDArray[Any], own: npt.NDArray[Any], one: Field) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from runners import (
+    all_infinite,
     cancelling,
     creeping,
     families,
@@ -62,6 +63,9 @@ class Domain:
             self._only_picks(gathered, wanted)
         if combination.family in families.MASKS:
             self._leaves_out(gathered)
+        if combination.family in families.THROUGHOUT:
+            for argument, _, _, found in self._floats(gathered):
+                all_infinite.defined(found, self.given(combination), argument.name)
         if combination.family == families.LAST_PLACES:
             last_places.defined(self.work, gathered.runs[0], gathered.plain)
         if combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}:
@@ -85,7 +89,7 @@ class Domain:
         lasts = gathered.combination.case.get(spec.MOVED) == spec.LASTING
         family = gathered.combination.family
         # Whose text asks for infinities has a word about what is nearly one.
-        odd = families.NOT_FINITE | families.MASKS | {families.TOPS}
+        odd = families.NOT_FINITE | families.MASKS | families.THROUGHOUT | {families.TOPS}
         if family in odd or (family == families.DECLARED and not lasts):
             return
         most = impulses.MOST if family in families.IMPULSES else math.inf
@@ -161,22 +165,27 @@ class Domain:
                     f" declared {known:.3g}: it grows with each step"
                 )
 
-    def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
-        """Raise where vast inputs are computed with: other ways to the same result overflow."""
-        arrays, seen = self.contents.of(gathered.combination), False
-        given = [
+    def given(self, combination: Combination) -> Floats:
+        """Return all floats that go in."""
+        arrays = self.contents.of(combination)
+        every = [
             to_float(values(arrays[a.name], a.type, one), one.scalar)
             for a in self.work.arguments
             if a.name in arrays
             for one in a.type.fields
             if one.scalar.kind == "f"
         ]
+        return np.concatenate(every or [np.zeros(0)])
+
+    def _only_picks(self, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
+        """Raise where vast inputs are computed with: other ways to the same result overflow."""
+        given, seen = self.given(gathered.combination), False
         for argument, one, kept, found in self._floats(gathered):
             exact = wanted.get(argument.name)
             if exact is not None:
                 rounded = from_float(np.asarray(exact, np.float64), one.scalar)
                 exact = to_float(rounded, one.scalar)[kept]
-            if not picked(found, np.concatenate(given), exact):
+            if not picked(found, given, exact):
                 raise BaselineFailure(f"{argument.name} is computed there, and not chosen")
             seen = True
         if not seen:

@@ -27,7 +27,7 @@ about strangers' text: it never raises, takes a bounded time, and finds nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -47,6 +47,11 @@ _SUMS = frozenset({"__fadd_rn", "__fsub_rn", "__dadd_rn", "__dsub_rn", "__hadd",
 _SIZES = frozenset({"fabs", "fabsf", "abs", "__habs"})
 _VECTORS = re.compile(r"make_(?:float|double)[234]", re.ASCII)
 _INFINITE = frozenset({"INFINITY", "HUGE_VALF", "HUGE_VAL", "CUDART_INF_F"})
+# An infinity by name or by its bits, of a float or a double.
+_BEGINS = re.compile(
+    r"INFINITY|HUGE_VALF?|CUDART_INF(?:_F)?|infinity|0x(?:7f8|ff8)0{5}[uU]?",
+    re.ASCII | re.IGNORECASE,
+)
 
 _Names = dict[str, int]
 
@@ -77,6 +82,48 @@ def infinite(source: str, symbol: str, positions: Iterable[int]) -> Found:
     return _infinite(source, plain_name(symbol), tuple(positions))
 
 
+def chosen(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
+    """Return the arrays that are only compared and chosen from, by what begins at an infinity.
+
+    >>> text = "void f(const float* x, float* y, int n) { float m = -INFINITY;" \
+    ...     " for (int i = 0; i < n; ++i) m = fmaxf(m, x[i]); y[0] = m; }"
+    >>> chosen(text, "f", [0]), chosen(text.replace("INFINITY", "1e30f"), "f", [0])
+    ((0,), ())
+    """
+    if len(source) > LONGEST or not any(map(_BEGINS.fullmatch, flow.program(source).text.tokens)):
+        return ()
+    return _kept(source, symbol, positions, lambda one: one.only_compares)
+
+
+def summed(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
+    """Return the arrays of which only sums, differences and multiples by scalars are made.
+
+    >>> text = "void f(const float* x, float* y, int n) { float s = 0;" \
+    ...     " for (int i = 1; i < n; ++i) s += fabsf(x[i] - x[0]); y[0] = s; }"
+    >>> summed(text, "f", [0]), summed(text.replace("x[0])", "x[0]) * x[i]"), "f", [0])
+    ((0,), ())
+    """
+    if len(source) > LONGEST:
+        return ()
+    return _kept(source, symbol, positions, lambda one: one.only_adds)
+
+
+def _kept(
+    source: str, symbol: str, positions: Iterable[int], fits: Callable[[_Question], bool]
+) -> tuple[int, ...]:
+    """Return the arrays that fit, together as far as that goes."""
+    program = flow.program(source)
+    entries = program.by_name.get(plain_name(symbol), ())
+    kept: tuple[int, ...] = ()
+    if len(entries) != 1 or program.too_long:
+        return kept
+    for one in positions:
+        question = _answered(program, entries[0], (*kept, one))
+        if question is not None and fits(question):
+            kept = (*kept, one)
+    return kept
+
+
 @lru_cache(maxsize=64)
 def _infinite(source: str, symbol: str, positions: tuple[int, ...]) -> Found:
     program = flow.program(source)
@@ -95,12 +142,17 @@ def _infinite(source: str, symbol: str, positions: tuple[int, ...]) -> Found:
 
 
 def _question(program: Program, entry: int, positions: Sequence[int]) -> _Question | None:
+    question = _answered(program, entry, positions)
+    return question if question is not None and question.used else None
+
+
+def _answered(program: Program, entry: int, positions: Sequence[int]) -> _Question | None:
     question = _Question(program)
     try:
         question.answer(entry, positions)
     except (RecursionError, _NoTermError):
         return None
-    return question if question.used else None
+    return question
 
 
 class _Question:
@@ -117,6 +169,16 @@ class _Question:
     def used(self) -> bool:
         """Tell whether there is a use for infinities."""
         return self.asks or (self.compares and (self.exponentiates or not self.adds))
+
+    @property
+    def only_compares(self) -> bool:
+        """Tell whether elements are compared and chosen, and nothing is made of them."""
+        return self.compares and not self.exponentiates and not self.adds
+
+    @property
+    def only_adds(self) -> bool:
+        """Tell whether elements are added up, and neither compared nor exponentiated."""
+        return self.adds and not self.exponentiates and not self.compares
 
     def answer(self, entry: int, positions: Sequence[int]) -> None:
         """Follow the arrays through the function that is launched; raise where they spread."""

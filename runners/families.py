@@ -43,6 +43,17 @@ NAN_BELOW = "nan-below"
 # (`runners.extremes`), and nothing else that is odd: here and there, and in long stretches.
 MASKED, MASKED_ROWS = "masked", "masked-rows"
 MASKS = frozenset({MASKED, MASKED_ROWS})
+# One array of floats, by its number, or all of them, infinite throughout: for originals that begin
+# at an infinity and only compare (`runners.all_infinite`). And those of which nothing but sums are
+# made, where a size is one: there may be nothing to add.
+ABOVE_ALL, BELOW_ALL, THROUGHOUT_ARRAYS = "all-infinite", "all-minus-infinite", 3
+COMPARED = frozenset(
+    f"{kind}{which}"
+    for kind in (ABOVE_ALL, BELOW_ALL)
+    for which in ("", *(f" {number}" for number in range(THROUGHOUT_ARRAYS)))
+)
+LONE = "lone-infinite"
+THROUGHOUT = COMPARED | {LONE}
 # Those whose values are not all finite, whatever an original makes of them.
 NOT_FINITE = frozenset({INFINITE, "nan", NAN_BELOW, NAN_BEHIND, *ASKED, *NAN_ENDS})
 # Near a common offset and a few of their last places apart: for originals that work in doubles
@@ -72,7 +83,7 @@ LOGARITHMS = frozenset({*LOG_SIZES, *LOG_BELOW})
 BEYOND_FLOATS, BENEATH_FLOATS = "beyond-floats", "beneath-floats"
 NO_FLOATS = frozenset({BEYOND_FLOATS, BENEATH_FLOATS})
 # Finite numbers of which a few are beyond what their type holds, in sum: for originals whose text
-# asks for infinities, which such a sum is and no element of it.
+# asks for infinities, which such a sum is and no element of it, and adds no floats itself.
 TOPS = "tops"
 # Zeros but for one large number at each end, and nothing that ends what is carried
 # (`runners.far_reach`): for originals in which something may fade along rows.
@@ -83,7 +94,7 @@ IMPULSES = ("impulse", "impulses")
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset(
     {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
-    | {*NOT_FINITE, *MASKS, *LOGARITHMS, *NO_FLOATS, *REACHES, *IMPULSES}
+    | {*NOT_FINITE, *MASKS, *THROUGHOUT, *LOGARITHMS, *NO_FLOATS, *REACHES, *IMPULSES}
 )
 # One number in every place; one whose sums are exact in any order at any length that is tried.
 EQUAL, ALIKE = "equal", "power-of-two"

@@ -24,8 +24,9 @@ from runners.spec import Argument, Work
 WORD = "kindred"
 # How often arrays are akin, one or all of them are alike throughout, and elements are changed.
 AKIN, FLAT, CHANGED, EVERYWHERE = 0.5, 0.35, 0.75, 0.5
-# How often floats creep by their last places, or lie beside a number far from zero.
-CREEPING, BESIDE, ENDLESS = 0.12, 0.12, 0.04
+# How often floats creep by their last places, or lie beside a number far from zero. Infinities have
+# families that know what is promised of them (`runners.all_infinite`, `runners.infinite_ends`).
+CREEPING, BESIDE = 0.12, 0.12
 FARTHEST = 7.0
 # Elements that are changed, and places in a row beside which code has its turns.
 MOST_CHANGED = 3
@@ -112,15 +113,12 @@ def _alike(part: Part, rng: np.random.Generator) -> Part:
 def _floats(part: Part, rng: np.random.Generator) -> Part:
     """Return floats next to each other, or far from zero; most often as they are."""
     dice, data = rng.random(), part.data
-    if dice > CREEPING + BESIDE + ENDLESS or part.scalar.name == "half":
+    if dice > CREEPING + BESIDE or part.scalar.name == "half":
         return part
     wide = to_float(data, part.scalar)
-    if dice < ENDLESS:
-        end = np.inf if part.argument.init == "uniform" or rng.random() < EVERYWHERE else -np.inf
-        return part._replace(data=from_float(np.full(len(wide), end), part.scalar))
-    top = 4.0 if dice < ENDLESS + CREEPING else FARTHEST
+    top = 4.0 if dice < CREEPING else FARTHEST
     centre = float(10.0 ** rng.uniform(0.0, top))
-    if dice < ENDLESS + CREEPING:
+    if dice < CREEPING:
         steps = rng.integers(-1, 3, len(wide)) if rng.random() < EVERYWHERE else 1
         places = np.cumsum(np.broadcast_to(steps, len(wide))) % max(2, part.row)
         wide = centre * (1 + 2 * part.scalar.roundoff * places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runners import (
+    all_infinite,
     asked,
     beside_ends,
     bitmaps,
@@ -162,6 +163,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *unlikely.combinations(work, seed),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
+            *(Combination(case, kind, seed) for case, kind in all_infinite.asked(work, middle)),
         ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.
     extra += [
@@ -339,7 +341,7 @@ def _shaped(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iter
         yield Combination(middle, families.SIGNED_ZEROS, seed)
         # What is not read may hold anything: more of it does, at other places.
         yield from (Combination(middle, families.INFINITE, seed + turn) for turn in AGAIN)
-        if asked.INFINITY in work.asks:
+        if work.tops:
             yield from (Combination(middle, families.TOPS, seed + turn) for turn in range(TOPS))
         if asked.ROUNDING in work.asks:
             # Each number of the text has a turn beside the powers of two.

@@ -13,6 +13,11 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
+def computed(found: Floats, given: Floats) -> npt.NDArray[np.bool_]:
+    """Mark the numbers that are not among those given: another order of products may overflow."""
+    return np.asarray(np.isfinite(found) & ~np.isin(found, given))
+
+
 def picked(found: Floats, given: Floats, exact: Floats | None) -> bool:
     """Tell whether all values are among those given, or weights as double precision has them.
 

@@ -24,6 +24,7 @@ from runners import (
     cuda_types,
     extremes,
     fading,
+    float_sums,
     gates,
     named,
     other_sign,
@@ -155,6 +156,8 @@ class Work:
     named: tuple[tuple[str, tuple[int, ...]], ...] = ()
     # What the original's text asks of floats (`runners.asked`).
     asks: tuple[str, ...] = ()
+    # It asks for infinities and adds no floats: no order of sums makes one (`runners.float_sums`).
+    tops: bool = False
     # What it calls for floats (`runners.asked.calls`).
     calls: tuple[str, ...] = ()
     # It works something out in doubles.
@@ -173,6 +176,11 @@ class Work:
     # what it makes of them (`runners.extremes`).
     infinite: tuple[str, ...] = ()
     leaves_out: bool = False
+    # Arrays that may be infinite throughout: of those it only compares and chooses, from an
+    # infinity on (`runners.extremes.chosen`).
+    throughout: tuple[str, ...] = ()
+    # Arrays of which nothing but sums are made, and multiples by scalars.
+    summed: tuple[str, ...] = ()
     # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
     steps: tuple[int, ...] = ()
     # Odd numbers of which its text names multiples by powers of two (`runners.binades`).
@@ -330,13 +338,16 @@ def parse(data: Json) -> JobSpec:
         original, work = source(data["baseline"]), _work(data["workload"])
         beyond, within = _crossing(original, work)
         infinite, leaves_out = _infinite(original, work)
+        asks = _asks(original, work)
+        infinity = asked.INFINITY in asks
         job = JobSpec(
             source(data["kernel"]),
             original,
             replace(
                 work,
                 named=_named(work, original),
-                asks=_asks(original, work),
+                asks=asks,
+                tops=infinity and not float_sums.adds(original.source, work.symbol),
                 calls=asked.calls(original.source, work.symbol),
                 precise=in_doubles(original.source),
                 whole=not in_floats(original.source),
@@ -346,6 +357,8 @@ def parse(data: Json) -> JobSpec:
                 turned=_turned(original, work),
                 infinite=infinite,
                 leaves_out=leaves_out,
+                throughout=_throughout(original, work),
+                summed=_summed(original, work),
                 steps=_steps(original),
                 odd=asked.odd_numbers(original.source),
                 marks=named.marks(original.source),
@@ -419,14 +432,36 @@ def _infinite(original: Source, work: Work) -> tuple[tuple[str, ...], bool]:
     written = [a.type.scalar for a in work.arguments if a.written]
     if any(scalar is None or scalar.kind != "f" for scalar in written):
         return (), False
-    positions = [
+    found = extremes.infinite(original.source, work.symbol, _free_floats(work))
+    return tuple(work.arguments[position].name for position in found.positions), found.asks
+
+
+def _throughout(original: Source, work: Work) -> tuple[str, ...]:
+    """Return which arrays may be infinite throughout."""
+    found = extremes.chosen(original.source, work.symbol, _free_floats(work))
+    return tuple(work.arguments[position].name for position in found)
+
+
+def _summed(original: Source, work: Work) -> tuple[str, ...]:
+    """Return the arrays of which nothing but sums are made."""
+    found = extremes.summed(original.source, work.symbol, _free_floats(work))
+    return tuple(work.arguments[position].name for position in found)
+
+
+def _free_floats(work: Work) -> list[int]:
+    """Return the positions of arrays of floats that are only read and have no range.
+
+    None where no results are floats.
+    """
+    written = [a.type.scalar for a in work.arguments if a.written]
+    if not any(scalar is not None and scalar.kind == "f" for scalar in written):
+        return []
+    return [
         position
         for position, a in enumerate(work.arguments)
         if a.type.pointer and a.role == "input" and a.init == "normal"
         if a.type.scalar is not None and a.type.scalar.kind == "f"
     ]
-    found = extremes.infinite(original.source, work.symbol, positions)
-    return tuple(work.arguments[position].name for position in found.positions), found.asks
 
 
 def scalar_values(argument: Argument, case: Mapping[str, float]) -> tuple[float | int, ...]:

@@ -27,7 +27,7 @@ from runners import (
 )
 from runners.contents import Combination
 from runners.expressions import ExpressionError, names
-from runners.families import MOSTLY, PLAIN, captured_work, tallied
+from runners.families import MOSTLY, PLAIN, THROUGHOUT, captured_work, tallied
 from runners.gpu import LaunchError
 from runners.launch_limits import SHARED_BYTES, fails
 from runners.launchable import geometry
@@ -68,7 +68,8 @@ def compared(
     """
     if captured_work(job.work) or job.kernel == job.baseline:
         return []
-    known = [dict(one.case) for one in wanted]
+    # Of nothing but infinities a size that is asked says nothing.
+    known = [dict(one.case) for one in wanted if one.family not in THROUGHOUT]
     found: list[dict[str, float]] = []
     for cases, most, near in (
         (_beside(job), MOST_BESIDE, 1.0),

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import (
+    all_infinite,
     beside_ends,
     binades,
     bitmaps,
@@ -103,6 +104,7 @@ from runners.families import (
     SIGNED_ZEROS,
     STARTED,
     TALLIED,
+    THROUGHOUT,
     TOPS,
     TWINS,
     UNITS,
@@ -132,6 +134,7 @@ def _path(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str,
 _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
     **dict.fromkeys(MASKS, infinite_rows.masked),
+    **dict.fromkeys(THROUGHOUT, all_infinite.applied),
     **dict.fromkeys(nan_ends.FAMILIES, nan_ends.applied),
     **dict.fromkeys(one_infinity.FAMILIES, one_infinity.applied),
     **dict.fromkeys(SHAPED, shaped_numbers.shaped),

@@ -58,20 +58,17 @@ def test_some_rows_are_alike_but_for_what_stands_at_their_ends() -> None:
     assert found >= 5
 
 
-def test_some_floats_are_next_to_each_other_far_from_zero_or_endless() -> None:
+def test_some_floats_are_next_to_each_other_or_far_from_zero_and_none_is_infinite() -> None:
     work = _work(_array("x", "normal", kind="const float*"), n=CASE["n"], m=CASE["m"])
-    near = far = endless = 0
+    near = far = 0
     for turn in range(TURNS):
         x = _made(work, turn)["x"].astype(np.float64)
-        endless += bool(np.isneginf(x).all())
-        if not np.isfinite(x).all():
-            continue
+        assert np.isfinite(x).all()
         steps = np.abs(np.diff(x.reshape(6, 300), axis=1))
         beside = bool((steps < 1e-4 * np.abs(x).min()).all() and (steps > 0).any())
         near += beside
         far += bool(np.abs(np.median(x)) > 100 and np.unique(x).size > 100 and not beside)
     assert near >= 5
-    assert endless >= 1
     assert far >= 1
 
 
