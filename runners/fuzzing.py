@@ -39,7 +39,7 @@ LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 5.0, 6.0
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
-FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 8, 0.05
+FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
 # Of each kind of difference so many are asked about at length.
 MOST_ASKED = 3

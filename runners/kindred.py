@@ -22,14 +22,15 @@ from runners.inputs import FREE, Arrays, stream
 from runners.spec import Argument, Work
 
 WORD = "kindred"
-# How often arrays are akin, one or all of them are alike throughout, and elements are changed.
-AKIN, FLAT, CHANGED, EVERYWHERE = 0.5, 0.35, 0.75, 0.5
+# How often arrays are akin, one or all of them alike throughout or a short word over and over, and
+# elements are changed.
+AKIN, FLAT, WORDS, CHANGED, EVERYWHERE = 0.5, 0.35, 0.2, 0.75, 0.5
 # How often floats creep by their last places, or lie beside a number far from zero. Infinities have
 # families that know what is promised of them (`runners.all_infinite`, `runners.infinite_ends`).
 CREEPING, BESIDE = 0.12, 0.12
 FARTHEST = 7.0
 # Elements that are changed, and places in a row beside which code has its turns.
-MOST_CHANGED = 3
+MOST_CHANGED, LONGEST_WORD = 3, 4
 TURNS = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 Values = npt.NDArray[Any]
@@ -52,9 +53,10 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Mapping[str,
     parts = _parts(work, arrays, case)
     if not parts:
         return arrays
-    if rng.random() < FLAT:
+    dice = rng.random()
+    if dice < FLAT + WORDS:
         for at in _some(len(parts), rng):
-            parts[at] = _alike(parts[at], rng)
+            parts[at] = _alike(parts[at], rng) if dice < FLAT else _repeated(parts[at], rng)
     for at, part in enumerate(parts):
         if part.scalar.kind == "f":
             parts[at] = _floats(part, rng)
@@ -108,6 +110,22 @@ def _alike(part: Part, rng: np.random.Generator) -> Part:
     one_of = [near, part.low, part.high, middle, (part.low + part.high) // 2]
     found = np.full(len(data), one_of[int(rng.integers(len(one_of)))], data.dtype)
     return part._replace(data=found)
+
+
+def _repeated(part: Part, rng: np.random.Generator) -> Part:
+    """Return an array of a short word over and over, or in each row another one's turns."""
+    data, row = part.data, part.row
+    length = int(rng.integers(2, LONGEST_WORD, endpoint=True))
+    if part.scalar.kind == "f":
+        word = data[rng.integers(0, len(data), length)]
+    else:
+        few = rng.integers(part.low, part.high, length, endpoint=True)
+        ends = np.asarray([part.low, part.high, min(part.high, part.low + 1)])
+        mixed = np.where(rng.random(length) < EVERYWHERE, ends[rng.integers(0, 3, length)], few)
+        word = mixed.astype(data.dtype)
+    at = np.arange(len(data))
+    turn = at if rng.random() < EVERYWHERE else at % row + at // row
+    return part._replace(data=np.ascontiguousarray(word[turn % length]))
 
 
 def _floats(part: Part, rng: np.random.Generator) -> Part:

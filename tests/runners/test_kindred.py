@@ -58,6 +58,16 @@ def test_some_rows_are_alike_but_for_what_stands_at_their_ends() -> None:
     assert found >= 5
 
 
+def test_some_rows_are_a_short_word_over_and_over() -> None:
+    work = _work(_array("state", "randint:0:4"), n=CASE["n"], m=CASE["m"])
+    words = set()
+    for turn in range(TURNS):
+        row = _made(work, turn)["state"].reshape(6, 300)[0]
+        if (row[20:100] == row[22:102]).all() and row[20] != row[21]:
+            words.add((int(row[20]), int(row[21])))
+    assert len(words) >= 6
+
+
 def test_some_floats_are_next_to_each_other_or_far_from_zero_and_none_is_infinite() -> None:
     work = _work(_array("x", "normal", kind="const float*"), n=CASE["n"], m=CASE["m"])
     near = far = 0
