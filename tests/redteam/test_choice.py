@@ -16,7 +16,17 @@ import pytest
 
 from tests.gpu.budget import CHOSEN, EXPECTED
 from tests.redteam import run
-from tests.redteam.choice import USUAL, _dealt, _groups, _least, choose, expected, recorded, whole
+from tests.redteam.choice import (
+    TURNS,
+    USUAL,
+    _dealt,
+    _groups,
+    _least,
+    choose,
+    expected,
+    recorded,
+    whole,
+)
 from tests.redteam.record import main as record
 from tests.redteam.record import missing
 from tests.redteam.run import GIVE_UP_SECONDS, Outcome, Served, Team
@@ -53,7 +63,7 @@ def test_what_eight_minutes_suffice_for_has_good_ones_and_rare_classes_in_it(see
 
 def test_over_some_seeds_every_class_has_its_turn() -> None:
     seen: set[str] = set()
-    for seed in range(40):
+    for seed in range(TURNS):
         chosen = choose(CANDIDATES, seed, 2 * CHOSEN * EXPECTED["red team"], KNOWN).candidates
         seen |= {c.what for c in chosen if c.expect != "accept"}
         if seen == set(ALIKE):
