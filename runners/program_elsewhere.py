@@ -33,7 +33,8 @@ from runners.program_compare import Bounds
 from runners.program_growth import LEAST_TIMES, Work
 from runners.program_jointly import Changes, Size
 from runners.program_profile import Profile
-from runners.program_smallest import Smallest, promised
+from runners.program_smallest import promised
+from runners.program_tiny import Tiny
 from runners.program_trial import Trial
 from runners.program_variants import Variants
 
@@ -87,7 +88,7 @@ def ask(
 
 
 @dataclass(slots=True)
-class _Asking(Smallest):
+class _Asking(Tiny):
     """One candidate's run through the lines."""
 
     known: dict[Place, Known] = field(default_factory=dict[Place, Known])
@@ -107,6 +108,7 @@ class _Asking(Smallest):
         self.known = {place: Known() for place in self.places}
         begun = time.monotonic()
         self._smallest()
+        self._tiny()
         # The larger ones have as long as they had without these.
         longer = self.ends + time.monotonic() - begun
         self.ends = min(longer, min(self.trial.until, self.trial.deadline) - RESERVE)

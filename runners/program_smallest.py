@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -85,17 +85,30 @@ def lines(source: str, words: Arguments, places: Sequence[Place]) -> tuple[Chang
     >>> [[number for _, number in one] for one in lines(text, ("300", "20"), places)]
     [[1, 2], [1, 20], [33, 2]]
     """
-    ends = {one: least(source, words, one.word) for one in places if one.size}
-    known = {one: end for one, end in ends.items() if end is not None and end < one.value}
-    turns = [one for one in known if not period(source, words, one.word)]
+    known = ends(source, words, places)
+    turns = turning(source, words, known)
     found = [tuple(known.items())] if known else []
-    for turn in turns:
-        few = [
-            (one, end if one == turn or one not in turns else max(end, min(OTHERS, one.value)))
-            for one, end in known.items()
-        ]
-        found.append(tuple(few))
+    found += [in_turn(known, turns, one) for one in turns]
     return tuple(dict.fromkeys(found))
+
+
+def ends(source: str, words: Arguments, places: Sequence[Place]) -> dict[Place, int]:
+    """Return the numbers of a run that may be smaller than declared, and how small."""
+    found = {one: least(source, words, one.word) for one in places if one.size}
+    return {one: end for one, end in found.items() if end is not None and end < one.value}
+
+
+def turning(source: str, words: Arguments, known: Mapping[Place, int]) -> tuple[Place, ...]:
+    """Return the numbers that are not at their least each time, as periods are."""
+    return tuple(one for one in known if not period(source, words, one.word))
+
+
+def in_turn(known: Mapping[Place, int], turns: Sequence[Place], turn: Place | None) -> Changes:
+    """Return one number at its least beside the others at some more; with None all of these."""
+    return tuple(
+        (one, end if one == turn or one not in turns else max(end, min(OTHERS, one.value)))
+        for one, end in known.items()
+    )
 
 
 @dataclass(slots=True)
@@ -104,18 +117,27 @@ class Smallest(Asking):
 
     def _smallest(self) -> None:
         """Compare with the smallest numbers; the original says by its text that it takes them."""
-        ends = time.monotonic() + SECONDS
+        until = time.monotonic() + SECONDS
         with self._more(LINES, TRIED):
             for run in dict.fromkeys(place.run for place in self.places):
                 mine = [place for place in self.places if place.run == run]
-                for changes in lines(self.variants.source, self.originals[run].arguments, mine):
-                    begun = time.monotonic()
-                    line = self._line(changes) if begun < ends else None
-                    seen = line and self._seen(line)
-                    if line and seen and _numbers(seen, self.originals[run].stdouts[0]):
-                        self._compare(line, seen, size=True)
-                    elif time.monotonic() - begun > 0.9 * self._most(run):
-                        break  # it was no refusal: the original does not end there
+                self._each(run, lines(self.variants.source, self._words(run), mine), until)
+
+    def _each(self, run: int, found: Iterable[Changes], until: float) -> None:
+        """Compare with numbers that an original takes, up to those with which it does not end."""
+        for changes in found:
+            begun = time.monotonic()
+            line = self._line(changes) if begun < until else None
+            if line and line.arguments in self.right:
+                continue
+            seen = line and self._seen(line)
+            if line and seen and _numbers(seen, self.originals[run].stdouts[0]):
+                self._compare(line, seen, size=True)
+            elif time.monotonic() - begun > 0.9 * self._most(run):
+                break  # it was no refusal: the original does not end there
+
+    def _words(self, run: int) -> Arguments:
+        return self.originals[run].arguments
 
 
 def _numbers(seen: Glimpse, declared: str) -> bool:

@@ -45,7 +45,7 @@ def test_who_is_wrong_with_the_smallest_size_is_refused_ahead_of_the_larger_ones
 def test_a_right_candidate_is_right_with_the_smallest_size(fakes: Fakes) -> None:
     asked = Asked(fakes, "ok", "fast", [["1000"]], source=SIZE)
     assert asked.refused is None
-    assert asked.right == ["1", "2501", "15999", "691"]
+    assert asked.right == ["1", "2", "3", "4", "5", "2501", "15999", "691"]
 
 
 @needs_compiler
