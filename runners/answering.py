@@ -142,7 +142,8 @@ def answer_all(
             _settle(pending, 0, 0)  # what narrower ranges come to tells whether it is asked at all
         notes.say({"key": combination.key, "status": "begun"})
         if objection := watch.objection(combination):
-            watch.failed(combination)
+            if objection != capacities.LONGER:
+                watch.failed(combination)
             notes.say({"key": combination.key, "status": "no", "message": objection})
             continue
         try:

@@ -311,7 +311,12 @@ class Oracle:
             left = [
                 c for c in left if c.key not in answers.described and c.key not in answers.dropped
             ]
-            gone = [c for c in missing if c.key in answers.dropped]
+            # What is left out for a longer one is nothing that the original does not do.
+            gone = [
+                c
+                for c in missing
+                if answers.dropped.get(c.key, capacities.LONGER) != capacities.LONGER
+            ]
             for combination in [c for c in left if capacities.hopeless(c, gone)]:
                 answers.dropped[combination.key] = capacities.SHORTER
                 left.remove(combination)

@@ -10,9 +10,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
-from runners import one_element, recipes, sizes, whole_numbers, whole_scalars, wider
+from runners import (
+    one_element,
+    recipes,
+    scalar_ends,
+    sizes,
+    whole_numbers,
+    whole_scalars,
+    wider,
+)
 from runners.contents import Combination
 from runners.families import (
     ALIKE,
@@ -188,7 +196,7 @@ def longest_others(work: Work, name: str, length: int) -> dict[str, float] | Non
 def _kind(family: str) -> str:
     """Return by which name a family's times are kept; nothing where they are not."""
     first = family.partition(" ")[0]
-    return DECLARED if first == DECLARED else _KINDS.get(first, "")
+    return first if first in {DECLARED, scalar_ends.SCALAR_ENDS} else _KINDS.get(first, "")
 
 
 def _asked(family: str) -> bool:
@@ -222,6 +230,9 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     if wider.wider(combination.family) is not None:
         same = (other for other in dropped if other.case == combination.case)
         return any(wider.beyond(combination.family, other.family) for other in same)
+    if name := scalar_ends.scalar(combination.family):
+        # The first one is the scalar far out alone, and what is too much then is so beside others.
+        return any(scalar_ends.scalar(other.family) == name for other in dropped)
     kind = _kind(combination.family)
     return _asked(combination.family) and any(
         _kind(other.family) == kind and longer(combination.case, other.case) for other in dropped
@@ -264,9 +275,14 @@ class Watch:
         if combination.family == FOLLOWING:
             seconds = self._in_proportion(combination.case)
             return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""
+        if scalar_ends.scalar(combination.family):
+            seconds = self._by_like(combination.case, (DECLARED, scalar_ends.SCALAR_ENDS))
+            return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
+        if kind in LONG and self._longer_is_known(kind, combination.case):
+            return LONGER
         seconds = self._expected(combination)
         if seconds <= MOST_SECONDS and kind not in LONG:
             return ""
@@ -274,7 +290,7 @@ class Watch:
             self._left -= seconds
             return ""
         if kind in LONG and seconds <= LONG_SECONDS:
-            return LONGER if self._longer_is_known(kind, combination.case) else ""
+            return ""
         if seconds == math.inf:
             return "nothing tells what the original would take"
         return f"the original would take {seconds:.1f} s"
@@ -307,25 +323,36 @@ class Watch:
     def _untold(self, combination: Combination) -> float:
         """Return what a run may take of which no shorter one of its kind tells.
 
-        Of those as far out as is asked, by declared inputs with one variable shorter and the others
-        as long, or longer; of arrays at opposite ends by what is drawn, as long.
+        Of those as far out as is asked, by what is drawn of the same variables; of arrays at
+        opposite ends by that as long, or where there is none by whatever is like it.
         """
         case = combination.case
         if _kind(combination.family) == OPPOSITE:
             there = [(kind, took) for kind, other, took in self._took if other == case]
-            far = (TIMES_DRAWN * took for kind, took in there if kind in DRAWN)
+            far = [TIMES_DRAWN * took for kind, took in there if kind in DRAWN]
             own = [took for kind, took in there if kind == OPPOSITE]
-            return max(own) if own else min(far, default=math.inf)
+            if own or far:
+                return max(own) if own else min(far)
+            return min(self._by_like(case, (OPPOSITE,)), TIMES_DRAWN * self._by_like(case, DRAWN))
         if combination.family != LONGEST:
             return 0.0
+        return self._by_like(case, DRAWN)
+
+    def _by_like(self, case: Case, kinds: Collection[str]) -> float:
+        """Return what a run may take at most, by others of the same variables of some kinds.
+
+        As if it grew with the square of each variable that is larger, all of them multiplied, and
+        were no quicker where one is smaller.
+        """
         return min(
             (
                 seconds
-                * max(case[name] / other[name] for name in case if other[name]) ** USUAL_POWER
+                * math.prod(max(1.0, case[name] / other[name]) for name in case if case[name])
+                ** USUAL_POWER
                 for kind, other, seconds in self._took
-                if kind == DECLARED
+                if kind in kinds
                 and other.keys() == case.keys()
-                and sum(case[name] > other[name] for name in case) == 1
+                and all(other[name] > 0 or case[name] == other[name] for name in case)
             ),
             default=math.inf,
         )

@@ -21,6 +21,7 @@ from runners import (
     launch_limits,
     one_element,
     recipes,
+    scalar_ends,
     timed_launches,
     timing,
     weighing,
@@ -28,7 +29,7 @@ from runners import (
 )
 from runners.answers import Answers
 from runners.bench import LATE_US
-from runners.capacities import LONGER
+from runners.capacities import LONGER, SHORTER
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
@@ -105,7 +106,9 @@ class Measurements:
         timed_cases = [case for case in job.work.cases if case.timed]
         cases: list[Json] = []
         dropped = [
-            (k, why) for k, why in answers.dropped.items() if not _silent(k) and why != LONGER
+            (k, why)
+            for k, why in answers.dropped.items()
+            if not _silent(k) and why != LONGER and not _follows(k, why)
         ]
         notes = [f"not checked at {_where(k)}: {why}" for k, why in dropped[:MOST_DROPPED]]
         if len(dropped) > MOST_DROPPED:
@@ -213,6 +216,11 @@ def _silent(key: str) -> bool:
     few = recipes.number(family) is not None or cancelling.cancels(family)
     few |= family in {COMMON_OFFSET, *creeping.BEGINS}
     return "+" in key or family in kinds or changed is not None or few
+
+
+def _follows(key: str, why: str) -> bool:
+    """Tell whether a scalar far out was too much for the original alone, which is said once."""
+    return why == SHORTER and bool(scalar_ends.scalar(key.split("|")[1]))
 
 
 def _where(key: str) -> str:

@@ -15,7 +15,9 @@ from runners import (
     capacities,
     divisors,
     equal_parts,
+    far_scalars,
     full_grids,
+    one_place,
     outgrown,
     outsized,
     products,
@@ -116,6 +118,8 @@ def compared(
         *(Combination(case, "mixed", job.seed) for case in found if case in far or case in mixed),
         *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
         *divisors.combinations(job),
+        *far_scalars.combinations(job),
+        *one_place.combinations(job),
     ]
 
 

@@ -47,6 +47,7 @@ from runners import (
     opposite_ends,
     piles,
     recurring,
+    scalar_ends,
     shaped_numbers,
     share_ends,
     small_floats,
@@ -173,6 +174,7 @@ _IN_ROWS: dict[str, Rows] = {
     RECURRING: recurring.applied,
     FULL_PILES: full_piles.applied,
     MULTIPLES: dividends.applied,
+    scalar_ends.SCALAR_ENDS: scalar_ends.applied,
 }
 
 

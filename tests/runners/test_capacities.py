@@ -242,3 +242,67 @@ def test_a_crash_is_not_repeated_at_greater_lengths(
     Oracle._ask(Oracle.__new__(Oracle), answers, {}, None, (asked, set()), deadline)  # type: ignore[arg-type]
     assert rounds[1:] == [[_at(320, 9).key]]
     assert answers.dropped[_at(12352).key] == capacities.SHORTER
+
+
+LONGER_FAMILIES = (families.LONGEST, "opposite-ends 1 low", "opposite-ends 1 high")
+
+
+@pytest.mark.parametrize("family", LONGER_FAMILIES)
+def test_what_is_left_out_for_a_longer_one_stands_for_no_failure(family: str) -> None:
+    """The longest was asked: a shorter one is no unknown, and no reason to ask no other of it."""
+    watch = capacities.Watch()
+    longest, shorter = _at(4194301, family=family), _at(4000001, family=family)
+    watch.took(_at(1000000, family=families.DECLARED), 0.0001)
+    assert watch.objection(longest) == ""
+    watch.took(longest, 0.002)
+    assert watch.objection(shorter) == capacities.LONGER
+    assert watch.objection(_at(4194301, family="far-ends high")) == ""
+
+
+def test_the_oracle_takes_no_longer_one_for_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = _Slow()
+    monkeypatch.setattr(answering, "Original", lambda *_: original)
+    (tmp_path / "none.json").write_text("null")
+    kinds = ("opposite-ends 1 low", "far-ends high")
+    asked = [
+        _at(300, family=families.DECLARED),
+        *(_at(one, family=kinds[0]) for one in (400, 350)),
+        _at(400, family=kinds[1]),
+    ]
+    wanted = [{"case": dict(c.case), "family": c.family, "seed": 1} for c in asked]
+    request = {"folder": str(tmp_path), "promoted": str(tmp_path / "none.json")}
+    answering.answer_all({**request, "combinations": wanted}, lambda _: None)  # type: ignore[arg-type, return-value]
+    assert original.asked == [300, 400, 400]
+    lines = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    no = {line["key"]: line["message"] for line in lines if line["status"] == "no"}
+    assert no == {asked[2].key: capacities.LONGER}
+    # Nor does it where the process is started again.
+    answers = Answers(_rows(), tmp_path)
+
+    def once(
+        _: Oracle, answers: Answers, __: Any, ___: Any, left: list[Combination], ____: Any
+    ) -> None:
+        answers.described[left[0].key] = {}
+        answers.dropped.update({c.key: capacities.LONGER for c in left if c.key in no})
+
+    monkeypatch.setattr(Oracle, "_once", once)
+    deadline = time.monotonic() + 60.0
+    Oracle._ask(Oracle.__new__(Oracle), answers, {}, None, (asked, set()), deadline)  # type: ignore[arg-type]
+    assert {*answers.dropped} == {asked[2].key}
+
+
+def test_whatever_is_like_a_long_case_tells_what_it_may_take() -> None:
+    """By its share, as if that were squared; with other sizes as large, and none that is less."""
+    watch = capacities.Watch()
+    far = _at(4000001, rows=9, family="opposite-ends 0 low")
+    assert "nothing tells" in watch.objection(far)
+    watch.took(_at(1000000, rows=4096, family=families.DECLARED), 0.0005)
+    assert watch.objection(far) == ""
+    assert watch.objection(_at(4000001, rows=9, family=families.LONGEST)) == ""
+    slow = capacities.Watch()
+    slow.took(_at(1000000, rows=4096, family=families.DECLARED), 0.01)
+    assert "would take 2.6 s" in slow.objection(far)
+    # Both sizes larger, both squared.
+    assert "would take 41.0 s" in slow.objection(_at(4000001, rows=16384, family=far.family))
