@@ -24,6 +24,8 @@ from runners import (
     close_numbers,
     common_offset,
     creeping,
+    crowded,
+    cycles,
     dividends,
     early_events,
     edge_paths,
@@ -48,6 +50,7 @@ from runners import (
     piles,
     recurring,
     shaped_numbers,
+    share_bands,
     share_ends,
     small_floats,
     spoilt,
@@ -64,6 +67,8 @@ from runners.families import (
     BRINK,
     CLUSTERED,
     COMMON_OFFSET,
+    CROWDED_INFINITIES,
+    CYCLES,
     DECLARED,
     DENSITIES,
     EARLY,
@@ -98,6 +103,7 @@ from runners.families import (
     REFILLED,
     SAME,
     SHAPED,
+    SHARE_BANDS,
     SHARE_ENDS,
     SHUFFLED,
     SIGNED,
@@ -173,6 +179,9 @@ _IN_ROWS: dict[str, Rows] = {
     RECURRING: recurring.applied,
     FULL_PILES: full_piles.applied,
     MULTIPLES: dividends.applied,
+    CYCLES: cycles.applied,
+    SHARE_BANDS: share_bands.applied,
+    CROWDED_INFINITIES: crowded.applied,
 }
 
 
