@@ -49,6 +49,8 @@ REACH = 4096.0
 _LOOSE = frozenset(
     {families.LAST_PLACES, families.COMMON_OFFSET, *creeping.BEGINS, *families.LOG_SIZES}
 )
+# Families whose infinities an original makes infinities of.
+_MEANT = frozenset({families.INFINITIES, families.CROWDED_INFINITIES, *families.COMPARED})
 
 
 class Digest:
@@ -183,14 +185,14 @@ class Digest:
             same = [as_captured(name, kind, after, same[0], untouched), *same]
         unordered = stability(name, kind, same, untouched)
         if unordered and combination.family in (
-            families.MASKS | families.NAN_ENDS | families.THROUGHOUT
+            families.MASKS | families.NAN_ENDS | families.THROUGHOUT | {families.CROWDED_INFINITIES}
         ):
             raise BaselineFailure(f"{name} holds in any order what is not finite")
         given = gathered.plain if combination.family in families.NAN_ENDS else ()
         plain = nan_ends.plain(self.work, argument, combination.case, given)
         truth = wanted.get(name) if source == "double precision" else None
         lenient = _lenient(combination.family, truth)
-        keeps = combination.family in {families.INFINITIES, *families.COMPARED} and not unordered
+        keeps = combination.family in _MEANT and not unordered
         longer = times_longer(self.work, combination.case)
         chains = perturbation.chains(self.work, combination.case, argument)
         usual = PARTS if combination.family == families.THOUSANDTH else 1.0
@@ -240,14 +242,15 @@ class Digest:
                 rounding = rounded.own(data, to_float(part, one.scalar), one, mask)
             budgets.append(budget)
             part = data[0] if budget is None else part
-            if combination.family in families.MASKS:
+            if combination.family in families.MASKS or _crowds(combination):
                 part = _within_reach(part, one)
             if combination.family in families.LOG_BELOW:
                 part = logarithms.none_there(data[0], one)
             if plain:
                 own = nan_ends.depends(argument, one, gathered.runs[0], plain)
                 part = nan_ends.unasked(part, own, one)
-            exact = budget is not None and budget["exact"]
+            # Of several infinities NaN is let pass where equality is asked, too.
+            exact = budget is not None and budget["exact"] and not _crowds(combination)
             parts.append(_infinite_kept(part, data[0], one) if keeps and not exact else part)
         first = same[0] if gathered.regardless is None else gathered.regardless.before.outputs[name]
         size = len(same[0]) // kind.size
@@ -264,7 +267,7 @@ class Digest:
             "untouched": untouched is not None,
             "unordered": unordered,
             "lenient": lenient,
-            "infinite": keeps,
+            "infinite": keeps and not _crowds(combination),
             "empty": self._of_nothing(combination),
             "rounding": rounding,
             "odd": 0 if unordered else self._odd(argument, gathered, str(stem), len(parts[0])),
@@ -286,7 +289,7 @@ class Digest:
         kind = argument.type
         masked = gathered.combination.family in families.MASKS and not self.work.leaves_out
         alike = gathered.combination.family in families.THROUGHOUT and not _floats_alone(kind)
-        if masked or alike:
+        if masked or alike or _crowds(gathered.combination):
             # All may: an original that asks for no infinity has no word about those of a part, and
             # none about places among elements that are all alike.
             np.packbits(np.ones(size, np.bool_)).tofile(f"{stem}.odd")
@@ -379,7 +382,7 @@ class Digest:
             return one.scalar.kind == "f" and not unordered
         if combination.family in families.LOG_BELOW:
             return logarithms.spreads(self.work, argument, combination.case) and not unordered
-        meant = families.ASKED | families.COMPARED
+        meant = families.ASKED | _MEANT
         if one.scalar.kind != "f" or combination.family not in {"nan", *meant}:
             return False
         if combination.family in meant:
@@ -394,6 +397,11 @@ class Digest:
             default=0,
         )
         return count > 1 or argument.elements(combination.case) < read
+
+
+def _crowds(combination: Combination) -> bool:
+    """Tell whether several infinities are among the numbers of a row."""
+    return combination.family == families.CROWDED_INFINITIES
 
 
 def _lenient(family: str, truth: Floats | None) -> bool:

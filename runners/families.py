@@ -91,9 +91,15 @@ REACHES = ("far-reach", "far-reach below")
 # Zeros but for the first element of an array, or of each of its rows (`runners.impulses`): for the
 # same where periods are short against rows.
 IMPULSES = ("impulse", "impulses")
+# Several infinities of one sign in a row of numbers (`runners.crowded`), shares that are all of one
+# size (`runners.share_bands`), rows that repeat a word of whole numbers (`runners.cycles`).
+CROWDED_INFINITIES, SHARE_BANDS, CYCLES = "crowded-infinities", "share-bands", "cycles"
+BANDED = frozenset(
+    f"{SHARE_BANDS} {band}{end}" for band in range(3) for end in ("", " low", " high")
+)
 # Families in which the original may overflow or meet NaN: where it does, nothing is promised.
 STRESS = frozenset(
-    {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS}
+    {"large", FAR, VAST, SIGNED_ZEROS, TOPS, BINADES, SHARE_ENDS, CROWDED_INFINITIES, *BANDED}
     | {*NOT_FINITE, *MASKS, *THROUGHOUT, *LOGARITHMS, *NO_FLOATS, *REACHES, *IMPULSES}
 )
 # One number in every place; one whose sums are exact in any order at any length that is tried.

@@ -35,6 +35,7 @@ from runners.contents import Combination
 from runners.energy import Meter
 from runners.families import (
     COMMON_OFFSET,
+    CROWDED_INFINITIES,
     DECLARED,
     FOLLOWING,
     IMPULSES,
@@ -212,6 +213,7 @@ def _silent(key: str) -> bool:
     """
     family = key.split("|")[1]
     kinds = {VAST, NAN_BELOW, FOLLOWING, *MASKS, *LOG_BELOW, *REACHES, *IMPULSES}
+    kinds |= {CROWDED_INFINITIES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
     few |= family in {COMMON_OFFSET, *creeping.BEGINS}

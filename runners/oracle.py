@@ -13,6 +13,8 @@ from runners import (
     capacities,
     common_offset,
     creeping,
+    crowded,
+    cycles,
     edge_paths,
     exact_floats,
     families,
@@ -33,6 +35,7 @@ from runners import (
     overlapping,
     recipes,
     shaped_numbers,
+    share_bands,
     share_ends,
     sizes,
     small_floats,
@@ -161,6 +164,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *staying.combinations(work, middle, seed),
             *long_ends.combinations(work, seed),
             *unlikely.combinations(work, seed),
+            *_in_few(work, seed, middle, [*declared, *extra]),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
             *(Combination(case, kind, seed) for case, kind in all_infinite.asked(work, middle)),
@@ -182,6 +186,18 @@ def _by_recipe(work: Work, seed: int, known: Sequence[Combination]) -> list[Comb
     """Return what is checked with contents that chance makes up, in cases that are asked anyway."""
     cases = [one.case for one in known]
     return [Combination(case, kind, seed) for case, kind in recipes.asked(work, seed, cases)]
+
+
+def _in_few(
+    work: Work, seed: int, middle: Mapping[str, float], known: Sequence[Combination]
+) -> Iterator[Combination]:
+    """Yield what few originals are asked: repeated words, shares of one size, many infinities."""
+    for turn, (case, kind) in enumerate(cycles.asked(work, [one.case for one in known])):
+        yield Combination(case, kind, seed + turn)
+    yield from (Combination(case, kind, seed) for case, kind in share_bands.asked(work))
+    for case in crowded.asked(work, middle):
+        for turn in range(crowded.TURNS):
+            yield Combination(case, families.CROWDED_INFINITIES, seed + turn)
 
 
 def _scattered(work: Work, seed: int) -> list[Mapping[str, float]]:

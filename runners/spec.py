@@ -28,6 +28,7 @@ from runners import (
     gates,
     named,
     other_sign,
+    ranked,
     whole_scalars,
 )
 from runners.cuda_types import CudaType
@@ -181,6 +182,8 @@ class Work:
     throughout: tuple[str, ...] = ()
     # Arrays of which nothing but sums are made, and multiples by scalars.
     summed: tuple[str, ...] = ()
+    # Arrays whose elements are put in order, and nothing else is (`runners.ranked`).
+    ranked: tuple[str, ...] = ()
     # Numbers of the original's text that values may be multiples of: days, tiles, moduli.
     steps: tuple[int, ...] = ()
     # Odd numbers of which its text names multiples by powers of two (`runners.binades`).
@@ -359,6 +362,7 @@ def parse(data: Json) -> JobSpec:
                 leaves_out=leaves_out,
                 throughout=_throughout(original, work),
                 summed=_summed(original, work),
+                ranked=_ranked(original, work),
                 steps=_steps(original),
                 odd=asked.odd_numbers(original.source),
                 marks=named.marks(original.source),
@@ -445,6 +449,12 @@ def _throughout(original: Source, work: Work) -> tuple[str, ...]:
 def _summed(original: Source, work: Work) -> tuple[str, ...]:
     """Return the arrays of which nothing but sums are made."""
     found = extremes.summed(original.source, work.symbol, _free_floats(work))
+    return tuple(work.arguments[position].name for position in found)
+
+
+def _ranked(original: Source, work: Work) -> tuple[str, ...]:
+    """Return the arrays whose elements are compared with each other."""
+    found = ranked.ranked(original.source, work.symbol, _free_floats(work))
     return tuple(work.arguments[position].name for position in found)
 
 

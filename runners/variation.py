@@ -24,6 +24,8 @@ from runners import (
     close_numbers,
     common_offset,
     creeping,
+    crowded,
+    cycles,
     dividends,
     early_events,
     edge_paths,
@@ -49,6 +51,7 @@ from runners import (
     recurring,
     scalar_ends,
     shaped_numbers,
+    share_bands,
     share_ends,
     small_floats,
     spoilt,
@@ -65,6 +68,8 @@ from runners.families import (
     BRINK,
     CLUSTERED,
     COMMON_OFFSET,
+    CROWDED_INFINITIES,
+    CYCLES,
     DECLARED,
     DENSITIES,
     EARLY,
@@ -99,6 +104,7 @@ from runners.families import (
     REFILLED,
     SAME,
     SHAPED,
+    SHARE_BANDS,
     SHARE_ENDS,
     SHUFFLED,
     SIGNED,
@@ -175,6 +181,9 @@ _IN_ROWS: dict[str, Rows] = {
     FULL_PILES: full_piles.applied,
     MULTIPLES: dividends.applied,
     scalar_ends.SCALAR_ENDS: scalar_ends.applied,
+    CYCLES: cycles.applied,
+    SHARE_BANDS: share_bands.applied,
+    CROWDED_INFINITIES: crowded.applied,
 }
 
 
