@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from runners import grown_numbers
 from runners.arena import ALIGN
 from runners.compare import Answer
 from runners.cuda_types import Field, Storage, to_float, values
@@ -47,11 +48,13 @@ class Found:
     """What came of it: why the candidate is wrong, or why nothing can be said; neither if fine.
 
     `lost`: the original took the device down with it, or a candidate that is slow far out.
+    `limit`: what is wrong there is no fault, but to be said (`runners.grown_numbers`).
     """
 
     wrong: str = ""
     unknown: str = ""
     lost: bool = False
+    limit: str = ""
 
 
 Samples = dict[str, list[Storage]]
@@ -276,11 +279,40 @@ def compared(
     answers: Mapping[str, Answer],
     limit: int,
 ) -> Found:
-    """Run original, original and candidate on a case. Raises what the candidate breaks with."""
-    candidate, original = pair
+    """Run original, original and candidate on a case. Raises what the candidate breaks with.
+
+    Where it is wrong, once or twice more: it may be a number that overflows.
+    """
     base = largest(work).values
+    arrays = contents(base)
+    found = _compared(gpu, work, pair, (base, changed), arrays, answers, limit)
+    if not found.wrong:
+        return found
+
+    def run(case: Mapping[str, float], other: Arrays) -> str | None:
+        again = _compared(gpu, work, pair, (base, case), other, answers, limit)
+        if again.lost:
+            raise HungError(f"{found.wrong}; {again.unknown}")
+        return None if again.unknown else again.wrong
+
+    wrong, said = grown_numbers.judged(found.wrong, work, (base, changed), arrays, run)
+    return Found(wrong=wrong, limit=said)
+
+
+def _compared(
+    gpu: Gpu,
+    work: Work,
+    pair: tuple[Launchable, Launchable],
+    cases: tuple[Mapping[str, float], Mapping[str, float]],
+    arrays: Arrays,
+    answers: Mapping[str, Answer],
+    limit: int,
+) -> Found:
+    """Run original, original and candidate on a case that is larger than a declared one."""
+    candidate, original = pair
+    base, changed = cases
     try:
-        world = _World(gpu, work, changed, contents(base), limit)
+        world = _World(gpu, work, changed, arrays, limit)
     except OutOfMemoryError as error:
         return Found(unknown=f"the memory is not there: {error}")
     try:
@@ -332,4 +364,5 @@ def compared(
         why = failed or "a launch may have failed"
         return Found(unknown=f"the candidate writes nothing to {unwritten}: {why}")
     differ = world.differs([first, second, third], answers, last=True)
-    return Found(wrong=f"{where}: an index overflows: {differ} are wrong" if differ else "")
+    said = f"{where}: {grown_numbers.SAID}: {differ} are wrong"
+    return Found(wrong=said if differ else "")

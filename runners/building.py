@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from runners import exchanges, shaking
+from runners import exchanges, shaking, strong_accesses
 from runners.artifact import Artifact, ArtifactKind, Failure, Options
 from runners.compile_order import PTX_SUFFIX
 from runners.compiler import Compiler
@@ -86,6 +87,24 @@ class Building:
         Nothing is optimized behind the PTX, in which exchanges that nobody reads are stores; for
         tools that watch machine code (`runners.plainer`). None where it cannot be made.
         """
+        return self._changed(text, job, exchanges.as_stores, "plain", _AS_IT_SAYS)
+
+    def atomics(self, text: str, job: Json) -> Json | None:
+        """Return the artifact of a kernel or entry function with atomics for its strong accesses.
+
+        For racecheck (`runners.strong_accesses`). None without any, or where it cannot be made.
+        """
+        return self._changed(text, job, strong_accesses.as_atomics, "atomics")
+
+    def _changed(
+        self,
+        text: str,
+        job: Json,
+        change: Callable[[str], str | None],
+        variant: str,
+        flags: tuple[str, ...] = (),
+    ) -> Json | None:
+        """Return the artifact of a kernel or entry function whose PTX was changed."""
         work = job["workload"]
         if self._sm < shaking.LEAST_SM:
             return None
@@ -93,19 +112,21 @@ class Building:
             made = self._compile(text, job, "ptx")
             if isinstance(made, Failure):
                 return None
-            changed = exchanges.as_stores(Path(made.path).read_text())
-            again = self._compile(changed, job, "cubin", PTX_SUFFIX, _AS_IT_SAYS)
+            changed = change(Path(made.path).read_text())
+            if changed is None:
+                return None
+            again = self._compile(changed, job, "cubin", PTX_SUFFIX, flags)
             return None if isinstance(again, Failure) else again.as_json()
         whole = self._compiler.altered(
             text,
-            exchanges.as_stores,
+            change,
             path=str(job["kernel"].get("path") or "kernel.cu"),
             kind=_KINDS[str(work["kind"])],
             sm=self._sm,
             symbol=str(work.get("symbol") or ""),
-            options=_options(work, _AS_IT_SAYS),
+            options=_options(work, flags),
             root=str(work.get("root") or "."),
-            variant="plain",
+            variant=variant,
         )
         return None if whole is None else whole.as_json()
 

@@ -497,11 +497,13 @@ class RemoteSession:
         said = self._ask("beyond", base, asked, BEYOND_SECONDS)
         with _understood(self._process):
             wrong, unknown, lost = (said[key] for key in ("wrong", "unknown", "lost"))
-            if not (isinstance(wrong, str) and isinstance(unknown, str)):
+            limit_words = said.get("limit", "")
+            if not all(isinstance(words, str) for words in (wrong, unknown, limit_words)):
                 raise TypeError("no words")
             if lost:
                 self._process.close()
-            return Found(wrong[:MOST_WORDS], unknown[:MOST_WORDS])
+            words = limit_words[:MOST_WORDS]
+            return Found(wrong[:MOST_WORDS], unknown[:MOST_WORDS], limit=words)
 
     def renewed(self, only: Combination | None = None) -> int:
         """Return how many inputs in the child were spoilt; they are uploaded anew when needed."""

@@ -89,8 +89,9 @@ class Judge:
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
         plain: Build = lambda _text, _job: None,
+        atomics: Build = lambda _text, _job: None,
     ) -> None:
-        self._device_code, self._plain = device_code, plain
+        self._device_code, self._otherwise = device_code, (plain, atomics)
         self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
         self._ptx: dict[tuple[str, str], str | None] = {}
         self._gpu, self._number, self._scratch = gpu, number, scratch
@@ -305,8 +306,8 @@ class Judge:
         ]
         if grown := growing.watched(job, answers.of, answers.seconds):
             further.append((grown, growing.TOOLS))
-        plain = partial(self._plain, job.kernel.source, request["job"])
-        watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, plain)
+        builds = [partial(one, job.kernel.source, request["job"]) for one in self._otherwise]
+        watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, *builds)
         with ThreadPoolExecutor(1) as pool:
             beyond = [(pool.submit(watched.glimpse, *some), some[0]) for some in further]
             notes = watched.held(report)

@@ -12,8 +12,6 @@ larger, too: rows of the small case hold none that are longer.
 
 from __future__ import annotations
 
-import contextlib
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile, zip_longest
@@ -22,8 +20,8 @@ from runners import following, limit, wider
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
-from runners.expressions import ExpressionError, names
 from runners.families import ranges
+from runners.may_be_places import may_be_places
 from runners.other_values import MOST_SECONDS, RIGHT, base, compared, stable
 from runners.session import Session
 from runners.spec import JobSpec, Work
@@ -62,7 +60,7 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
     found = []
     for argument, low, last in ranges(job.work):
         usable = argument.name.isidentifier() and argument.elements(plain.case)
-        usable = usable and last > 0 and not _places(job.work, last + 1)
+        usable = usable and last > 0 and not may_be_places(job.work, last + 1)
         each = [
             Range(
                 argument.name, low, last, to, replace(plain, family=Wider(argument.name, to).family)
@@ -83,30 +81,6 @@ def _longer(work: Work, plain: Combination) -> list[list[Range]]:
             room = f" at {', '.join(f'{size}={value:,.0f}' for size, value in case.items())}"
             found.append([Range(name, one.low, one.last, to, there, room)])
     return found
-
-
-def _places(work: Work, many: int) -> bool:
-    """Tell whether a buffer has so many rows or elements: such numbers may be places in it.
-
-    What is read beyond all buffers may be the same each time, and another thing elsewhere. Where
-    a declared case has fewer the declared numbers are no places there, or looked at before: costs
-    below 64 beside 64 disparities, and beside 40 (`sgm/four_costs_a_word` of the red team).
-    """
-    cases = [one.values for one in work.cases]
-    fewest = {
-        name: min(one.get(name, math.inf) for one in cases) for case in cases for name in case
-    }
-    for case in cases:
-        longer = [{name: value + more for name, value in case.items()} for more in (1, 2, 3)]
-        for argument in work.arguments:
-            if not argument.type.pointer:
-                continue
-            named = names(argument.shape or "1")
-            with contextlib.suppress(ExpressionError):
-                rows = all(argument.elements(other) % many == 0 for other in longer)
-                if rows or any(fewest.get(name) == many for name in named):
-                    return True
-    return False
 
 
 def check(

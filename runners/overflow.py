@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from runners import beyond, enlarged
+from runners import limit as limits
 from runners.answers import Answers
 from runners.beyond import Found
 from runners.checks import Report, Wrong
@@ -119,6 +120,8 @@ def compared(
             name, fine = CaseSpec(changed).name, not found.wrong
             report.add(beyond.LAYER, name, passed=fine, error=None, bound=None)
             done.append(changed)
+        if found.limit:
+            measured["notes"].append(limits.said(found.limit))
         if found.lost or found.wrong:
             return found
     return Found(unknown=unknown)

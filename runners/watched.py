@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from runners import strong_accesses
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.plainer import Plainer, asks
@@ -20,7 +21,8 @@ class Watched:
     """One candidate on some combinations: first all tools side by side, then what was left unsaid.
 
     `seconds` is what each tool has at first; what is asked again is lent its time. `plain` builds
-    the candidate as its PTX says (`runners.plainer`); None where that cannot be done.
+    the candidate as its PTX says (`runners.plainer`), `atomics` with atomics for its relaxed loads
+    and stores (`runners.strong_accesses`); None where that cannot be done.
     """
 
     def __init__(
@@ -32,9 +34,10 @@ class Watched:
         seconds: float,
         lent: Lent,
         plain: Callable[[], Json | None] = lambda: None,
+        atomics: Callable[[], Json | None] = lambda: None,
     ) -> None:
         self._sanitizer, self._request, self._job = sanitizer, request, job
-        self._plainer = Plainer(request["candidate"], plain)
+        self._plainer, self._atomics = Plainer(request["candidate"], plain), atomics
         self._combinations, self._seconds, self._lent = combinations, seconds, lent
 
     def held(self, report: Report) -> list[str]:
@@ -103,17 +106,24 @@ class Watched:
                 )
             if not blamed and theirs.errors is None:
                 unsaid.append(undecided(found, theirs))
-        if blamed and asks(found):
-            with self._lent.of(AGAIN * self._seconds) as seconds:
-                look = partial(self._looked, combinations)
-                excused = self._plainer.excuse(found, look, seconds)
-            if excused:
-                blamed = False
-                unsaid.append(Asked(found, excused))
+        if blamed and (excused := self._excused(found, combinations)):
+            blamed = False
+            unsaid.append(Asked(found, excused))
         self._noted(found, report, passed=not blamed)
         if blamed:
             raise Wrong("wrong result", f"compute-sanitizer {found.tool}: {found.words}")
         return unsaid
+
+    def _excused(self, found: Finding, combinations: Sequence[Combination]) -> str:
+        """Return why what was found is no fault of the candidate's; empty where it is one."""
+        races = strong_accesses.asks(found)
+        if not races and not asks(found):
+            return ""
+        look = partial(self._looked, combinations)
+        with self._lent.of(AGAIN * self._seconds) as seconds:
+            if races:
+                return strong_accesses.excuse(found, self._atomics, look, seconds)
+            return self._plainer.excuse(found, look, seconds)
 
     def _looked(
         self,

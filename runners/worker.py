@@ -142,6 +142,7 @@ class Worker:
                 self._device_code,
                 self._shaken_whole,
                 self._plainer,
+                self._atomics,
             )
             if self._opened is not None:
                 self._judge.ask_first(self._opened)
@@ -194,6 +195,11 @@ class Worker:
     def _plainer(self, text: str, job: Json) -> Json | None:
         """Compile a kernel or entry function so that it does what its PTX says."""
         built: Json | None = self._builder().plainer(text, job)
+        return built
+
+    def _atomics(self, text: str, job: Json) -> Json | None:
+        """Compile a kernel or entry function with atomics for its strong accesses."""
+        built: Json | None = self._builder().atomics(text, job)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:

@@ -1,4 +1,4 @@
-"""On a real GPU: what compute-sanitizer finds in machine code alone is held against no candidate."""
+"""On a real GPU: what compute-sanitizer finds and is no fault is held against no candidate."""
 
 from __future__ import annotations
 
@@ -87,3 +87,37 @@ def test_a_right_candidate_is_not_refused_for_what_its_program_does_not_do(
     assert note.startswith(f"compute-sanitizer {tool} found {found.errors} error")
     with pytest.raises(Wrong, match=words):
         judged(plain=False)
+
+
+@pytest.mark.parametrize("plain", ["neither", "load", "store"])
+def test_relaxed_accesses_do_not_race_and_plain_ones_beside_them_do(
+    building: Building, watcher: Sanitizer, plain: str
+) -> None:
+    """Racecheck finds a race in all of them; where atomics stand for relaxed ones, not in one."""
+    candidate = next(one for one in table.load() if one.label == "ancestry/settling")
+    source = candidate.source
+    load = "theirs.load(cuda::memory_order_relaxed)"
+    store = "mine.store(pack(own, hops, link), cuda::memory_order_relaxed)"
+    assert load in source
+    assert store in source
+    if plain == "load":
+        source = source.replace(load, "*(volatile word_t*)&words[link]")
+    if plain == "store":
+        source = source.replace(store, "words[tid] = pack(own, hops, link)")
+    described = candidate.job("confirm")
+    job = spec.parse(described)
+    mine = building.compiled(source, described)
+    baseline = building.compiled(candidate.base.source, described)
+    request = {"job": described, "candidate": mine, "baseline": baseline}
+    asked = [Combination({"trees": 3, "len": 600}, "declared", 1)]
+    (found,) = watcher.examine(request, job, mine, asked, 60.0, ("racecheck",))
+    if found.errors == 0:
+        pytest.skip("racecheck finds nothing in what this compiler makes")
+    terms = (watcher, request, job, asked, 60.0, Lent(lambda _: None))
+    watched = Watched(*terms, lambda: None, lambda: building.atomics(source, described))
+    if plain == "neither":
+        (note,) = watched.judged([found], asked, Report())
+        assert "relaxed loads and stores are atomics" in note
+    else:
+        with pytest.raises(Wrong, match="Race reported"):
+            watched.judged([found], asked, Report())

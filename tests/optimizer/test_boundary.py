@@ -453,6 +453,50 @@ def test_host_code_that_may_change_may_use_the_toolkits_algorithms() -> None:
         assert violations(ROWS, text) != ()
 
 
+BEFORE = "__global__ void"
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [
+        ("static __host__ __device__ inline int twice(int v) { return 2 * v; }\n", True),
+        ("__host__ int twice(int v) { return 2 * v; }\n", True),
+        ("void twice(int n) { auto f = [=] __host__ __device__ (int v) { return v * n; }; f(2); }\n", True),
+        ("struct Step { __host__ __device__ int of(int v) const { return v + 1; } };\n", True),
+        ("struct Any { virtual int of(int v) { return v; } };\n", True),
+        ("class Own { int a = 1; friend int look(const Own &o) { return o.a; } };\n", True),
+        ("struct Sum { int v; __host__ __device__ Sum operator+(Sum o) { return {v + o.v}; } };\n", True),
+        ("__attribute__((constructor)) void early() {}\n", False),
+        ("__managed__ int seen;\n", False),
+        ("thread_local int seen;\n", False),
+        ("static __thread int seen;\n", False),
+        ("__host__ __attribute__((constructor)) void early() {}\n", False),
+        ('__host__ __device__ int now() { asm("rdtsc"); return 1; }\n', False),
+        ("[[gnu::constructor]] void early() {}\n", False),
+    ],
+)  # fmt: skip
+def test_host_code_that_may_change_may_share_functions_with_device_code(
+    text: str, inside: bool
+) -> None:
+    """What runs by itself, or knows who calls, stays out."""
+    changed = ROWS.replace(BEFORE, text + BEFORE, 1)
+    assert changed != ROWS
+    assert (violations(ROWS, changed, allow_host=True) == ()) == inside
+    assert inside or violations(ROWS, changed) != ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__host__ __device__ int twice() { return early(); }\n",
+        "__host__ int twice(int v) { return 2 * v; }\n",
+        "struct Any { virtual int of(int v) { return v; } };\n",
+    ],
+)
+def test_host_functions_stay_out_where_host_code_may_not_change(text: str) -> None:
+    assert violations(ROWS, ROWS.replace(BEFORE, text + BEFORE, 1)) != ()
+
+
 def test_what_no_launch_uses_is_told_apart_in_functions_of_one_name() -> None:
     text = (
         "__global__ void k(float *a, int n) { int i = threadIdx.x; if (i < n) a[i] = 2 * a[i]; }\n"
