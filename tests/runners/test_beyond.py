@@ -32,8 +32,9 @@ extern "C" __global__ void rows(const float* x, float* y, int rows, int width) {
     for (int i = 0; i < width; ++i) y[at + i] = 3.f * x[at + i] + 1.f;
 }
 """
-# Numbers of 22 bits, as an int has 32: no case of the other layers is so large.
-NARROW = ROWS.replace("size_t at = (size_t)r * width;", "int at = (r * width) << 10 >> 10;")
+# Numbers of 21 bits, as an unsigned has 32: no case of the other layers is so large. What overflows
+# begins anew in front, since behind a negative index there is no memory that a host has for certain.
+NARROW = ROWS.replace("size_t at = (size_t)r * width;", "int at = (r * width) & 0x1fffff;")
 WIDE_PTX, NARROW_PTX = "mul.wide.s32 %rd3, %r1, %r2;", "mul.lo.s32 %r3, %r1, %r2;"
 
 
