@@ -4,7 +4,8 @@ A float that is taken apart into two or three of TF32 or bfloat16 has all its di
 the products. What tensor cores add up of them is cut off behind the last place each time, and that
 goes one way: six rounds of such products of 384 terms err by 2.1 times what twelve times the
 original's own error allows, by a hundredth of what one product of TF32 errs by. So where a
-candidate multiplies there and its original does not, noise counts three times, within the tolerance.
+candidate multiplies there and its original does not, noise counts three times, within the
+tolerance.
 PTX ISA 9.0: "Warp Level Matrix Multiply-Accumulate Instructions", "Asynchronous Warpgroup ...".
 """
 
