@@ -83,7 +83,7 @@ def infinite(source: str, symbol: str, positions: Iterable[int]) -> Found:
 
 
 def chosen(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
-    """Return the arrays that are only compared and chosen from, by what begins at an infinity.
+    r"""Return the arrays that are only compared and chosen from, by what begins at an infinity.
 
     >>> text = "void f(const float* x, float* y, int n) { float m = -INFINITY;" \
     ...     " for (int i = 0; i < n; ++i) m = fmaxf(m, x[i]); y[0] = m; }"
@@ -96,7 +96,7 @@ def chosen(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...
 
 
 def summed(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
-    """Return the arrays of which only sums, differences and multiples by scalars are made.
+    r"""Return the arrays of which only sums, differences and multiples by scalars are made.
 
     >>> text = "void f(const float* x, float* y, int n) { float s = 0;" \
     ...     " for (int i = 1; i < n; ++i) s += fabsf(x[i] - x[0]); y[0] = s; }"

@@ -84,7 +84,10 @@ class Fuzzing:
             return [], False
         if deadline - time.monotonic() < LONGEST_CHECK:
             return [f"{LAYER} not tried: there is no time left"], False
-        turns = asked(job.work, job.seed, _cases(answers, job.work, wanted))
+        cases = _cases(answers, job.work, wanted)
+        if not cases:
+            return [], False
+        turns = asked(job.work, job.seed, cases)
         try:
             known = self._original(pair[0], job, turns)
         except DeviceError as error:

@@ -405,7 +405,10 @@ class Judge:
         if lost:
             return True
         same = replace(job, kernel=job.baseline)
-        original = partial(self._session, same, {**request, "candidate": request["baseline"]})
+
+        def original() -> Session:
+            return self._session(same, {**request, "candidate": request["baseline"]})
+
         pair, fuzzed = (original, load), (job, wanted, deadline, report)
         notes, lost = self._fuzzing.check(pair, answers, *fuzzed)
         measured["notes"] += notes

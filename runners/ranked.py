@@ -71,7 +71,8 @@ class _Orders:
             self._keeps_whole()
         except (RecursionError, _UnknownError):
             return ()
-        return tuple(at for at in positions if self.function.names[at] in met)
+        names = self.function.names
+        return tuple(at for at in positions if at < len(names) and names[at] in met)
 
     def _keeps_whole(self) -> None:
         """Raise where a whole number is made of a float: of a NaN it would be one, too."""
