@@ -75,8 +75,7 @@ def violations(original: str, candidate: str, *, allow_host: bool = False) -> tu
     too; most includes, pragmas, assembly, attributes and lexical tricks are refused all the same.
     Never raises.
     """
-    # Of texts that do not parse two may be read in two ways for a blank line in front.
-    if original.strip("\r\n") == candidate.strip("\r\n"):
+    if original == candidate:
         return ()
     before, after = Source(original), Source(candidate)
     if known_inside(original, after, allow_host=allow_host):

@@ -230,12 +230,20 @@ def _meanings(source: Source, words: Sequence[str]) -> Iterator[str]:
         seen.add(word)
 
 
+def _pieces(listed: Outline) -> tuple[Piece, ...]:
+    """Return all that device code is made of."""
+    every = (listed.device, listed.kernels.values(), listed.macros, listed.constants, listed.types)
+    return tuple(piece for some in every for piece in some)
+
+
 def _device(before: Source, after: Source, old: Outline, new: Outline) -> Iterator[str]:
     """Look at words inside device code."""
     for piece in (*new.device, *new.kernels.values()):
         yield from _static(piece, old)
-    known, defined = before.words, None
-    for piece in (*new.device, *new.kernels.values(), *new.macros, *new.constants, *new.types):
+    # A directive that is none, as `#define A#B`, has words that no token of the source is.
+    known = before.words.union(*(piece.tokens for piece in _pieces(old)))
+    defined = None
+    for piece in _pieces(new):
         for word in piece.tokens:
             if not word.isupper() or len(word) < 2 or word in known or word in _SHOUTED:
                 continue

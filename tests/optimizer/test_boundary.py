@@ -312,6 +312,14 @@ void run(float* p, int n) {
     assert violations(before, before.replace("<<<grid,", "<<<grid.w,"))
 
 
+def test_a_directive_that_is_none_is_no_new_word() -> None:
+    text = (
+        "#define A#BAD(call) do { call; FAILS; } while (0)\n__global__ void f(int *x) { *x = 1; }\n"
+    )
+    assert violations(text, "\n" + text) == ()
+    assert any("WORSE" in one for one in violations(text, text.replace("FAILS", "WORSE")))
+
+
 @settings(max_examples=100, deadline=None)
 @given(broken(), broken())
 def test_no_text_raises(original: str, candidate: str) -> None:
