@@ -27,7 +27,7 @@ about strangers' text: it never raises, takes a bounded time, and finds nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,7 +92,7 @@ def chosen(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...
     """
     if len(source) > LONGEST or not any(map(_BEGINS.fullmatch, flow.program(source).text.tokens)):
         return ()
-    return _kept(source, symbol, positions, lambda one: one.only_compares)
+    return _kept(source, plain_name(symbol), tuple(positions), "only_compares")
 
 
 def summed(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
@@ -105,21 +105,20 @@ def summed(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...
     """
     if len(source) > LONGEST:
         return ()
-    return _kept(source, symbol, positions, lambda one: one.only_adds)
+    return _kept(source, plain_name(symbol), tuple(positions), "only_adds")
 
 
-def _kept(
-    source: str, symbol: str, positions: Iterable[int], fits: Callable[[_Question], bool]
-) -> tuple[int, ...]:
-    """Return the arrays that fit, together as far as that goes."""
+@lru_cache(maxsize=128)
+def _kept(source: str, symbol: str, positions: tuple[int, ...], fits: str) -> tuple[int, ...]:
+    """Return the arrays that fit, together as far as that goes: by a property of a question."""
     program = flow.program(source)
-    entries = program.by_name.get(plain_name(symbol), ())
+    entries = program.by_name.get(symbol, ())
     kept: tuple[int, ...] = ()
     if len(entries) != 1 or program.too_long:
         return kept
     for one in positions:
         question = _answered(program, entries[0], (*kept, one))
-        if question is not None and fits(question):
+        if question is not None and getattr(question, fits):
             kept = (*kept, one)
     return kept
 

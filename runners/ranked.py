@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from runners import flow, trees
 from runners.flow import CONVERSIONS, LOADS, Program, base
@@ -38,13 +39,16 @@ def ranked(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...
     >>> ranked(text, "f", [0]), ranked(text.replace("y[0] = s", "y[0] = s > 0 ? s : 0"), "f", [0])
     ((0,), ())
     """
-    if len(source) > LONGEST:
-        return ()
+    return _ranked(source, plain_name(symbol), tuple(positions)) if len(source) <= LONGEST else ()
+
+
+@lru_cache(maxsize=64)
+def _ranked(source: str, symbol: str, positions: tuple[int, ...]) -> tuple[int, ...]:
     program = flow.program(source)
-    entries = program.by_name.get(plain_name(symbol), ())
+    entries = program.by_name.get(symbol, ())
     if len(entries) != 1 or program.too_long or len(program.functions) != 1:
         return ()
-    return _Orders(program, entries[0]).found(tuple(positions))
+    return _Orders(program, entries[0]).found(positions)
 
 
 class _UnknownError(Exception):
