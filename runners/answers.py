@@ -121,6 +121,10 @@ class Answers:
             self._told = (every, self._unordered(), self._joined())
         return self._told[1:]
 
+    def unordered(self) -> set[str]:
+        """Return the outputs that come in any order, with many threads or few."""
+        return self._together()[0]
+
     def _joined(self) -> dict[str, tuple[str, ...]]:
         """Return the outputs that each belongs together with; not if that failed to show once."""
         groups = [

@@ -32,9 +32,9 @@ FURTHER = 16
 Case = Mapping[str, float]
 
 # Nothing is tried twice in a text that is somebody else's: a comment that does not end is its rest.
-_COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 # A cast or an opening bracket between an operator and what it divides by.
-_CAST = r"(?:\(\s*+(?:\w++[\s*]*+){1,6}\)\s*+|\w++(?:\s*+<[\w\s]++>)?\s*+\(\s*+|\(\s*+)"
+CAST = r"(?:\(\s*+(?:\w++[\s*]*+){1,6}\)\s*+|\w++(?:\s*+<[\w\s]++>)?\s*+\(\s*+|\(\s*+)"
 
 
 def combinations(job: JobSpec) -> list[Combination]:
@@ -44,7 +44,7 @@ def combinations(job: JobSpec) -> list[Combination]:
     if captured_work(work) or not opposed.exact(work) or longest > LONGEST:
         return []
     base = _base(work)
-    texts = [_COMMENT.sub(" ", one.source) for one in (job.baseline, job.kernel)]
+    texts = [COMMENT.sub(" ", one.source) for one in (job.baseline, job.kernel)]
     found = [
         argument.value or ""
         for argument in (work.arguments if base else ())
@@ -62,10 +62,13 @@ def combinations(job: JobSpec) -> list[Combination]:
 
 
 def _base(work: Work) -> Case | None:
+    return small(work) if any(True for _ in dividends.arrays_of(work)) else None
+
+
+def small(work: Work) -> Case | None:
     """Return the smallest declared case of more than a few elements, if it is small."""
     ordered = sorted((case.values for case in work.cases), key=work.elements)
-    fit = [case for case in ordered if 64 < work.elements(case) <= MOST_ELEMENTS]
-    return fit[0] if fit and any(True for _ in dividends.arrays_of(work)) else None
+    return next((case for case in ordered if 64 < work.elements(case) <= MOST_ELEMENTS), None)
 
 
 def _sizes_nothing(work: Work, argument: Argument) -> bool:
@@ -82,7 +85,7 @@ def divided(text: str, name: str) -> bool:
     >>> [divided(one, "d") for one in ("x / (unsigned)d", "a %= d", "1.0 / double(d)", "d / x")]
     [True, True, True, False]
     """
-    return re.search(rf"[/%]=?+\s*+{_CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
+    return re.search(rf"[/%]=?+\s*+{CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
 
 
 def values(most: int, count: int) -> list[int]:

@@ -25,21 +25,18 @@ from collections.abc import Iterator, Mapping
 from runners import divisors, opposed, opposite_ends, scalar_ends, sizes
 from runners.contents import Combination
 from runners.cuda_types import Scalar
+from runners.divisors import CAST, COMMENT
 from runners.families import captured_work, ranges
 from runners.opposite_ends import HIGH, LOW
 from runners.spec import JobSpec, Work
 from runners.text import LONGEST
 
-# Combinations of a workload; its scalars; other variables at one; elements of the case.
-MOST, MOST_NAMES, MOST_OTHERS, MOST_ELEMENTS = 12, 3, 3, 1 << 16
+# Combinations of a workload; its scalars; other variables at one.
+MOST, MOST_NAMES, MOST_OTHERS = 12, 3, 3
 # What numbers are worked out in holds less than this, in whatever they are kept.
 INT = 1 << 31
 
 Case = Mapping[str, float]
-
-# Nothing is tried twice in a text that is somebody else's: a comment that does not end is its rest.
-_COMMENT = re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-_CAST = r"(?:\(\s*+(?:\w++[\s*]*+){1,6}\)\s*+|\w++(?:\s*+<[\w\s]++>)?\s*+\(\s*+|\(\s*+)"
 
 
 def combinations(job: JobSpec) -> list[Combination]:
@@ -47,8 +44,8 @@ def combinations(job: JobSpec) -> list[Combination]:
     work, text = job.work, job.baseline.source
     if captured_work(work) or not opposed.exact(work) or len(text) > LONGEST:
         return []
-    text = _COMMENT.sub(" ", text)
-    base = _base(work)
+    text = COMMENT.sub(" ", text)
+    base = divisors.small(work)
     found = [name for name in _scalars(work) if base is not None and _open(text, name)]
     turns = [_of(work, text, base, name, found) for name in found[:MOST_NAMES] if base is not None]
     asked = (one for turn in itertools.zip_longest(*turns) for one in turn if one is not None)
@@ -84,12 +81,6 @@ def _open(text: str, name: str) -> bool:
     """Tell whether a scalar is neither shifted by nor a divisor alone (`runners.divisors`)."""
     divides = divisors.divided(text, name) and not _multiplied(text, name)
     return not divides and not _shifts(text, name)
-
-
-def _base(work: Work) -> Case | None:
-    """Return the smallest declared case of more than a few elements, if it is small."""
-    ordered = sorted((case.values for case in work.cases), key=work.elements)
-    return next((case for case in ordered if 64 < work.elements(case) <= MOST_ELEMENTS), None)
 
 
 def _passed(work: Work) -> dict[str, Scalar]:
@@ -132,21 +123,21 @@ def _multiplied(text: str, name: str) -> bool:
     [True, True, True, False, True]
     """
     one = re.escape(name)
-    behind = rf"\*=?+\s*+{_CAST}{{0,4}}{one}\b"
+    behind = rf"\*=?+\s*+{CAST}{{0,4}}{one}\b"
     return re.search(rf"{behind}|\b{one}\s*+\)*+\s*+\*", text, re.ASCII) is not None
 
 
 def _shifts(text: str, name: str) -> bool:
     """Tell whether a text shifts by a name: by more bits than there are nothing is defined."""
     return (
-        re.search(rf"(?:<<|>>)=?+\s*+{_CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
+        re.search(rf"(?:<<|>>)=?+\s*+{CAST}{{0,4}}{re.escape(name)}\b", text, re.ASCII) is not None
     )
 
 
 def _added(text: str, name: str) -> bool:
     """Tell whether a text, without comments, adds a name to something, or takes it away."""
     one = re.escape(name)
-    behind = rf"[+-]=?+\s*+{_CAST}{{0,4}}{one}\b"
+    behind = rf"[+-]=?+\s*+{CAST}{{0,4}}{one}\b"
     return re.search(rf"{behind}|\b{one}\s*+\)*+\s*+[+-]", text, re.ASCII) is not None
 
 

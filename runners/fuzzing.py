@@ -174,7 +174,7 @@ def _suspects(
     known: Sequence[tuple[Combination, dict[str, Storage]]],
 ) -> tuple[list[Suspect], int]:
     """Run a candidate on all of it, in so many seconds; return where it differs, and the runs."""
-    free = _free(answers)
+    free = frozenset(answers.unordered())
     found: dict[str, list[Suspect]] = {}
     until, runs = time.monotonic() + SECONDS, 0
     for one, outputs in known:
@@ -195,12 +195,6 @@ def _suspects(
         for suspect in heapq.nlargest(MOST_ASKED, those, key=lambda one: one.much)
     ]
     return worst, runs
-
-
-def _free(answers: Answers) -> frozenset[str]:
-    """Return the outputs that come in any order."""
-    every = (found["outputs"] for found in answers.described.values())
-    return frozenset(str(one["name"]) for those in every for one in those if one["unordered"])
 
 
 def _differences(

@@ -73,10 +73,11 @@ def compared(
     # Of nothing but infinities a size that is asked says nothing.
     known = [dict(one.case) for one in wanted if one.family not in THROUGHOUT]
     found: list[dict[str, float]] = []
+    named, ended = [*_far(job)], [*saturated.cases(job, FARTHEST, FEWER_ELEMENTS)]
     for cases, most, near in (
         (_beside(job), MOST_BESIDE, 1.0),
-        (_far(job), MOST_FAR, NEAR),
-        (saturated.cases(job, FARTHEST, FEWER_ELEMENTS), MOST_FAR, NEAR),
+        (named, MOST_FAR, NEAR),
+        (ended, MOST_FAR, NEAR),
         (_buffers(job), MOST_BUFFERS, 1.0),
         (_wide(job), MOST_WIDE, 1.0),
         (_ends(job), MOST_ENDS, NEAR),
@@ -112,7 +113,7 @@ def compared(
             counted.append(case)
     since = len([one for one in wanted if one.family == MOSTLY])
     # Far out what is random has no stretches, and what holds a stretch's beginning is not full.
-    far = [*_far(job), *saturated.cases(job, FARTHEST, FEWER_ELEMENTS)]
+    far = [*named, *ended]
     return [
         *(Combination(case, PLAIN, job.seed) for case in found),
         *(Combination(case, "mixed", job.seed) for case in found if case in far or case in mixed),

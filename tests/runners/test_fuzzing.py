@@ -181,6 +181,10 @@ class _Known:
         if self._says:
             self.described.update((one.key, {"outputs": []}) for one in combinations)
 
+    def unordered(self) -> set[str]:
+        """Return no outputs."""
+        return set()
+
     def of(self, one: Combination) -> dict[str, Any] | None:
         """Return nothing that could be compared."""
         return {} if one.key in self.described else None
