@@ -89,12 +89,13 @@ class Building:
         """
         return self._changed(text, job, exchanges.as_stores, "plain", _AS_IT_SAYS)
 
-    def atomics(self, text: str, job: Json) -> Json | None:
+    def atomics(self, text: str, job: Json, which: str) -> Json | None:
         """Return the artifact of a kernel or entry function with atomics for its strong accesses.
 
-        For racecheck (`runners.strong_accesses`). None without any, or where it cannot be made.
+        For racecheck, of its loads or its stores (`runners.strong_accesses`). None without any, or
+        where it cannot be made.
         """
-        return self._changed(text, job, strong_accesses.as_atomics, "atomics")
+        return self._changed(text, job, lambda ptx: strong_accesses.as_atomics(ptx, which), which)
 
     def _changed(
         self,

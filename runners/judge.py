@@ -89,9 +89,9 @@ class Judge:
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
         plain: Build = lambda _text, _job: None,
-        atomics: Build = lambda _text, _job: None,
+        atomics: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
     ) -> None:
-        self._device_code, self._otherwise = device_code, (plain, atomics)
+        self._device_code, self._plain, self._atomics = device_code, plain, atomics
         self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
         self._ptx: dict[tuple[str, str], str | None] = {}
         self._gpu, self._number, self._scratch = gpu, number, scratch
@@ -306,7 +306,8 @@ class Judge:
         ]
         if grown := growing.watched(job, answers.of, answers.seconds):
             further.append((grown, growing.TOOLS))
-        builds = [partial(one, job.kernel.source, request["job"]) for one in self._otherwise]
+        mine = (job.kernel.source, request["job"])
+        builds = (partial(self._plain, *mine), partial(self._atomics, *mine))
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, *builds)
         with ThreadPoolExecutor(1) as pool:
             beyond = [(pool.submit(watched.glimpse, *some), some[0]) for some in further]

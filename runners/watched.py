@@ -22,7 +22,7 @@ class Watched:
 
     `seconds` is what each tool has at first; what is asked again is lent its time. `plain` builds
     the candidate as its PTX says (`runners.plainer`), `atomics` with atomics for its relaxed loads
-    and stores (`runners.strong_accesses`); None where that cannot be done.
+    or stores (`runners.strong_accesses`); None where that cannot be done.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Watched:
         seconds: float,
         lent: Lent,
         plain: Callable[[], Json | None] = lambda: None,
-        atomics: Callable[[], Json | None] = lambda: None,
+        atomics: Callable[[str], Json | None] = lambda _which: None,
     ) -> None:
         self._sanitizer, self._request, self._job = sanitizer, request, job
         self._plainer, self._atomics = Plainer(request["candidate"], plain), atomics

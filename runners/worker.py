@@ -197,9 +197,9 @@ class Worker:
         built: Json | None = self._builder().plainer(text, job)
         return built
 
-    def _atomics(self, text: str, job: Json) -> Json | None:
-        """Compile a kernel or entry function with atomics for its strong accesses."""
-        built: Json | None = self._builder().atomics(text, job)
+    def _atomics(self, text: str, job: Json, which: str) -> Json | None:
+        """Compile a kernel or entry function with atomics for its strong loads or stores."""
+        built: Json | None = self._builder().atomics(text, job, which)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import spec
+from runners import what_it_says
 from runners.contents import Combination, Contents
 from runners.families import CLUSTERED, DECLARED, ENDS, NEARLY_ENDS
 from runners.spec import Work
@@ -22,7 +22,7 @@ def _of(label: str) -> Work:
 
 def test_numbers_of_an_original_are_steps_of_its_values() -> None:
     assert {DAY, 60_000, 7} <= {*_of("stamps/hours_in_doubles").steps}
-    assert all(one >= spec.LEAST_STEP for one in _of("stamps/base").steps)
+    assert all(one >= what_it_says.LEAST_STEP for one in _of("stamps/base").steps)
 
 
 def test_midnights_are_among_moments_and_a_product_with_a_rounded_quotient_misses_them() -> None:

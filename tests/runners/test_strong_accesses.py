@@ -21,7 +21,7 @@ from runners.fault import Fault
 from runners.sanitizer import ENDED, LATE, Finding, Sanitizer
 from runners.second_look import Lent
 from runners.spec import Json
-from runners.strong_accesses import as_atomics
+from runners.strong_accesses import LOADS, STORES, as_atomics
 from runners.watched import Watched
 from tests.redteam import table
 from tests.runners.test_judge import SCALE, _job
@@ -52,13 +52,16 @@ SETTLE = """\
 
 def test_relaxed_loads_and_stores_are_written_as_atomics_and_nothing_else() -> None:
     """A load writes nothing but a zero over a zero, and what is plain stays so."""
-    changed = as_atomics(SETTLE)
-    assert changed is not None
-    before, after = SETTLE.splitlines(), changed.splitlines()
-    assert [(a, b) for a, b in zip(before, after, strict=True) if a != b] == [
-        ("\tld.relaxed.cta.b64 %rd32,[%rd33];", "\tatom.relaxed.cta.cas.b64 %rd32, [%rd33], 0, 0;"),
-        ("\tst.release.cta.b64 [%rd4+8],%rd37;", "\tatom.release.cta.exch.b64 _, [%rd4+8], %rd37;"),
-    ]
+    says = {
+        LOADS: ("\tld.relaxed.cta.b64 %rd32,[%rd33];", "\tatom.relaxed.cta.cas.b64 %rd32, [%rd33], 0, 0;"),
+        STORES: ("\tst.release.cta.b64 [%rd4+8],%rd37;", "\tatom.release.cta.exch.b64 _, [%rd4+8], %rd37;"),
+    }  # fmt: skip
+    for which, line in says.items():
+        changed = as_atomics(SETTLE, which)
+        assert changed is not None
+        both = zip(SETTLE.splitlines(), changed.splitlines(), strict=True)
+        assert [(a, b) for a, b in both if a != b] == [line]
+        assert as_atomics(changed, which) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,9 @@ def test_only_strong_accesses_to_whole_words_that_may_be_shared_are_changed(
     line: str, says: str | None
 ) -> None:
     """No weak, volatile or vector ones, none of bytes, and none of global memory."""
-    assert as_atomics(line) == says
+    assert [one for which in (LOADS, STORES) if (one := as_atomics(line, which))] == (
+        [says] if says else []
+    )
 
 
 FOUND = Finding("racecheck", 4, "Race reported between Read access at k+0x530", 1.0)
@@ -107,13 +112,31 @@ CLEAN = Finding("racecheck", 0, "", 1.0, ran=2)
 def test_only_a_build_without_a_race_excuses(
     found: Finding, made: Json | None, again: Finding | None, seconds: float, excused: bool
 ) -> None:
-    said = strong_accesses.excuse(found, lambda: made, lambda *_: again, seconds)
+    said = strong_accesses.excuse(found, lambda _: made, lambda *_: again, seconds)
     assert bool(said) == excused
     assert not excused or (said.startswith("found 4 errors") and said.endswith(found.words))
 
 
+@pytest.mark.parametrize("racy", [LOADS, STORES])
+def test_a_build_with_a_race_or_without_its_strong_accesses_excuses_nothing(racy: str) -> None:
+    """A plain store races with a strong load where loads are plain, a plain load where stores are.
+
+    And where a candidate has no strong stores, what races with its strong loads is a plain one.
+    """
+
+    def look(artifact: Json, tool: str, seconds: float) -> Finding:  # noqa: ARG001
+        return FOUND if artifact["path"] == racy else CLEAN
+
+    def build(which: str) -> Json | None:
+        return None if which == racy else {"path": which}
+
+    assert strong_accesses.excuse(FOUND, lambda which: {"path": which}, lambda *_: CLEAN, 60.0)
+    assert not strong_accesses.excuse(FOUND, lambda which: {"path": which}, look, 60.0)
+    assert not strong_accesses.excuse(FOUND, build, lambda *_: CLEAN, 60.0)
+
+
 def test_what_cannot_be_built_excuses_nothing() -> None:
-    def build() -> Json:
+    def build(_which: str) -> Json:
         raise Fault("ConfigError", "no compiler")
 
     assert not strong_accesses.excuse(FOUND, build, lambda *_: CLEAN, 60.0)
@@ -137,7 +160,7 @@ def test_a_finalist_is_held_to_what_is_found_with_atomics(
     asked = [Combination({"n": 7.0 + n}, "declared", 5) for n in range(2)]
     made = None if kind == "none" else {"path": "atomics"}
     terms = (Sanitizer(tmp_path, 0), request, spec.parse(data), asked, 20.0, Lent(lambda _: None))
-    watched, report = Watched(*terms, lambda: None, lambda: made), Report()
+    watched, report = Watched(*terms, lambda: None, lambda _: made), Report()
     if right:
         (note,) = watched.held(report)
         assert note.startswith("compute-sanitizer racecheck found 1 error, and none where")
@@ -165,21 +188,24 @@ def test_what_the_compiler_makes_of_atomic_references_is_built_with_atomics(
     """Of the same symbols; what has no strong access is not built, whatever its functions' names."""
     candidate = _red("ancestry/settling")
     job = candidate.job("confirm")
-    made = building.atomics(candidate.source, job)
-    assert made is not None
     mine = building.compiled(candidate.source, job)
-    assert made["symbols"].keys() == mine["symbols"].keys()
-    assert made["device_code"] != mine["device_code"]
     ptx = building.device_code(candidate.source, job)
     assert ptx is not None
-    assert as_atomics(ptx) is not None
-    assert re.search(r"\b(?:ld|st)\.relaxed", as_atomics(ptx) or "") is None
+    for which, what in ((LOADS, "ld"), (STORES, "st")):
+        made = building.atomics(candidate.source, job, which)
+        assert made is not None
+        assert made["symbols"].keys() == mine["symbols"].keys()
+        assert made["device_code"] != mine["device_code"]
+        changed = as_atomics(ptx, which)
+        assert changed is not None
+        assert re.findall(r"\b(?:ld|st)\.relaxed", changed) != []
+        assert f"{what}.relaxed" not in changed
     forged = candidate.source.replace("theirs.load(cuda::memory_order_relaxed)", "words[link]")
     forged = forged.replace("mine.store(pack(own, hops, link), cuda::memory_order_relaxed)",
                             "words[tid] = pack(own, hops, link)")  # fmt: skip
     assert forged.count("memory_order_relaxed") == 0
-    assert building.atomics(forged, job) is None
-    assert building.atomics("no CUDA", job) is None
+    assert building.atomics(forged, job, LOADS) is None
+    assert building.atomics("no CUDA", job, STORES) is None
 
 
 @needs_nvcc
@@ -199,11 +225,11 @@ __global__ void k(int* a) {
 extern "C" void islands(int* a) { k<<<1, 64>>>(a); }
 """
     job = _red("islands/four_turns").job("confirm")
-    made = building.atomics(source, job)
-    assert made is not None
-    assert made["kind"] == "shared"
-    assert made["symbols"]["islands"]
-    if (tool := shutil.which("cuobjdump")) is not None:
-        done = subprocess.run([tool, "-sass", made["cubin"]], check=True, capture_output=True, text=True)  # fmt: skip
-        assert "CAS" in done.stdout
-        assert "EXCH" in done.stdout
+    for which, instruction in ((LOADS, "CAS"), (STORES, "EXCH")):
+        made = building.atomics(source, job, which)
+        assert made is not None
+        assert made["kind"] == "shared"
+        assert made["symbols"]["islands"]
+        if (tool := shutil.which("cuobjdump")) is not None:
+            done = subprocess.run([tool, "-sass", made["cubin"]], check=True, capture_output=True, text=True)  # fmt: skip
+            assert instruction in done.stdout
