@@ -1,0 +1,58 @@
+#include <stdint.h>
+
+// Instant run-off elections, a block per district. A ballot ranks six of twelve candidates
+// (a name may stand on it twice). In each round a ballot counts for its first choice that is
+// still in the race, or for nobody. Whoever has more than half of the counted votes wins;
+// otherwise the one with the fewest (among equals the highest number) is struck off.
+// winner, rounds and the votes of the last round (0 for those struck off) are given back.
+extern "C" __global__ void hustings(const uint8_t* choice, int* winner, int* rounds, int* tally,
+                                    int districts, int ballots)
+{
+    __shared__ int votes[12];
+    int d = blockIdx.x;
+    const uint8_t* mine = choice + (size_t)d * ballots * 6;
+    unsigned gone = 0;
+    int round = 0, top;
+    while (true) {
+        round++;
+        if (threadIdx.x < 12)
+            votes[threadIdx.x] = 0;
+        __syncthreads();
+        for (int b = threadIdx.x; b < ballots; b += blockDim.x) {
+            for (int r = 0; r < 6; r++) {
+                int c = mine[(size_t)b * 6 + r];
+                if (!((gone >> c) & 1)) {
+                    atomicAdd(&votes[c], 1);
+                    break;
+                }
+            }
+        }
+        __syncthreads();
+        int counted = 0, most = -1, fewest = 0x7fffffff, low = -1;
+        top = -1;
+        for (int c = 0; c < 12; c++) {
+            if ((gone >> c) & 1)
+                continue;
+            int v = votes[c];
+            counted += v;
+            if (v > most) {
+                most = v;
+                top = c;
+            }
+            if (v <= fewest) {
+                fewest = v;
+                low = c;
+            }
+        }
+        if (2 * most > counted)
+            break;
+        gone |= 1u << low;
+        __syncthreads();
+    }
+    if (threadIdx.x < 12)
+        tally[d * 12 + threadIdx.x] = votes[threadIdx.x];
+    if (threadIdx.x == 0) {
+        winner[d] = top;
+        rounds[d] = round;
+    }
+}

@@ -1,0 +1,84 @@
+// Full mip chain of a one-channel image of any size. A level has max(1, w / 2) x max(1, h / 2) texels; even sides halve with two
+// equal taps, odd ones with the three taps of the polyphase box filter, sides of one stay. The levels from 1 on lie one
+// behind the other in `chain`; what is behind the 1 x 1 level is left alone.
+#include <cuda_runtime.h>
+#include <cstddef>
+
+__device__ __forceinline__ int taps(int n, int i, float* weight)
+{
+    if (n == 1) {
+        weight[0] = 1.0f;
+        return 1;
+    }
+    if (n % 2 == 0) {
+        weight[0] = weight[1] = 0.5f;
+        return 2;
+    }
+    int m = n / 2;
+    weight[0] = (float)(m - i) / (float)n;
+    weight[1] = (float)m / (float)n;
+    weight[2] = (float)(i + 1) / (float)n;
+    return 3;
+}
+
+__device__ __forceinline__ float texel(const float* src, int w, int h, int x, int y)
+{
+    float wx[3], wy[3];
+    int nx = taps(w, x, wx), ny = taps(h, y, wy);
+    float sum = 0.0f;
+    for (int b = 0; b < ny; ++b) {
+        const float* line = src + (size_t)(2 * y + b) * w + 2 * x;
+        float across = 0.0f;
+        for (int a = 0; a < nx; ++a) across += wx[a] * line[a];
+        sum += wy[b] * across;
+    }
+    return sum;
+}
+
+__global__ void halve(const float* src, int w, int h, float* dst, int w1, int h1)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w1 && y < h1) dst[(size_t)y * w1 + x] = texel(src, w, h, x, y);
+}
+
+__device__ __forceinline__ float texel2(const float* src, int w, int h, int w1, int h1, int x, int y)
+{
+    float wx[3], wy[3];
+    int nx = taps(w1, x, wx), ny = taps(h1, y, wy);
+    float sum = 0.0f;
+    for (int b = 0; b < ny; ++b) {
+        float across = 0.0f;
+        for (int a = 0; a < nx; ++a) across += wx[a] * texel(src, w, h, 2 * x + a, 2 * y + b);
+        sum += wy[b] * across;
+    }
+    return sum;
+}
+
+// Two levels a launch. The texels of the second are made from texels of the first that are computed anew, not read:
+// up to nine for one, so nothing has to wait for a neighbour.
+__global__ void quarter(const float* src, int w, int h, float* dst, int w1, int h1, int w2, int h2)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x < w1 && y < h1) dst[(size_t)y * w1 + x] = texel(src, w, h, x, y);
+    if (x < w2 && y < h2) dst[(size_t)w1 * h1 + (size_t)y * w2 + x] = texel2(src, w, h, w1, h1, x, y);
+}
+
+extern "C" void mipchain(const float* image, float* chain, int w, int h)
+{
+    dim3 threads(32, 8);
+    const float* src = image;
+    while (w > 1 || h > 1) {
+        int w1 = w > 1 ? w / 2 : 1, h1 = h > 1 ? h / 2 : 1;
+        dim3 blocks((w1 + 31) / 32, (h1 + 7) / 8);
+        if (w1 == 1 && h1 == 1) {
+            halve<<<blocks, threads>>>(src, w, h, chain, w1, h1);
+            return;
+        }
+        int w2 = w1 > 1 ? w1 / 2 : 1, h2 = h1 > 1 ? h1 / 2 : 1;
+        quarter<<<blocks, threads>>>(src, w, h, chain, w1, h1, w2, h2);
+        src = chain + (size_t)w1 * h1;
+        chain += (size_t)w1 * h1 + (size_t)w2 * h2;
+        w = w2;
+        h = h2;
+    }
+}

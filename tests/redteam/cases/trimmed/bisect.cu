@@ -1,0 +1,64 @@
+// Byzantine-robust federated averaging: m clients send a gradient of d coordinates each (g is m x d). On every coordinate the
+// lowest and the highest (m-1)/4 values are trimmed and the rest is averaged; w takes a step against the average.
+// cut[i] counts the coordinates on which client i was trimmed. The order is total: by value, -0 below +0,
+// NaN at the two ends by their sign, and equal values by client, so that broken clients are trimmed, too.
+
+__device__ __forceinline__ unsigned order(float x)
+{
+    unsigned u = __float_as_uint(x);
+    return u ^ ((u >> 31) ? 0xffffffffu : 0x80000000u);
+}
+
+// The r-th smallest order key (r from 0) of a column, bit by bit.
+__device__ unsigned nth(const float* column, int m, int d, int r)
+{
+    unsigned found = 0;
+    for (int bit = 31; bit >= 0; --bit) {
+        unsigned trial = found | 1u << bit;
+        int below = 0;
+        for (int j = 0; j < m; ++j) below += order(column[(size_t)j * d]) < trial;
+        if (below <= r) found = trial;
+    }
+    return found;
+}
+
+__global__ void step(const float* g, float* w, int* cut, int m, int d, int t, float lr)
+{
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    bool live = c < d;
+    unsigned low = 0, high = 0;
+    int at_low = 0, at_high = 0;    // ranks that the next values equal to low and to high have
+    if (live) {
+        low = nth(g + c, m, d, t);
+        high = nth(g + c, m, d, m - 1 - t);
+        for (int j = 0; j < m; ++j) {
+            unsigned k = order(g[(size_t)j * d + c]);
+            at_low += k < low;
+            at_high += k < high;
+        }
+    }
+    float sum = 0.0f;
+    for (int i = 0; i < m; ++i) {
+        bool out = false;
+        if (live) {
+            float v = g[(size_t)i * d + c];
+            unsigned mine = order(v);
+            out = mine < low || mine > high;
+            if (mine == low) out = at_low < t || at_low >= m - t;
+            else if (mine == high) out = at_high >= m - t;
+            at_low += mine == low;
+            at_high += mine == high;
+            if (!out) sum += v;
+        }
+        unsigned votes = __ballot_sync(0xffffffffu, out);
+        if ((threadIdx.x & 31) == 0 && votes != 0) atomicAdd(&cut[i], __popc(votes));
+    }
+    if (live) w[c] -= lr * (sum / (float)(m - 2 * t));
+}
+
+extern "C" void trimmed(const float* g, float* w, int* cut, int m, int d, float lr)
+{
+    int t = (m - 1) / 4;
+    cudaMemsetAsync(cut, 0, (size_t)m * sizeof(int), 0);
+    step<<<(d + 255) / 256, 256>>>(g, w, cut, m, d, t, lr);
+}
