@@ -124,7 +124,7 @@ def test_a_build_with_a_race_or_without_its_strong_accesses_excuses_nothing(racy
     And where a candidate has no strong stores, what races with its strong loads is a plain one.
     """
 
-    def look(artifact: Json, tool: str, seconds: float) -> Finding:  # noqa: ARG001
+    def look(artifact: Json, tool: str, seconds: float) -> Finding:
         return FOUND if artifact["path"] == racy else CLEAN
 
     def build(which: str) -> Json | None:
