@@ -195,10 +195,10 @@ class Digest:
         keeps = combination.family in _MEANT and not unordered
         longer = times_longer(self.work, combination.case)
         chains = perturbation.chains(self.work, combination.case, argument)
-        usual = PARTS if combination.family == families.THOUSANDTH else 1.0
         # What is only said may be told from results as small as these.
         powers = small_floats.powers(combination.family)
         small = powers is not None and powers not in small_floats.SAID_ALONE
+        least = logarithms.between(self.work, combination.family, combination.case)
         budgets: list[Json | None] = []
         rounding: float | None = None
         parts: list[npt.NDArray[Any]] = []
@@ -221,8 +221,8 @@ class Digest:
                 declared,
                 twin=source == "double precision",
                 longer=longer,
-                usual=usual,
-                typical=1.0 if small else 0.0,
+                usual=PARTS if combination.family == families.THOUSANDTH else 1.0,
+                typical=max(1.0 if small else 0.0, least),
                 share=self._share,
                 times=self._times,
                 halves=self._halves,

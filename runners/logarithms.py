@@ -9,6 +9,7 @@ are declared, few of them, of a power of two, so that as many numbers come to ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -18,9 +19,9 @@ import numpy.typing as npt
 from runners import asked as text
 from runners import full_counts, sizes, spoilt
 from runners.cuda_types import Field, from_float, to_float, values
-from runners.families import LOG_BELOW, LOG_SIZES, captured_work
+from runners.families import DECLARED, LOG_BELOW, LOG_SIZES, LOGARITHMS, captured_work
 from runners.inputs import Arrays, interleave
-from runners.spec import Argument, BaselineFailure, Work
+from runners.spec import MOVED, Argument, BaselineFailure, Work
 
 # Powers of two by which the numbers of a row are smaller and larger, row by row.
 POWERS = (-20, 20, -40)
@@ -42,6 +43,21 @@ def asked(work: Work) -> Iterator[tuple[dict[str, float], str]]:
         return
     for family in (*LOG_SIZES[:many], *LOG_BELOW[:many]):
         yield case, family
+
+
+def between(work: Work, family: str, case: Mapping[str, float]) -> float:
+    """Return how large logarithms are that add up to a result, however small that is; or zero.
+
+    Where an original takes logarithms of sums of exponentials, the largest exponent comes out of
+    the sum and the number of terms may: what is left of equal ones, or of two, is zero in one order
+    of steps and rounded at the size of the logarithms in another. On declared inputs results tell
+    their size; on others they may all be next to nothing.
+    """
+    both = text.LOGARITHM in work.calls and text.EXPONENTIAL in work.calls
+    if not both or family == DECLARED or family in LOGARITHMS:
+        return 0.0
+    longest = max((size for name, size in case.items() if name != MOVED), default=1.0)
+    return 1.0 + math.log(max(longest, 1.0))
 
 
 def _case(work: Work) -> dict[str, float] | None:

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from runners import answers, families, logarithms, oracle
-from runners.asked import LOGARITHM, calls
+from runners import answers, families, logarithms, oracle, recipes
+from runners.asked import EXPONENTIAL, LOGARITHM, calls
 from runners.contents import Combination, Contents
 from runners.judge import Judge
 from runners.spec import BaselineFailure, Json, Work
@@ -162,3 +162,63 @@ def test_what_is_called_is_told_from_names_like_it() -> None:
     ):
         source = f"__global__ void k(const float* x, float* y) {{ {text} }}"
         assert calls(source, "k").count(LOGARITHM) == many
+
+
+OF_A_ROW = """
+#include <math.h>
+extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* row = x + (size_t)r * cols;
+    float logs[2];
+    for (int part = 0; part < PARTS; ++part) {
+        int from = part * cols / PARTS, to = (part + 1) * cols / PARTS;
+        float top = -INFINITY, sum = 0.f;
+        for (int j = from; j < to; ++j) top = fmaxf(top, row[j]);
+        for (int j = from; j < to; ++j) sum += expf(row[j] - top);
+        logs[part] = top + LOG(sum);
+    }
+    float a = logs[0], b = PARTS == 2 ? logs[1] : -INFINITY;
+    float joined = PARTS == 2 ? fmaxf(a, b) + log1pf(expf(-fabsf(a - b))) : a;
+    y[r] = joined - logf((float)cols);
+}
+"""
+# The log of a mean weight: of weights that are all alike, exactly one of them.
+OF_ALL = OF_A_ROW.replace("PARTS", "1").replace("LOG", "logf")
+# The logs of two halves joined, rounded at the size of logarithms that do not cancel.
+OF_HALVES = OF_A_ROW.replace("PARTS", "2").replace("LOG", "logf")
+OF_A_ROW_WORK: Json = {
+    **{key: WORK[key] for key in ("launch", "cases")},
+    "arguments": [{**WORK["arguments"][0], "init": "normal"}, *WORK["arguments"][1:]],
+    "tolerance": {"rtol": 1e-5, "atol": 1e-5},
+}
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize("told", [True, False])
+def test_logarithms_that_cancel_may_err_by_the_rounding_of_each(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, told: bool
+) -> None:
+    """Of rows of equal numbers next to zero nothing but that rounding is left."""
+    if not told:
+        monkeypatch.setattr(logarithms, "between", lambda *_: 0.0)
+    monkeypatch.setattr(recipes, "COUNT", 40)
+    verdict = _verdict(judge, OF_HALVES, OF_ALL, workload=OF_A_ROW_WORK, effort="confirm")
+    assert verdict["status"] == ("correct" if told else "wrong result"), verdict["log"]
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+def test_logarithms_of_halves_in_half_precision_are_refused(judge: Judge) -> None:
+    coarse = OF_A_ROW.replace("PARTS", "2").replace("LOG", "(float)(_Float16)logf")
+    verdict = _verdict(judge, coarse, OF_ALL, workload=OF_A_ROW_WORK, effort="confirm")
+    assert verdict["status"] == "wrong result", verdict["log"]
+
+
+def test_only_sums_of_exponentials_on_inputs_that_nobody_declared_have_logarithms_between() -> None:
+    both = dataclasses.replace(_work(_pointer(), n=100), calls=(LOGARITHM, EXPONENTIAL))
+    case = {"n": 1000.0}
+    assert logarithms.between(both, "mixed", case) == pytest.approx(1 + np.log(1000))
+    assert logarithms.between(both, families.DECLARED, case) == 0
+    assert not any(logarithms.between(both, one, case) for one in families.LOGARITHMS)
+    for words in ((LOGARITHM,), (EXPONENTIAL,), ()):
+        assert logarithms.between(dataclasses.replace(both, calls=words), "mixed", case) == 0
