@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from runners import fuzzing, recipes
-from tests import once
+from tests import once, turns
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
 # where only what they need is installed.
@@ -19,6 +20,40 @@ if find_spec("hypothesis") is not None:
     settings = import_module("hypothesis").settings
     settings.register_profile("suite", deadline=None)
     settings.load_profile("suite")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what scripts/test chooses and measures with (`tests.turns`)."""
+    of_ours = parser.getgroup("optiml")
+    of_ours.addoption(
+        "--turn", help="leave out slow tests whose turn it is not: a number or a commit"
+    )
+    of_ours.addoption("--seconds-to", type=Path, help="a folder for the CPU seconds of each test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests whose turn it is not, where turns are asked for."""
+    asked = config.getoption("--turn")
+    if not asked:
+        return
+    names = [item.nodeid for item in items]
+    left = turns.left_out(names, turns.known(), turns.turn(asked))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+    items[:] = [item for item in items if item.nodeid not in left]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Note what a test takes, where that is asked for."""
+    folder: Path | None = item.config.getoption("--seconds-to")
+    begun = turns.spent()
+    try:
+        return (yield)
+    finally:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / str(os.getpid())).open("a") as told:
+                told.write(f"{turns.spent() - begun:.3f} {item.nodeid}\n")
 
 
 @pytest.hookimpl(wrapper=True)
