@@ -75,6 +75,7 @@ class EntryProcess:
         self._buffer = b""
         self._pairs = 0
         self._own: Path | None = None
+        self.fills = True  # whether what fills its memory could be built
 
     def close(self) -> None:
         """End the child and whatever it started."""
@@ -124,12 +125,12 @@ class EntryProcess:
         self._folder = Path(tempfile.mkdtemp(prefix="entry-", dir=self._scratch))
         self._buffer, self._pairs, self._shown = b"", 0, needed
         # The worker's own compiled kernels lie in its /tmp; without them the child compiles them.
-        self._own = None
+        self._own, self.fills = None, True
         try:
             self._own = own_folder()  # not one that others may write to: what lies there is loaded
             counter = [str(allocations.library(self._own or self._folder))]
         except (Fault, OSError):
-            counter = []  # its allocations are then not known
+            counter, self.fills = [], False  # its allocations are then not known
         shown = [*interpreter_paths(), *needed, *([self._own] if self._own is not None else [])]
         self._child = self._sandbox.spawn(
             module_command("runners.entry_server", str(self._folder), str(self._gpu), *counter),

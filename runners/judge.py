@@ -338,6 +338,8 @@ class Judge:
         if _follows(request, job):
             filled = partial(self._entries.session, filled=True)
             measured["notes"] += growing.check(filled, request, job, answers, report)
+            if growing.asked(job) and not self._entries.fills:
+                measured["notes"].append(growing.UNFILLED)
             measured["notes"] += moved_buffers.check(self._session, request, job, answers, report)
             asked = zeroed(job, wanted)
             terms = (asked, answers, report)

@@ -14,10 +14,11 @@ from typing import Any, cast
 
 import pytest
 
-from runners import allocations, growing, sanitized, sizes, spec
+from runners import allocations, entry_process, growing, sanitized, sizes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination, Contents
+from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError
 from runners.growing import LAYER, MOST_ELEMENTS, QUICK, asked, in_order, steps, watched
 from runners.session import Benches
@@ -429,3 +430,19 @@ def test_memory_is_filled_from_one_load_to_the_next(
     Benches(HostGpu(), allocations=counts).fills(on=True)
     Benches(HostGpu()).fills(on=True)
     assert seen == [True]
+
+
+def test_memory_that_nothing_can_fill_is_told_until_something_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without(_folder: Path) -> Path:
+        raise Fault("ConfigError", "no compiler")
+
+    child = entry_process.EntryProcess(tmp_path, 0, SimpleNamespace(spawn=lambda *_, **__: None))  # type: ignore[arg-type]
+    assert child.fills
+    monkeypatch.setattr(allocations, "library", without)
+    child._start(frozenset())
+    assert not child.fills
+    monkeypatch.setattr(allocations, "library", lambda folder: folder / "it.so")
+    child._start(frozenset())
+    assert child.fills
