@@ -29,7 +29,10 @@ LAYER = "growing sizes"
 MOST_NAMES, MOST_ELEMENTS, QUICK, WATCHED_QUICK, SECONDS = 3, 1 << 18, 0.1, 0.01, 15.0
 # By how much a size shrinks at a time where a call is too large, and the least size to begin with.
 SHRINKS, LEAST = 7 / 8, 2
-UNFILLED = "sizes that grow were called with memory as the driver gives it: what fills it could not be built"
+UNFILLED = (
+    "sizes that grow were called with memory as the driver gives it: "
+    "what fills it could not be built"
+)
 # What a tool is to say of it: what is read that was never written, and what lies past the end.
 TOOLS = ("memcheck", "initcheck")
 # A row tells something if there are so many sizes.
