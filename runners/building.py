@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from runners import exchanges, shaking, strong_accesses
+from runners import exchanges, marks, shaking, strong_accesses
 from runners.artifact import Artifact, ArtifactKind, Failure, Options
-from runners.compile_order import PTX_SUFFIX
+from runners.compile_order import PTX_SUFFIX, file_name
 from runners.compiler import Compiler
 from runners.sandbox import Sandbox
 from runners.spec import Json
@@ -96,6 +96,25 @@ class Building:
         where it cannot be made.
         """
         return self._changed(text, job, lambda ptx: strong_accesses.as_atomics(ptx, which), which)
+
+    def marked(self, text: str, job: Json) -> Json | None:
+        """Return a kernel's artifact that marks which of its blocks run, and the `lines` of each.
+
+        Of `runners.marks`. None where nothing tells them.
+        """
+        if str(job["workload"]["kind"]) != "kernel":
+            return None
+        made = self._compile(text, job, "ptx", flags=("-lineinfo",))
+        if isinstance(made, Failure):
+            return None
+        name = file_name(str(job["kernel"].get("path") or "kernel.cu"))
+        found = marks.marked(Path(made.path).read_text(), name)
+        if found is None:
+            return None
+        again = self._compile(found.ptx, job, "cubin", suffix=PTX_SUFFIX)
+        if isinstance(again, Failure):
+            return None
+        return {**again.as_json(), "lines": [sorted(block) for block in found.lines]}
 
     def _changed(
         self,

@@ -40,7 +40,7 @@ from runners.removal import remove
 from runners.retained import Retained
 from runners.run import Damage, Run
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
-from runners.session import Burning, Shaken, Timed
+from runners.session import Burning, Marking, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import RANKED, SAMPLED, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
@@ -478,6 +478,11 @@ class RemoteSession:
     def shaken(self, artifact: Json, *, original: bool = False) -> Shaken | None:
         """Nothing: host code launches the kernels that are compiled into it."""
         del artifact, original
+        return None
+
+    def marking(self, artifact: Json) -> Marking | None:
+        """Nothing, for the same reason."""
+        del artifact
         return None
 
     @property

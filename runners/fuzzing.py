@@ -110,6 +110,14 @@ class Fuzzing:
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
         return [], False
 
+    def ran(
+        self, answers: Answers, job: JobSpec, wanted: Sequence[Combination]
+    ) -> tuple[list[Combination], Iterator[Combination]]:
+        """Return what a pair was run on, and more of that kind, which nothing was run on."""
+        known = [one for one, _ in self._kept.get(f"{job.key}|{job.checks}", ())]
+        cases = _cases(answers, job.work, wanted)
+        return known, asked(job.work, job.seed + 1, cases) if cases else iter(())
+
     def _original(
         self, load: Load, job: JobSpec, turns: Iterator[Combination]
     ) -> list[tuple[Combination, dict[str, Storage]]]:

@@ -57,6 +57,7 @@ from runners.entry_process import EntryProcess
 from runners.fuzzing import Fuzzing
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.large_gains import LargeGains
+from runners.lines_run import LinesRun
 from runners.measuring import Measurements
 from runners.retained import MOST_BYTES
 from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
@@ -90,6 +91,7 @@ class Judge:
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
         plain: Build = lambda _text, _job: None,
         atomics: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
+        mark: Build = lambda _text, _job: None,
     ) -> None:
         self._device_code, self._plain, self._atomics = device_code, plain, atomics
         self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
@@ -105,7 +107,7 @@ class Judge:
         # Rows in which an original is right only where it is waited for, by job and checks.
         self._hasty: dict[tuple[str, str], list[MakeRows]] = {}
         self._gains = LargeGains(number, scratch)
-        self._fuzzing = Fuzzing()
+        self._fuzzing, self._lines = Fuzzing(), LinesRun(mark)
         self._last: object = None
 
     def _keep(self, loaded: object) -> None:
@@ -144,6 +146,8 @@ class Judge:
         deadline, lost = time.monotonic() + seconds, False
         thorough = job.checks == "confirm"  # pays for one more compilation, and the sanitizers
         delayed = self._delays.begin(request, job) if thorough else Begun()
+        if thorough:
+            self._lines.begin(request, job)
         try:
             session = self._session(job, request)
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
@@ -415,6 +419,10 @@ class Judge:
         pair, fuzzed = (original, load), (job, wanted, deadline, report)
         notes, lost = self._fuzzing.check(pair, answers, *fuzzed)
         measured["notes"] += notes
+        if lost:
+            return True
+        notes, lost = self._lines.check(session, self._fuzzing, answers, *fuzzed)
+        measured["notes"][:0] = notes
         if lost:
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.

@@ -6,13 +6,13 @@ import contextlib
 import ctypes
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from runners import cubin, seeded
+from runners import cubin, marks, seeded
 from runners.allocations import Allocations, Holdings
 from runners.arena import Parameters, host_arguments
 from runners.expressions import ExpressionError, count
@@ -160,6 +160,11 @@ class KernelLaunchable:
     def shake(self, seed: int) -> None:
         """Set the seed of the delays that are compiled in (`runners.shaking`); zero for none."""
         self._gpu.set_global(self._module, seeded.SEED, np.array([seed], np.uint32))
+
+    def ran(self) -> Sequence[int]:
+        """Return a byte for each block that is marked (`runners.marks`): whether it has run."""
+        address, size = self._gpu.global_address(self._module, marks.NAME)
+        return [int(one) for one in self._gpu.download(address, size)]
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a launch with its geometry and packed arguments worked out."""

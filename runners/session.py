@@ -112,6 +112,10 @@ class Session(Protocol):
         """Load the candidate or the original with delays in it; None where that is not done."""
         ...
 
+    def marking(self, artifact: Json) -> Marking | None:
+        """Load the candidate with marks in it (`runners.marks`); None where that is not done."""
+        ...
+
     def beyond(
         self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int
     ) -> beyond.Found:
@@ -157,6 +161,33 @@ class Shaken(Protocol):
     def run(self, combination: Combination, *, nan: bool, seed: int, seconds: float) -> Run:
         """Run it once in a fresh world, under the schedule that belongs to a seed."""
         ...
+
+
+class Marking(Protocol):
+    """A candidate that marks which of its blocks run. May raise the errors of `runners.gpu`."""
+
+    def run(self, combination: Combination, *, seconds: float) -> object:
+        """Run it once in a fresh world; what comes out is not looked at."""
+        ...
+
+    def ran(self) -> Sequence[int]:
+        """Return a byte for each block: not zero where it has run since it was loaded."""
+        ...
+
+
+class LocalMarking:
+    """A cubin of `runners.marks` in this process."""
+
+    def __init__(self, bench: Bench, loaded: KernelLaunchable) -> None:
+        self._bench, self._loaded = bench, loaded
+
+    def run(self, combination: Combination, *, seconds: float) -> object:
+        """Run it once in a fresh world; what comes out is not looked at."""
+        return self._bench.run(self._loaded, combination, nan=True, seconds=seconds)
+
+    def ran(self) -> Sequence[int]:
+        """Return a byte for each block: not zero where it has run since it was loaded."""
+        return self._loaded.ran()
 
 
 class LocalShaken:
@@ -349,6 +380,11 @@ class LocalSession:
         launch = self._launches[int(original)]
         loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, launch)
         return LocalShaken(self._bench, loaded)
+
+    def marking(self, artifact: Json) -> Marking | None:
+        """Load the candidate with marks in it."""
+        loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launches[0])
+        return LocalMarking(self._bench, loaded)
 
     def beyond(
         self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int

@@ -143,6 +143,7 @@ class Worker:
                 self._shaken_whole,
                 self._plainer,
                 self._atomics,
+                self._marked,
             )
             if self._opened is not None:
                 self._judge.ask_first(self._opened)
@@ -200,6 +201,11 @@ class Worker:
     def _atomics(self, text: str, job: Json, which: str) -> Json | None:
         """Compile a kernel or entry function with atomics for its strong loads or stores."""
         built: Json | None = self._builder().atomics(text, job, which)
+        return built
+
+    def _marked(self, text: str, job: Json) -> Json | None:
+        """Compile a kernel so that it marks which of its blocks run."""
+        built: Json | None = self._builder().marked(text, job)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:

@@ -19,6 +19,7 @@ from runners import (
     first_calls,
     fuzzing,
     growing,
+    lines_run,
     many_calls,
     moved_buffers,
     piled_up,
@@ -36,6 +37,7 @@ NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
     | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, fuzzing.LAYER}
+    | {lines_run.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")
