@@ -157,7 +157,7 @@ def keeps(lines: Sequence[str]) -> list[Keep]:
         match["name"] for line in lines if (match := _VARIABLE.match(line.strip())) is not None
     )
     found: list[Keep] = []
-    for first, last in _entries(lines):
+    for first, last in entries(lines):
         kernel = _read(lines, first, last)
         if kernel is None or len(kernel.barriers) < 2:
             continue
@@ -244,7 +244,7 @@ def _text(line: str) -> str:
     return line.partition("//")[0].strip()
 
 
-def _entries(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+def entries(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield the lines between the braces of each kernel, first and behind the last."""
     entry = heading = False
     depth = first = 0

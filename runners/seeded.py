@@ -24,6 +24,13 @@ mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;
 mov.u32 %optiml_b, %nctaid.x;
 mov.u32 %optiml_c, %ctaid.x;
 mad.lo.u32 %optiml_l, %optiml_l, %optiml_b, %optiml_c;"""
+# %optiml_a: zero in the first thread of the first block, whose number is in %optiml_l.
+FIRST = """mov.u32 %optiml_a, %tid.x;
+mov.u32 %optiml_b, %tid.y;
+mov.u32 %optiml_c, %tid.z;
+or.b32 %optiml_a, %optiml_a, %optiml_b;
+or.b32 %optiml_a, %optiml_a, %optiml_c;
+or.b32 %optiml_a, %optiml_a, %optiml_l;"""
 
 
 def drawn(place: int) -> str:

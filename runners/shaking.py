@@ -11,7 +11,8 @@ No delay can make a correct kernel wrong, so a wrong result under delays is the 
 and the only thing that counts; a race that harms nothing stays accepted.
 
 Delays that short are made up for where the others have a loop, so some are long, and first blocks
-begin late (`runners.warp_delays`). Stores of lanes and warps come in another order, too
+begin late (`runners.warp_delays`), or half of all are, where others may see it
+(`runners.late_blocks`). Stores of lanes and warps come in another order, too
 (`runners.late_stores`).
 
 What a block reads in shared memory before it has written it is not what an earlier one left:
@@ -25,7 +26,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from runners import lanes, late_stores, warp_delays
+from runners import lanes, late_blocks, late_stores, warp_delays
 from runners.poisoned_shared import filled
 from runners.reordering import Swap, keeps, swaps
 from runners.seeded import LATE_BIT, SEED
@@ -58,17 +59,17 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     loaded with, for code that nobody can reach it in.
     """
     lines: list[str] = []
-    places = 0
+    places = entries = 0
     declared = heading = entry = False
     shuffles = lanes.SHUFFLES if "shfl.sync" in ptx else []
     original = ptx.splitlines()
     moved = {one.store: one for one in swaps(original)}
+    kept, holds = {one.store: one for one in keeps(original)}, late_blocks.holds(original)
     late: dict[int, tuple[Swap, re.Match[str]]] = {}
-    kept = {one.store: one for one in keeps(original)}
     pending: dict[int, Callable[[int], str]] = {}
-    entries = 0
     shares = warp_delays.Shares()
     for number, line in enumerate(filled(original, SEED, LATE_BIT)):
+        lines += holds.get(number, []) if declared else []
         if not declared and line.startswith(".address_size"):
             lines += [line, *_declared(seed, sum(".entry" in text for text in original))]
             declared = True
@@ -79,7 +80,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
         if declared and heading and line.strip() == "{":
             lines += [line, *shuffles]
             if entry:
-                lines += [_BEGUN, warp_delays.begins_late(), warp_delays.numbered(entries)]
+                lines += _begun(entries)
                 entries += 1
                 shares = warp_delays.Shares()
             heading = False
@@ -126,8 +127,14 @@ def _declared(seed: int, entries: int) -> list[str]:
         lanes.ZERO,
         warp_delays.LATE,
         f"{warp_delays.FAR}[{max(entries, 1)}]",
+        f"{late_blocks.LAUNCHES}[{max(entries, 1)}]",
     )
     return [f".visible .global .align 4 .u32 {name};" for name in names]
+
+
+def _begun(entry: int) -> list[str]:
+    late = late_blocks.begins(entry)
+    return [_BEGUN, warp_delays.begins_late(), warp_delays.numbered(entry), late]
 
 
 def _later(register: str, bits: int) -> str:

@@ -17,18 +17,11 @@ from __future__ import annotations
 
 import re
 
-from runners.seeded import BLOCK, LATE_BIT, MIXED, SEED, drawn
+from runners.seeded import BLOCK, FIRST, LATE_BIT, MIXED, SEED, drawn
 
 LATE = "optiml_shaking_late"
 FAR = "optiml_shaking_far"
 _SHARED_STORE = re.compile(r"^\s*(?:@!?%p\w+\s+)?st\.(?:\w+\.)*shared\b")
-# Zero in the first thread of the first block.
-_FIRST = """mov.u32 %optiml_a, %tid.x;
-mov.u32 %optiml_b, %tid.y;
-mov.u32 %optiml_c, %tid.z;
-or.b32 %optiml_a, %optiml_a, %optiml_b;
-or.b32 %optiml_a, %optiml_a, %optiml_c;
-or.b32 %optiml_a, %optiml_a, %optiml_l;"""
 # A program may launch a kernel ten thousand times.
 _MOST_LATE = 256
 # Long sleeps: in the first launches of a kernel and one of 64 behind them, in so many blocks. The
@@ -126,7 +119,7 @@ and.b32 %optiml_b, %optiml_s, {1 << LATE_BIT};
 setp.ne.and.u32 %optiml_p, %optiml_b, 0, %optiml_p;
 ld.volatile.global.u32 %optiml_b, [{LATE}];
 setp.lt.and.u32 %optiml_p, %optiml_b, {_MOST_LATE}, %optiml_p;
-{_FIRST}
+{FIRST}
 setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
 @%optiml_q red.global.add.u32 [{LATE}], 1;
 mov.u32 %optiml_b, 250000;
@@ -153,7 +146,7 @@ ld.global.u32 %optiml_s, [{SEED}];
 mov.b32 %optiml_a, %optiml_s;
 {MIXED}
 mad.lo.u32 %optiml_f, %optiml_l, {_GOLDEN:#x}, %optiml_a;
-{_FIRST}
+{FIRST}
 setp.ne.u32 %optiml_p, %optiml_s, 0;
 setp.eq.and.u32 %optiml_q, %optiml_a, 0, %optiml_p;
 ld.volatile.global.u32 %optiml_c, [{FAR}+{4 * entry}];

@@ -391,7 +391,7 @@ class Block:
     ) -> Iterator[int]:
         values: dict[str, int] = {"%tid.x": thread, "%laneid": thread % 32, "%ctaid.x": self.number}
         values |= {"%ntid.x": 128, "%nctaid.x": 4} | {f"%n{a}.{b}": 1 for a, b in OTHERS}
-        values |= {f"%{a}.{b}": 0 for a, b in OTHERS}
+        values |= {f"%{a}.{b}": 0 for a, b in OTHERS} | {"%globaltimer_lo": 0}
 
         def value(operand: str) -> int:
             if operand.startswith("["):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from runners.late_blocks import HELD_NS
 from runners.reordering import Place, keeps, swaps
 from runners.seeded import LATE_BIT
 from runners.shaking import shaken
@@ -187,6 +188,19 @@ def test_half_of_the_warps_store_behind_the_atomic() -> None:
     assert behind.index("@%optiml_p nanosleep.u32 %optiml_z;") < behind.index(store)
     assert "setp.ge.and.u64 %optiml_v, %optiml_d, 8, %optiml_v;" in before
     assert "setp.ge.and.u64 %optiml_v, %optiml_d, 4, %optiml_v;" in before
+
+
+def test_the_first_stores_behind_an_atomic_come_behind_late_blocks_too() -> None:
+    """A late block counts itself last, some times its sleep behind the others."""
+    text = text_of("st.global.f64 [%rd1], %fd1;", "atom.global.add.u32 %r2, [%rd2], 1;")
+    more = f"@%optiml_u add.u32 %optiml_z, %optiml_z, {4 * HELD_NS};"
+    at = text.index(more)
+    assert "setp.lt.and.u32 %optiml_u, %optiml_t, 2, %optiml_p;" in text[:at].splitlines()[-1]
+    behind = text[at:].splitlines()[1:3]
+    assert behind == [
+        "@%optiml_p add.u32 %optiml_t, %optiml_t, 1;",
+        "@%optiml_p nanosleep.u32 %optiml_z;",
+    ]
 
 
 ACCEPTED = [

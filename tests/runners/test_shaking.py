@@ -200,6 +200,7 @@ class Warps:
         self.special |= {"%nctaid.x": one * blocks, "%ntid.x": one * warps * 32}
         self.special |= {f"%n{what}.{of}": one for what in ("tid", "ctaid") for of in "yz"}
         self.special |= {f"%{what}.{of}": 0 * one for what in ("tid", "ctaid") for of in "yz"}
+        self.special["%globaltimer_lo"] = 0 * one
         self.memory, self.seed = memory, seed
         self.registers: dict[str, Any] = {}
         self.slept = np.zeros(len(number))
