@@ -151,9 +151,9 @@ def _masked(own: Values, size: int, rng: np.random.Generator) -> Values:
     """Return rows of periods, each row with a mask and in one of the ways."""
     rows, many, length = own.shape
     bits = 8 * size * length
-    masks = np.stack([_mask(bits, rng) for _ in range(rows)])
-    ways = np.asarray(WAYS)[rng.integers(0, len(WAYS), rows)]
-    place: Values = rng.integers(0, many, rows)
+    masks = _masks(rows, bits, rng)
+    ways = np.asarray(WAYS)[rng.integers(0, len(WAYS), (rows,))]
+    place = rng.integers(0, many, (rows,))
     mask = _packed(masks, size)
     out = own & ~mask[:, None, :]
     full = np.flatnonzero(ways == FULL)
@@ -169,17 +169,20 @@ def _masked(own: Values, size: int, rng: np.random.Generator) -> Values:
     return np.asarray(out)
 
 
-def _mask(bits: int, rng: np.random.Generator) -> Bits:
-    """Return which bits a mask has."""
-    most = FEW_BITS if rng.random() < FEW else MOST_BITS
-    count = min(bits, int(rng.integers(1, most, endpoint=True)))
-    out = np.zeros(bits, np.bool_)
-    if rng.random() < ANYWHERE:
-        out[rng.permutation(bits)[:count]] = True
-        return out
-    step = int(rng.choice(NEIGHBOURS if rng.random() < NEAR else STRIDES))
-    first = int(rng.integers(0, max(1, bits - (count - 1) * step)))
-    out[first::step][:count] = True
+def _masks(rows: int, bits: int, rng: np.random.Generator) -> Bits:
+    """Return which bits the mask of each row has."""
+    each, turn = (rows, 1), np.arange(MOST_BITS)
+    most = np.where(rng.random(each) < FEW, FEW_BITS, MOST_BITS)
+    count = np.minimum(rng.integers(1, most, endpoint=True), bits)
+    steps = [np.asarray(kind)[rng.integers(0, len(kind), each)] for kind in (NEIGHBOURS, STRIDES)]
+    step = np.where(rng.random(each) < NEAR, *steps)
+    at = rng.integers(0, np.maximum(1, bits - (count - 1) * step)) + turn * step
+    loose = np.flatnonzero(rng.random(rows) < ANYWHERE)
+    anywhere = rng.random((len(loose), bits)).argsort(axis=1)[:, :MOST_BITS]
+    at[loose] = anywhere
+    out = np.zeros((rows, bits), np.bool_)
+    row, number = np.nonzero((turn < count) & (at < bits))
+    out[row, at[row, number]] = True
     return out
 
 
