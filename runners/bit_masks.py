@@ -33,8 +33,8 @@ from runners.spec import Work
 
 # Elements of a case, and of an array that are made, whatever the case; and of the only case.
 MOST_ELEMENTS, MOST_ALONE = 1 << 18, 1 << 24
-# Elements of a row where an array has none.
-STRETCH = 64
+# Elements of a row where an array has none that is shorter than the other number.
+STRETCH, LONGEST = 64, 1 << 12
 # Bytes of a period, by how often; bits of a mask, and how far they are from each other.
 PERIODS = (8, 8, 8, 8, 8, 4, 2, 1, 16)
 MOST_BITS, FEW_BITS = 8, 4
@@ -107,7 +107,7 @@ def _row(shape: str, case: Case, count: int) -> int:
     if own > 1:
         return own
     row = next(iter(whole_numbers.row_lengths(shape, case)), count)
-    return row if row < count else STRETCH
+    return row if row < min(count, LONGEST) else STRETCH
 
 
 def _within(words: Values, low: int, high: int) -> Values:

@@ -161,6 +161,15 @@ def test_of_a_long_array_the_first_rows_are_made() -> None:
     assert not np.array_equal(made[:5000], declared[:5000])
 
 
+def test_rows_that_are_very_long_are_taken_apart() -> None:
+    work = _work("unsigned char", "n*m", "randint:0:256", n=3, m=50_000)
+    made = _made(work)
+    union = np.bitwise_or.reduce(made[:149_952].view("u8").reshape(-1, 8), axis=1)
+    assert len({*union}) > 1000
+    # A mask is of one stretch, and all that is about it is set: of these are many.
+    assert sum(int(one).bit_count() >= 56 for one in union) > 500
+
+
 def test_who_is_asked() -> None:
     """Who takes words for sets and may have any of them, in a confirmation, in one light case."""
     work = once_read.parsed("bishop/base").work
