@@ -167,6 +167,8 @@ THOUSANDTH = "thousandth"
 MIRRORED = "mirrored"
 # Words with none and with all of their bits set, in long stretches (`runners.bitmaps`).
 BITMAPS = "bitmaps"
+# Sets of bits, nearly full or nearly empty, with a pattern in what is left (`runners.bit_masks`).
+BIT_MASKS = "bit-masks"
 # A small factor beside numbers that are as large as they may be (`runners.units`).
 UNITS = "units"
 # Whole numbers beside the ends of their ranges, and an end itself late in each row

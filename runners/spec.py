@@ -180,6 +180,8 @@ class Work:
     # It goes through loops, and has numbers that something may fade by (`runners.fading`).
     loops: bool = False
     fades: bool = False
+    # It takes words for sets of bits (`runners.bit_sets`).
+    sets: bool = False
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""

@@ -1,8 +1,9 @@
 """Which originals are asked about whole numbers in shapes that chance does not make, and where.
 
 Rows that are twins but for a place or two (`runners.twins`), numbers that come again at the far end
-of a long row (`runners.recurring`), and one key with high amounts in all of it
-(`runners.full_piles`). All of them are within what was declared.
+of a long row (`runners.recurring`), sets of bits that are nearly full or nearly empty
+(`runners.bit_masks`), and one key with high amounts in all of it (`runners.full_piles`). All of
+them are within what was declared.
 
 Those that make whole numbers of whole numbers: of floats equal rows may be the end of a domain, as
 the angle between two of them is an arc cosine of nearly one. And where much is added up, as long as
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runners import full_piles, long_ends, opposed, piles, recurring, twins
+from runners import bit_masks, full_piles, long_ends, opposed, piles, recurring, twins
 from runners.contents import Combination
 from runners.families import FULL_PILES
 from runners.spec import Work
@@ -26,6 +27,8 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
     for case in twins.cases(work):
         yield from (Combination(case, family, seed) for family in twins.FAMILIES)
     yield from (Combination(case, family, seed) for case, family in recurring.asked(work))
+    for case, family in bit_masks.asked(work):
+        yield from (Combination(case, family, seed + turn) for turn in range(bit_masks.TURNS))
     if not opposed.whole(work) or not full_piles.keys(work) or not piles.amounts(work):
         return
     for case in full_piles.cases(work):

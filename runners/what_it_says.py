@@ -11,6 +11,7 @@ import numpy as np
 
 from runners import (
     asked,
+    bit_sets,
     crossing,
     cuda_types,
     extremes,
@@ -58,6 +59,7 @@ def fields(original: Source, work: Work) -> dict[str, Any]:
         "marks": named.marks(original.source),
         "loops": fading.loops(original.source),
         "fades": fading.fades(original.source),
+        "sets": bit_sets.taken(original.source),
     }
 
 

@@ -7,7 +7,7 @@ decides by a lead where there is a tie, and a loop that is cut short at numbers 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,15 @@ def row_lengths(shape: str, case: Mapping[str, float]) -> list[int]:
     except ExpressionError:
         return []
     return list(dict.fromkeys(length for length in found if length > 1))
+
+
+def unit(shape: str) -> int:
+    """Return the product of the numbers among a shape's factors: what is passed at a time.
+
+    >>> unit("n*96"), unit("2*blocks*3"), unit("(w+31)/32"), unit("300")
+    (96, 6, 1, 300)
+    """
+    return prod(int(one) for one in map(str.strip, _factors(shape)) if one.isdecimal())
 
 
 def _factors(shape: str) -> list[str]:
