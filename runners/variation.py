@@ -21,6 +21,7 @@ from runners import (
     brinks,
     cancelling,
     captured,
+    chains,
     close_numbers,
     common_offset,
     creeping,
@@ -46,6 +47,7 @@ from runners import (
     nan_signs,
     no_floats,
     one_infinity,
+    one_less,
     opposite_ends,
     piles,
     recurring,
@@ -66,6 +68,7 @@ from runners.families import (
     BINADES,
     BITMAPS,
     BRINK,
+    CHAINS,
     CLUSTERED,
     COMMON_OFFSET,
     CROWDED_INFINITIES,
@@ -96,6 +99,7 @@ from runners.families import (
     NEARLY_ENDS,
     NO_FLOATS,
     NOT_FINITE,
+    ONE_LESS,
     OPPOSITE,
     PILES,
     PLAIN,
@@ -184,6 +188,8 @@ _IN_ROWS: dict[str, Rows] = {
     CYCLES: cycles.applied,
     SHARE_BANDS: share_bands.applied,
     CROWDED_INFINITIES: crowded.applied,
+    CHAINS: chains.applied,
+    ONE_LESS: one_less.applied,
 }
 
 
