@@ -11,6 +11,7 @@ from runners import (
     bitmaps,
     brinks,
     capacities,
+    chains,
     common_offset,
     creeping,
     crowded,
@@ -31,6 +32,7 @@ from runners import (
     longest,
     nan_signs,
     nested,
+    one_less,
     opposed,
     overlapping,
     recipes,
@@ -191,13 +193,15 @@ def _by_recipe(work: Work, seed: int, known: Sequence[Combination]) -> list[Comb
 def _in_few(
     work: Work, seed: int, middle: Mapping[str, float], known: Sequence[Combination]
 ) -> Iterator[Combination]:
-    """Yield what few originals are asked: repeated words, shares of one size, many infinities."""
+    """Yield what few originals are asked: repeated words, shares of one size, chains."""
     for turn, (case, kind) in enumerate(cycles.asked(work, [one.case for one in known])):
         yield Combination(case, kind, seed + turn)
     yield from (Combination(case, kind, seed) for case, kind in share_bands.asked(work))
     for case in crowded.asked(work, middle):
         for turn in range(crowded.TURNS):
             yield Combination(case, families.CROWDED_INFINITIES, seed + turn)
+    for ask in (chains.asked, one_less.asked):
+        yield from (Combination(case, kind, seed) for case, kind in ask(work, middle))
 
 
 def _scattered(work: Work, seed: int) -> list[Mapping[str, float]]:

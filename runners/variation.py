@@ -22,6 +22,7 @@ from runners import (
     brinks,
     cancelling,
     captured,
+    chains,
     close_numbers,
     common_offset,
     creeping,
@@ -47,6 +48,7 @@ from runners import (
     nan_signs,
     no_floats,
     one_infinity,
+    one_less,
     opposite_ends,
     piles,
     recurring,
@@ -68,6 +70,7 @@ from runners.families import (
     BIT_MASKS,
     BITMAPS,
     BRINK,
+    CHAINS,
     CLUSTERED,
     COMMON_OFFSET,
     CROWDED_INFINITIES,
@@ -98,6 +101,7 @@ from runners.families import (
     NEARLY_ENDS,
     NO_FLOATS,
     NOT_FINITE,
+    ONE_LESS,
     OPPOSITE,
     PILES,
     PLAIN,
@@ -187,6 +191,8 @@ _IN_ROWS: dict[str, Rows] = {
     CYCLES: cycles.applied,
     SHARE_BANDS: share_bands.applied,
     CROWDED_INFINITIES: crowded.applied,
+    CHAINS: chains.applied,
+    ONE_LESS: one_less.applied,
 }
 
 
