@@ -20,6 +20,7 @@ from runners.compare import Answer
 from runners.contents import Combination, pool
 from runners.cuda_types import Storage
 from runners.fault import Fault
+from runners.gathered import ORDER_DECIDES
 from runners.oracle import combinations
 from runners.promote import mixing, promoted
 from runners.removal import remove
@@ -356,7 +357,9 @@ class Oracle:
                     "promoted": str(promoted),
                     "folder": str(answers.folder),
                     "gpu": self._gpu,
-                    # A process that is begun anew knows from this what may take long.
+                    # A process that is begun anew knows from these what is not to be asked, and
+                    # what may take long.
+                    "order_decides": any(ORDER_DECIDES in s for s in answers.dropped.values()),
                     "took": [
                         {"case": dict(c.case), "family": c.family, "seconds": known["took"]}
                         for key, c in answers.met.items()  # in the order in which they were asked

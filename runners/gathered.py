@@ -14,6 +14,12 @@ from runners.run import Run
 from runners.scenes import poison_of
 from runners.spec import Argument, Work
 
+# Why there is no answer where halves are added up by atomics.
+ORDER_DECIDES = (
+    "sums of few digits, rounded at every step, depend on their order: nothing is promised for "
+    "inputs that were not declared"
+)
+
 Marks = npt.NDArray[np.bool_]
 
 

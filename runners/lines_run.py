@@ -29,6 +29,7 @@ from runners.session import Marking, Session
 from runners.spec import JobSpec, Json
 
 LAYER = "lines run"
+UNSEEN = f"{LAYER}: not looked at: a build that marks them could not be made, or did not run"
 # For all runs, and for those beyond what was checked; how many of them; and runs between two looks.
 SECONDS, MORE_SECONDS, MOST_MORE, LOOK = 4.0, 2.0, 400, 8
 # Of those that come to new lines so many are put to the original.
@@ -105,13 +106,15 @@ class LinesRun:
         try:
             built = self._built.result()
         except Fault:
-            return [], False
+            built = None
+        if built is None:
+            return [UNSEEN], False
         asked = (wanted, *fuzzing.ran(answers, job, wanted))
         return check(built, session, answers, job, asked, deadline, report)
 
 
 def check(
-    built: Json | None,
+    built: Json,
     session: Session,
     answers: Answers,
     job: JobSpec,
@@ -124,8 +127,6 @@ def check(
     `built` is the candidate with marks, and its lines; `asked` is what it was judged by where there
     are answers, what it was fuzzed with, and what else can be made up.
     """
-    if built is None or job.kernel == job.baseline:
-        return [], False
     if deadline - time.monotonic() < LONGEST_CHECK:
         return [f"{LAYER}: not looked at: there is no time left"], False
     own = own_lines(job.kernel.source, job.baseline.source)
@@ -141,7 +142,7 @@ def check(
     except (DeviceError, Fault) as error:
         # It has passed without marks: what they do to it is not its fault.
         report.restore(before)
-        return [], isinstance(error, DeviceError) and not isinstance(error, LaunchError)
+        return [UNSEEN], isinstance(error, DeviceError) and not isinstance(error, LaunchError)
     _put(session, answers, job, found, report)
     done = seen.all - len(seen.left)
     report.add(LAYER, f"{done} of {seen.all} lines", passed=True, error=None, bound=None)

@@ -32,7 +32,7 @@ from runners.compare import same_bytes
 from runners.contents import FINITE, HALVES, UNDEFINED, Combination, Contents
 from runners.digest import Digest, times_longer
 from runners.fault import Fault
-from runners.gathered import Gathered, Regardless, left_alone
+from runners.gathered import ORDER_DECIDES, Gathered, Regardless, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.promote import in_doubles
@@ -104,7 +104,7 @@ class Original:
         precise = in_doubles(job.baseline.source)
         self._digest = Digest(self.work, self.folder, self.contents, reference, precise=precise)
         # Sums are made by atomics on halves: nothing but what is declared can be judged.
-        self._rounds = False
+        self._rounds = bool(request.get("order_decides"))
 
     def moved(self, combination: Combination) -> list[Combination]:
         """Return the combination with its inputs moved: samples of the original's error.
@@ -151,10 +151,7 @@ class Original:
         Raises `BaselineFailure` when the original leaves its buffers, and device errors.
         """
         if self._rounds and combination.family.partition("+")[0] != families.DECLARED:
-            raise BaselineFailure(
-                "sums of few digits, rounded at every step, depend on their order: nothing is"
-                " promised for inputs that were not declared"
-            )
+            raise BaselineFailure(ORDER_DECIDES)
         others = self.moved(combination)
         for other in others:
             self.contents.expect(other)  # while the runs as they are go on

@@ -11,8 +11,10 @@ import pytest
 from runners import answers, spec
 from runners.answers import Answers, Opened, Oracle
 from runners.contents import Combination
+from runners.gathered import ORDER_DECIDES
 from runners.oracle import combinations
 from runners.spec import BaselineFailure, Work
+from tests.runners.host_gpu import COMPILER, HostOracle, artifact
 from tests.runners.test_judge import SCALE, _job
 
 # Says in `said` what it was asked, and whether it had waited for that.
@@ -169,3 +171,36 @@ def test_what_is_asked_is_listed_once_a_workload(
         declared, more = combinations(job.work, job.checks, job.seed)
         assert oracle.wanted(job) == (tuple(declared), tuple(more))
     assert listed == [("screen", 5), ("screen", 6), ("confirm", 5)]
+
+
+# Halves added up in an order that is another one each time.
+IN_ANY_ORDER = """
+extern "C" __global__ void scale(const float* x, _Float16* y, int n) {
+    static int calls;
+    if (blockIdx.x || threadIdx.x) return;
+    bool back = calls++ % 2;
+    for (int i = 0; i < n; ++i) y[0] += (_Float16)x[back ? n - 1 - i : i];
+}
+"""
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+def test_what_hangs_on_an_order_is_asked_no_later_either(tmp_path: Path) -> None:
+    """A process that is begun anew has not seen that runs on declared inputs differ."""
+    written = {"name": "y", "type": "half*", "shape": "1", "role": "inout", "init": "zeros"}
+    job = _job(IN_ANY_ORDER, IN_ANY_ORDER)
+    job["workload"]["arguments"][1] = written
+    job["workload"]["tolerance"] = {"rtol": 0.01, "atol": 0.5}
+    made = artifact(IN_ANY_ORDER)
+    oracle = HostOracle(tmp_path, 0, lambda text, _job: None)
+    case = {"n": 3000.0}
+    declared, mixed = Combination(case, "declared", 5), Combination(case, "mixed", 5)
+    request = {"job": job, "candidate": made, "baseline": made}
+    found = oracle.answers(spec.parse(job), request, [declared, mixed], 60.0)
+    assert found.of(declared) is not None
+    assert ORDER_DECIDES in found.dropped[mixed.key]
+    assert found.ask is not None
+    later = Combination(case, "mixed", 6)
+    found.ask([later])
+    assert found.of(later) is None
+    assert ORDER_DECIDES in found.dropped[later.key]

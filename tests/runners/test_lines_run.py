@@ -86,6 +86,13 @@ def test_a_verdict_tells_the_lines_that_nothing_came_to(
 
 
 @host
+def test_where_no_build_has_marks_that_is_told(judge: Judge) -> None:
+    verdict = _verdict(judge, SPECIAL.replace("VALUE", "0.f"), effort="confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    assert lines_run.UNSEEN in verdict["measurement"]["notes"]
+
+
+@host
 def test_the_original_itself_and_a_screening_are_not_looked_at(judge: Judge) -> None:
     for text, effort in ((SCALE, "confirm"), (SPECIAL.replace("VALUE", "0.f"), "screen")):
         verdict = _verdict(judge, text, effort=effort)
@@ -187,7 +194,7 @@ def test_what_marks_do_to_a_candidate_is_not_its_fault(
     monkeypatch: pytest.MonkeyPatch, error: Exception, lost: bool
 ) -> None:
     told_of = _looked(_Device(error), monkeypatch, (_of("0"), [], []))
-    assert told_of[:3] == ([], lost, [])
+    assert told_of[:3] == ([lines_run.UNSEEN], lost, [])
     assert not told_of[3].checks
 
 
