@@ -136,9 +136,9 @@ def check(
         if marking is None:
             return [], False
         seen = _Seen(marking, built["lines"], own)
-        if not _through(seen, [*_with_answers(answers, wanted), *fuzzed]):
-            return [f"{LAYER}: not all of the runs were looked at: there was no time"], False
-        found = _further(seen, more)
+        checked = [*_with_answers(answers, job, wanted), *fuzzed]
+        missed = _through(seen, checked)
+        found = [] if missed else _further(seen, more)
     except (DeviceError, Fault) as error:
         # It has passed without marks: what they do to it is not its fault.
         report.restore(before)
@@ -146,27 +146,31 @@ def check(
     _put(session, answers, job, found, report)
     done = seen.all - len(seen.left)
     report.add(LAYER, f"{done} of {seen.all} lines", passed=True, error=None, bound=None)
-    return told(seen.left, seen.runs), False
+    return told(seen.left, seen.runs, missed), False
 
 
-def _with_answers(answers: Answers, wanted: Sequence[Combination]) -> list[Combination]:
-    """Return what it was judged by, kinds of contents by turns."""
+def _with_answers(
+    answers: Answers, job: JobSpec, wanted: Sequence[Combination]
+) -> list[Combination]:
+    """Return what it was judged by, kinds of contents by turns, of each the smallest first."""
     known = [one for one in wanted if one.key in answers.described]
+    known.sort(key=lambda one: job.work.elements(one.case))
     return second_look.spread(known, lambda one: one.family)
 
 
-def _through(seen: _Seen, asked: Sequence[Combination]) -> bool:
-    """Run it on all that was checked, until all lines have run; tell whether time sufficed."""
+def _through(seen: _Seen, asked: Sequence[Combination]) -> int:
+    """Run it on all that was checked, until all lines have run; return how many were left out."""
     until = time.monotonic() + SECONDS
-    for number, one in enumerate(asked, 1):
+    for number, one in enumerate(asked):
         if not seen.left:
-            return True
+            break
         if time.monotonic() > until:
-            return False
-        seen.run(one)
-        if number % LOOK == 0 or number == len(asked):
             seen.look()
-    return True
+            return len(asked) - number
+        seen.run(one)
+        if (number + 1) % LOOK == 0 or number + 1 == len(asked):
+            seen.look()
+    return 0
 
 
 def _further(seen: _Seen, more: Iterator[Combination]) -> list[Combination]:
@@ -201,13 +205,17 @@ def _put(
             one_run.renewing(session, answers, job, one, made, report, LAYER)
 
 
-def told(left: Sequence[int], runs: int) -> list[str]:
+def told(left: Sequence[int], runs: int, missed: int = 0) -> list[str]:
     """Return a note on the lines that no run came to; none where there are none.
+
+    `missed`: so many of those that it was checked with were not looked at.
 
     >>> told([3, 4, 5, 9], 120)
     ['never run in 120 runs, so not verified: lines 3-5 and 9 of the candidate']
     >>> told([7], 1)
     ['never run in 1 run, so not verified: line 7 of the candidate']
+    >>> told([7], 20, 400)
+    ['never run in 20 runs (of 420 that were verified): line 7 of the candidate']
     """
     if not left:
         return []
@@ -223,4 +231,7 @@ def told(left: Sequence[int], runs: int) -> list[str]:
     named = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
     many = "1 run" if runs == 1 else f"{runs} runs"
     kind = "line" if len(left) == 1 else "lines"
-    return [f"never run in {many}, so not verified: {kind} {named} of the candidate"]
+    where = f"{kind} {named} of the candidate"
+    if missed:
+        return [f"never run in {many} (of {runs + missed} that were verified): {where}"]
+    return [f"never run in {many}, so not verified: {where}"]

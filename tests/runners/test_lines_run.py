@@ -208,8 +208,12 @@ def test_without_time_that_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     notes, *_ = _looked(_Device(), monkeypatch, (_of("0"), [], []), seconds=0.5)
     assert notes == [f"{LAYER}: not looked at: there is no time left"]
     monkeypatch.setattr(lines_run, "SECONDS", -1.0)
-    notes, *_ = _looked(_Device(), monkeypatch, (_of("0", "1"), [], []))
-    assert notes == [f"{LAYER}: not all of the runs were looked at: there was no time"]
+    device = _Device()
+    notes, _, put, _ = _looked(device, monkeypatch, (_of("0", "1"), _of("2"), _of("m")))
+    assert notes == [
+        "never run in 0 runs (of 3 that were verified): lines 5-7 and 9 of the candidate"
+    ]
+    assert (device.runs, put) == ([], [])
 
 
 def test_only_lines_of_its_own_are_told() -> None:
