@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from runners import alignment
+from runners import alignment, lines_run
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
@@ -255,6 +255,36 @@ def test_what_has_to_be_aligned_is_said_of_a_finalist(
     verdict = _verdict(served, building, SAXPY, f"aligned {len(text)}", text, "confirm")
     assert verdict["status"] == "correct", verdict["log"]
     assert [note for note in verdict["measurement"]["notes"] if alignment.MUST in note] == said
+
+
+# A way of its own for one number, which is right, and which contents have, or none.
+SPECIAL = """
+__global__ void saxpy(int n, float a, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    if (x[i] == VALUE) {
+        atomicAdd(&y[i], a * VALUE);
+        return;
+    }
+    y[i] = a * x[i] + y[i];
+}"""
+
+
+@pytest.mark.parametrize(("value", "left"), [("12345.678f", [6]), ("0.f", [])])
+def test_lines_that_nothing_came_to_are_told_of_a_finalist(
+    served: Served, building: Building, value: str, left: list[int]
+) -> None:
+    """They are right, but nobody has seen it."""
+    text = SPECIAL.replace("VALUE", value)
+    verdict = _verdict(served, building, SAXPY, f"special {value}", text, "confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    said = [note for note in verdict["measurement"]["notes"] if lines_run.LAYER in note]
+    assert not said
+    told = [note for note in verdict["measurement"]["notes"] if note.startswith("never run")]
+    assert len(told) == len(left)
+    assert all(note.endswith("so not verified: line 6 of the candidate") for note in told)
+    (check,) = [one for one in verdict["checks"] if one["layer"] == lines_run.LAYER]
+    assert check["passed"]
 
 
 # Host code that knows the time: right as long as it is early, by a clock or by a thread that sleeps,
