@@ -12,6 +12,7 @@ Kernels alone are run so: host code has its kernels compiled into it.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
@@ -69,11 +70,11 @@ class _Seen:
             return
         self.runs += 1
 
-    def look(self) -> bool:
-        """Tell whether there are fewer lines left than there were."""
-        before = len(self.left)
+    def look(self) -> list[int]:
+        """Return the lines that have run since it last looked."""
+        before = self.left
         self.left = marks.unseen(self._lines, self._marking.ran())
-        return len(self.left) < before
+        return [line for line in before if line not in self.left]
 
 
 class LinesRun:
@@ -143,10 +144,11 @@ def check(
         # It has passed without marks: what they do to it is not its fault.
         report.restore(before)
         return [UNSEEN], isinstance(error, DeviceError) and not isinstance(error, LaunchError)
-    _put(session, answers, job, found, report)
-    done = seen.all - len(seen.left)
+    unanswered = _put(session, answers, job, found, report)
+    left = sorted({*seen.left, *unanswered})
+    done = seen.all - len(left)
     report.add(LAYER, f"{done} of {seen.all} lines", passed=True, error=None, bound=None)
-    return told(seen.left, seen.runs, missed), False
+    return told(left, seen.runs, missed), False
 
 
 def _with_answers(
@@ -173,17 +175,17 @@ def _through(seen: _Seen, asked: Sequence[Combination]) -> int:
     return 0
 
 
-def _further(seen: _Seen, more: Iterator[Combination]) -> list[Combination]:
-    """Return what comes to lines that nothing came to before."""
-    found: list[Combination] = []
+def _further(seen: _Seen, more: Iterator[Combination]) -> list[tuple[Combination, list[int]]]:
+    """Return what comes to lines that nothing came to before, and those."""
+    found: list[tuple[Combination, list[int]]] = []
     until = time.monotonic() + MORE_SECONDS
     for number, one in enumerate(more):
         enough = not seen.left or len(found) == MOST_ASKED or number == MOST_MORE
         if enough or time.monotonic() > until:
             break
         seen.run(one)
-        if seen.look():
-            found.append(one)
+        if new := seen.look():
+            found.append((one, new))
     return found
 
 
@@ -191,18 +193,22 @@ def _put(
     session: Session,
     answers: Answers,
     job: JobSpec,
-    found: Sequence[Combination],
+    found: Sequence[tuple[Combination, list[int]]],
     report: Report,
-) -> None:
-    """Put what comes to new lines to the original, and judge the candidate by that."""
-    if not found or answers.ask is None:
-        return
-    with aside(answers, list(found)):
-        for one in found:
+) -> list[int]:
+    """Put what comes to new lines to the original, and judge the candidate by that.
+
+    Return the lines of which the original says nothing there.
+    """
+    unanswered: list[int] = []
+    with aside(answers, [one for one, _ in found]) if found else contextlib.nullcontext():
+        for one, lines in found:
             if answers.of(one) is None:
+                unanswered += lines
                 continue
             made = partial(session.run, one, nan=True, beside=False, seconds=answers.patience(one))
             one_run.renewing(session, answers, job, one, made, report, LAYER)
+    return unanswered
 
 
 def told(left: Sequence[int], runs: int, missed: int = 0) -> list[str]:

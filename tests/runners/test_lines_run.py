@@ -120,12 +120,13 @@ class _Device:
 
 class _Answers:
     ask = staticmethod(lambda _combinations: None)
+    without = ""
 
     def __init__(self, known: Sequence[Combination]) -> None:
         self.described: dict[str, Any] = {one.key: {} for one in known}
 
-    def of(self, _combination: Combination) -> object:
-        return object()
+    def of(self, combination: Combination) -> object:
+        return None if combination.family == self.without else object()
 
     def patience(self, _combination: Combination) -> float:
         return 1.0
@@ -165,6 +166,17 @@ def test_what_comes_to_a_new_line_is_put_to_the_original(monkeypatch: pytest.Mon
     assert (notes, lost, put) == ([], False, ["1"])
     assert device.runs == ["0", "2", "2", "x", "1"]
     assert [what for _, what in report.checks] == ["4 of 4 lines"]
+
+
+def test_where_the_original_says_nothing_nothing_is_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A line that has run there alone is told like one that has not."""
+    monkeypatch.setattr(_Answers, "without", "1")
+    notes, _, put, report = _looked(_Device(), monkeypatch, (_of("0"), _of("2"), _of("1")))
+    assert notes == ["never run in 3 runs, so not verified: lines 6-7 of the candidate"]
+    assert put == []
+    assert [what for _, what in report.checks] == ["2 of 4 lines"]
 
 
 def test_what_has_run_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
