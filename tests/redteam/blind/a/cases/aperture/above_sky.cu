@@ -1,0 +1,53 @@
+// Aperture photometry: for every star the light inside a circle, less the sky under it, which is the mean of
+// a ring around it.  Pixels that are not finite (dead, saturated) and pixels off the image count nowhere.
+__device__ __forceinline__ double block_sum(double v, double* slot)
+{
+    for (int d = 16; d; d >>= 1) v += __shfl_down_sync(0xffffffffu, v, d);
+    __syncthreads();
+    if ((threadIdx.x & 31) == 0) slot[threadIdx.x >> 5] = v;
+    __syncthreads();
+    double sum = 0;
+    for (int k = 0; k < (int)blockDim.x >> 5; ++k) sum += slot[k];
+    return sum;
+}
+
+extern "C" __global__ void aperture(const float* image, const int* cx, const int* cy, float* flux, int* good,
+                                    int stars, int w, int h, int rad, int rin, int rout)
+{
+    __shared__ double slot[32];
+    const int star = blockIdx.x;
+    if (star >= stars) return;
+    const int x0 = cx[star], y0 = cy[star], side = 2 * rout + 1;
+    double sky = 0;
+    int ns = 0;
+    for (int i = threadIdx.x; i < side * side; i += blockDim.x) {
+        const int dy = i / side - rout, dx = i % side - rout;
+        const int x = x0 + dx, y = y0 + dy;
+        if (x < 0 || x >= w || y < 0 || y >= h) continue;
+        const float v = image[(size_t)y * w + x];
+        if (!isfinite(v)) continue;
+        const int d2 = dx * dx + dy * dy;
+        if (d2 > rin * rin && d2 <= rout * rout) { sky += v; ++ns; }
+    }
+    sky = block_sum(sky, slot);
+    const double cs = block_sum(ns, slot);
+    const float level = cs > 0 ? (float)(sky / cs) : 0.0f;
+
+    // the light over the sky, pixel by pixel: small numbers, so that no large sums have to cancel
+    double light = 0;
+    int nl = 0;
+    const int inner = 2 * rad + 1;
+    for (int i = threadIdx.x; i < inner * inner; i += blockDim.x) {
+        const int dy = i / inner - rad, dx = i % inner - rad;
+        const int x = x0 + dx, y = y0 + dy;
+        if (x < 0 || x >= w || y < 0 || y >= h || dx * dx + dy * dy > rad * rad) continue;
+        const float v = image[(size_t)y * w + x];
+        if (isfinite(v)) { light += v - level; ++nl; }
+    }
+    light = block_sum(light, slot);
+    const double cl = block_sum(nl, slot);
+    if (threadIdx.x == 0) {
+        flux[star] = (float)light;
+        good[star] = (int)cl;
+    }
+}

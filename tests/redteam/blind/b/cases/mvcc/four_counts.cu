@@ -1,0 +1,91 @@
+// Snapshot read of a table of rows with several versions.  Row r's newest version is head[r] % N (none if negative); the
+// version before v lies delta[v] places lower (0: there is none).  A version is seen by a snapshot that is not older
+// than begin and less than span after it (span 0: still open).  At most 64 versions of a row are looked at.
+// seen: the version of each row or -1; list: the rows that have one, in order, then -1; found: how many;
+// total and count: the sum of the values and the number of the seen versions of each of 64 groups.
+#include <cuda_runtime.h>
+
+#define GROUPS 64
+#define HOPS 64
+
+__device__ int chase(const int* delta, const int* begin, const int* span, int v, int N, int snap) {
+    if (v < 0) return -1;
+    v %= N;
+    for (int hop = 0; hop < HOPS; hop++) {
+        int b = begin[v], s = span[v];
+        if (b <= snap && (s == 0 || snap - b < s)) return v;
+        int d = delta[v];
+        if (d == 0 || d > v) return -1;
+        v -= d;
+    }
+    return -1;
+}
+
+__global__ void find(const int* head, const int* delta, const int* begin, const int* span, const int* value,
+                     const int* group, int* seen, int* tiles, long long* total, int* count, int R, int N, int snap) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    int v = r < R ? chase(delta, begin, span, head[r], N, snap) : -1;
+    if (r < R) seen[r] = v;
+    int many = __syncthreads_count(v >= 0);
+    if (threadIdx.x == 0) tiles[blockIdx.x] = many;
+    if (v >= 0) {
+        atomicAdd((unsigned long long*)&total[group[v]], (unsigned long long)(long long)value[v]);
+        atomicAdd(&count[group[v]], 1);
+    }
+}
+
+// Exclusive scan of the tiles' counts by one block, four to a thread.
+__global__ void scan(int* tiles, int* found, int many) {
+    __shared__ int warps[32];
+    int lane = threadIdx.x & 31, w = threadIdx.x >> 5, own[4], sum = 0;
+    #pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int i = threadIdx.x * 4 + k;
+        own[k] = i < many ? tiles[i] : 0;
+        sum += own[k];
+    }
+    int x = sum;
+    for (int o = 1; o < 32; o <<= 1) {
+        int y = __shfl_up_sync(0xffffffffu, x, o);
+        if (lane >= o) x += y;
+    }
+    if (lane == 31) warps[w] = x;
+    __syncthreads();
+    int at = x - sum;
+    for (int k = 0; k < w; k++) at += warps[k];
+    #pragma unroll
+    for (int k = 0; k < 4; k++) {
+        int i = threadIdx.x * 4 + k;
+        if (i < many) tiles[i] = at;
+        at += own[k];
+    }
+    if (threadIdx.x == 1023) *found = at;
+}
+
+__global__ void emit(const int* seen, const int* tiles, int* list, int R) {
+    __shared__ int warps[8];
+    int r = blockIdx.x * 256 + threadIdx.x;
+    bool in = r < R && seen[r] >= 0;
+    unsigned who = __ballot_sync(0xffffffffu, in);
+    int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
+    if (lane == 0) warps[w] = __popc(who);
+    __syncthreads();
+    int at = tiles[blockIdx.x] + __popc(who & ((1u << lane) - 1));
+    for (int k = 0; k < w; k++) at += warps[k];
+    if (in) list[at] = r;
+}
+
+extern "C" void mvcc(const int* head, const int* delta, const int* begin, const int* span, const int* value,
+                     const int* group, int* seen, int* list, int* found, long long* total, int* count, int R, int N,
+                     int snap) {
+    int many = (R + 255) / 256;
+    int* tiles;
+    cudaMallocAsync(&tiles, many * sizeof(int), 0);
+    cudaMemsetAsync(total, 0, GROUPS * sizeof(long long), 0);
+    cudaMemsetAsync(count, 0, GROUPS * sizeof(int), 0);
+    cudaMemsetAsync(list, 0xff, (size_t)R * sizeof(int), 0);
+    find<<<many, 256>>>(head, delta, begin, span, value, group, seen, tiles, total, count, R, N, snap);
+    scan<<<1, 1024>>>(tiles, found, many);
+    emit<<<many, 256>>>(seen, tiles, list, R);
+    cudaFreeAsync(tiles, 0);
+}

@@ -1,0 +1,38 @@
+// For every ship the great-circle distance (km) to the nearest and to the farthest of the ports.
+// Positions in radians. A port off the chart (or not a number) counts for nothing; without any port left, and
+// for a ship off the chart, the answer is +infinity (nearest) and -1 (farthest).
+#include <cuda_runtime.h>
+#include <math_constants.h>
+
+__device__ bool charted(float lat, float lon) {
+    return fabsf(lat) <= 1.5707964f && fabsf(lon) <= 3.1415927f;
+}
+
+// Kilometres from the square of half the chord.
+__device__ double kilometres(double h) {
+    if (h <= 0.0) return 0.0;
+    if (h >= 1.0) return 6371.0 * CUDART_PI;
+    return 12742.0 * asin(sqrt(h));
+}
+
+// The first port seeds both extremes, so that no sentinel has to be looked for at the end.
+extern "C" __global__ void sextant(const float* ship_lat, const float* ship_lon, const float* port_lat, const float* port_lon,
+                                   float* nearest, float* farthest, int ships, int ports) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= ships) return;
+    double lat = ship_lat[i], lon = ship_lon[i], c = cos(lat);
+    bool here = charted(ship_lat[i], ship_lon[i]);
+    double a = sin(0.5 * (port_lat[0] - lat));
+    double b = sin(0.5 * (port_lon[0] - lon));
+    double low = a * a + c * cos((double)port_lat[0]) * b * b, high = low;
+    for (int j = 1; j < ports; ++j) {
+        if (!here || !charted(port_lat[j], port_lon[j])) continue;
+        a = sin(0.5 * (port_lat[j] - lat));
+        b = sin(0.5 * (port_lon[j] - lon));
+        double h = a * a + c * cos((double)port_lat[j]) * b * b;
+        if (h < low) low = h;
+        if (h > high) high = h;
+    }
+    nearest[i] = here ? (float)kilometres(low) : CUDART_INF_F;
+    farthest[i] = here ? (float)kilometres(high) : -1.0f;
+}
