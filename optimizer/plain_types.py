@@ -321,7 +321,8 @@ class _Members:
             if not skipped:
                 kept.append(text[at])
             at += skipped or 1
-        return _holds_data(kept, self.macros)
+        # A member's own name has no scope: `Base::x;` declares what a base has, not data.
+        return kept[-2:-1] != ["::"] and _holds_data(kept, self.macros)
 
     @staticmethod
     def _bits(text: Sequence[str], at: int) -> int:

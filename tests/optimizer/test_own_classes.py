@@ -115,6 +115,8 @@ OTHERS = (
     "struct A { static constexpr bool v = bitand Reg<int>::x != nullptr; };",
     "struct A { static constexpr bool v = (bool) &Reg<int>::x; };",
     "struct A { static constexpr auto& v = Reg<int>::x; };",
+    "struct A { int a; Reg<int>::x; };",
+    "struct A { int a; float Reg<int>::x; };",
     "struct A { static constexpr int v = setup(3); };",
     "struct A { static constexpr int v = [] { return 3; }(); };",
     "struct A { static_assert([] { return true; }()); };",

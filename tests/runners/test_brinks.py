@@ -61,7 +61,10 @@ def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) ->
     lengths = (5003.0, 4_000_000.0)
     beside = {(families.BESIDE_ENDS, n) for n in lengths}
     events = {(f"{families.EARLY} {kind}", 5003.0) for kind in ("0 middling", "1 largest")}
-    assert seen == units | beside | events | {(families.BRINK, n) for n in lengths}
+    less = {(families.ONE_LESS, 5003.0)}
+    # Whether a mask leaves out just such bits, chance decides.
+    seen -= {(families.BIT_MASKS, 5003.0)}
+    assert seen == units | beside | events | less | {(families.BRINK, n) for n in lengths}
 
 
 def test_they_are_asked_of_finalists_and_of_short_arrays_alone() -> None:
