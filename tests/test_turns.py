@@ -71,5 +71,5 @@ def test_processes_choose_alike_and_what_they_took_is_kept(tmp_path: Path) -> No
     (seconds / "2").write_text("0.400 b.py::test_c\n")
     kept = tmp_path / "kept.json"
     assert turns.main([str(seconds)], kept) == 0
-    assert json.loads(kept.read_text()) == {"a.py::test_b[two words]": 7.2, "b.py::test_c": 0.4}
+    assert json.loads(kept.read_text()) == {"a.py::test_b[two words]": 7.25, "b.py::test_c": 0.4}
     assert turns.main([], kept) == 2

@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-SLOW, TURNS = 0.3, 4
+SLOW, TURNS = 0.15, 6
 SECONDS = Path(__file__).parent / "data" / "seconds.json"
 
 
@@ -36,8 +36,8 @@ def known(path: Path = SECONDS) -> dict[str, float]:
 def turn(word: str) -> int:
     """Return a turn by its number, or by a commit's name.
 
-    >>> turn("2"), turn("6"), turn("b540b319a0")
-    (2, 2, 0)
+    >>> turn("2"), turn("8"), turn("b540b319a0")
+    (2, 2, 4)
     """
     number = int(word) if word.isdecimal() and len(word) < 7 else int(_digest(word), 16)
     return number % TURNS
@@ -69,7 +69,7 @@ def measured(folder: Path) -> dict[str, float]:
     """Read what the processes of a run have written: seconds and a test's name to a line."""
     lines = [line for file in sorted(folder.iterdir()) for line in file.read_text().splitlines()]
     pairs = (line.partition(" ") for line in lines)
-    return {name: round(float(said), 1) for said, _, name in pairs if float(said) >= SLOW}
+    return {name: round(float(said), 2) for said, _, name in pairs if float(said) >= SLOW}
 
 
 def main(arguments: Sequence[str], path: Path = SECONDS) -> int:
