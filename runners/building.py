@@ -49,16 +49,9 @@ class Building:
 
     def shaken(self, text: str, job: Json) -> Json | None:
         """Return a kernel's artifact with delays in it, `runners.shaking`; None without places."""
-        if str(job["workload"]["kind"]) != "kernel" or self._sm < shaking.LEAST_SM:
+        if str(job["workload"]["kind"]) != "kernel":
             return None
-        made = self._compile(text, job, "ptx")
-        if isinstance(made, Failure):
-            return None
-        changed = shaking.shaken(Path(made.path).read_text())
-        if changed is None:
-            return None
-        again = self._compile(changed, job, "cubin", suffix=PTX_SUFFIX)
-        return None if isinstance(again, Failure) else again.as_json()
+        return self._changed(text, job, shaking.shaken, "shaken")
 
     def shaken_whole(self, text: str, job: Json, seed: int) -> Json | None:
         """Return the artifact of an entry function or program with delays under one seed.
@@ -104,17 +97,16 @@ class Building:
         """
         if str(job["workload"]["kind"]) != "kernel":
             return None
-        made = self._compile(text, job, "ptx", flags=("-lineinfo",))
-        if isinstance(made, Failure):
-            return None
         name = file_name(str(job["kernel"].get("path") or "kernel.cu"))
-        found = marks.marked(Path(made.path).read_text(), name)
-        if found is None:
-            return None
-        again = self._compile(found.ptx, job, "cubin", suffix=PTX_SUFFIX)
-        if isinstance(again, Failure):
-            return None
-        return {**again.as_json(), "lines": [sorted(block) for block in found.lines]}
+        lines: list[list[int]] = []
+
+        def change(ptx: str) -> str | None:
+            found = marks.marked(ptx, name)
+            lines.extend(sorted(block) for block in (found.lines if found else ()))
+            return found.ptx if found else None
+
+        made = self._changed(text, job, change, "marked", read=("-lineinfo",))
+        return None if made is None else {**made, "lines": lines}
 
     def _changed(
         self,
@@ -123,13 +115,18 @@ class Building:
         change: Callable[[str], str | None],
         variant: str,
         flags: tuple[str, ...] = (),
+        read: tuple[str, ...] = (),
     ) -> Json | None:
-        """Return the artifact of a kernel or entry function whose PTX was changed."""
+        """Return the artifact of a kernel or entry function whose PTX was changed.
+
+        `flags` are those that the changed PTX is compiled with, `read` those that a kernel's is
+        made with.
+        """
         work = job["workload"]
         if self._sm < shaking.LEAST_SM:
             return None
         if str(work["kind"]) == "kernel":
-            made = self._compile(text, job, "ptx")
+            made = self._compile(text, job, "ptx", flags=read)
             if isinstance(made, Failure):
                 return None
             changed = change(Path(made.path).read_text())

@@ -105,7 +105,7 @@ class Fuzzing:
             suspects, runs = _suspects(session, answers, job.work, known)
         except _BrokeError as broke:
             return [], _defined(answers, broke)
-        _asked_again(session, answers, job, suspects, report)
+        asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
         return [], False
@@ -114,14 +114,14 @@ class Fuzzing:
         self, answers: Answers, job: JobSpec, wanted: Sequence[Combination]
     ) -> tuple[list[Combination], Iterator[Combination]]:
         """Return what a pair was run on, and more of that kind, which nothing was run on."""
-        known = [one for one, _ in self._kept.get(f"{job.key}|{job.checks}", ())]
+        known = [one for one, _ in self._kept.get(_key(job), ())]
         cases = _cases(answers, job.work, wanted)
         return known, asked(job.work, job.seed + 1, cases) if cases else iter(())
 
     def _original(
         self, load: Load, job: JobSpec, turns: Iterator[Combination]
     ) -> list[tuple[Combination, dict[str, Storage]]]:
-        key = f"{job.key}|{job.checks}"
+        key = _key(job)
         if key not in self._kept:
             self._kept.clear()
             session, until = load(), time.monotonic() + SECONDS_ORIGINAL
@@ -134,6 +134,10 @@ class Fuzzing:
                     found.append((one, run.outputs))
             self._kept[key] = found
         return self._kept[key]
+
+
+def _key(job: JobSpec) -> str:
+    return f"{job.key}|{job.checks}"
 
 
 class _BrokeError(Exception):
@@ -261,20 +265,27 @@ def _defined(answers: Answers, broke: _BrokeError) -> bool:
     return not isinstance(broke.error, LaunchError)
 
 
-def _asked_again(
+def asked_again(
     session: Session,
     answers: Answers,
     job: JobSpec,
-    suspects: Sequence[Suspect],
+    combinations: Sequence[Combination],
     report: Report,
-) -> None:
-    """Have the original asked at length where two runs differ, and judge by that; raise `Wrong`."""
-    combinations = list({one.combination.key: one.combination for one in suspects}.values())
-    if not combinations:
-        return
-    with aside(answers, combinations):
-        for one in combinations:
+    layer: str,
+) -> frozenset[str]:
+    """Have the original asked at length, and judge a candidate by that; raise `Wrong`.
+
+    Return the keys of those of which the original says nothing.
+    """
+    each = list({one.key: one for one in combinations}.values())
+    unanswered: set[str] = set()
+    if not each:
+        return frozenset()
+    with aside(answers, each):
+        for one in each:
             if answers.of(one) is None:
+                unanswered.add(one.key)
                 continue
             made = partial(session.run, one, nan=True, beside=False, seconds=answers.patience(one))
-            one_run.renewing(session, answers, job, one, made, report, LAYER)
+            one_run.renewing(session, answers, job, one, made, report, layer)
+    return frozenset(unanswered)

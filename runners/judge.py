@@ -57,7 +57,7 @@ from runners.entry_process import EntryProcess
 from runners.fuzzing import Fuzzing
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
 from runners.large_gains import LargeGains
-from runners.lines_run import UNSEEN, LinesRun
+from runners.lines_run import LAYER, LinesRun
 from runners.measuring import Measurements
 from runners.retained import MOST_BYTES
 from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
@@ -423,7 +423,7 @@ class Judge:
             return True
         notes, lost = self._lines.check(session, self._fuzzing, answers, *fuzzed)
         # What has not run is told first, that it is not known with the rest.
-        at = len(measured["notes"]) if UNSEEN in notes else 0
+        at = len(measured["notes"]) if any(LAYER in one for one in notes) else 0
         measured["notes"][at:at] = notes
         if lost:
             return True

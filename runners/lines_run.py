@@ -12,20 +12,18 @@ Kernels alone are run so: host code has its kernels compiled into it.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from functools import partial
 
-from runners import marks, one_run, second_look
+from runners import marks, second_look
 from runners.answers import Answers, Build
 from runners.checks import Report
 from runners.contents import Combination, pool
 from runners.fault import Fault
-from runners.fuzzing import Fuzzing
+from runners.fuzzing import Fuzzing, asked_again
 from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
-from runners.other_values import LONGEST_CHECK, aside
+from runners.other_values import LONGEST_CHECK
 from runners.session import Marking, Session
 from runners.spec import JobSpec, Json
 
@@ -144,8 +142,9 @@ def check(
         # It has passed without marks: what they do to it is not its fault.
         report.restore(before)
         return [UNSEEN], isinstance(error, DeviceError) and not isinstance(error, LaunchError)
-    unanswered = _put(session, answers, job, found, report)
-    left = sorted({*seen.left, *unanswered})
+    new = [one for one, _ in found]
+    unanswered = asked_again(session, answers, job, new, report, LAYER)
+    left = sorted({*seen.left, *(n for one, some in found if one.key in unanswered for n in some)})
     done = seen.all - len(left)
     report.add(LAYER, f"{done} of {seen.all} lines", passed=True, error=None, bound=None)
     return told(left, seen.runs, missed), False
@@ -187,28 +186,6 @@ def _further(seen: _Seen, more: Iterator[Combination]) -> list[tuple[Combination
         if new := seen.look():
             found.append((one, new))
     return found
-
-
-def _put(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    found: Sequence[tuple[Combination, list[int]]],
-    report: Report,
-) -> list[int]:
-    """Put what comes to new lines to the original, and judge the candidate by that.
-
-    Return the lines of which the original says nothing there.
-    """
-    unanswered: list[int] = []
-    with aside(answers, [one for one, _ in found]) if found else contextlib.nullcontext():
-        for one, lines in found:
-            if answers.of(one) is None:
-                unanswered += lines
-                continue
-            made = partial(session.run, one, nan=True, beside=False, seconds=answers.patience(one))
-            one_run.renewing(session, answers, job, one, made, report, LAYER)
-    return unanswered
 
 
 def told(left: Sequence[int], runs: int, missed: int = 0) -> list[str]:

@@ -32,7 +32,7 @@ def test_over_all_turns_each_test_runs_and_each_file_in_every_one(
 
 
 def test_a_turn_leaves_most_of_the_time_out() -> None:
-    """Of what was measured a third of the time is left at most, in each turn."""
+    """Of what slow tests take two fifths are left at most, in each turn."""
     seconds = turns.known()
     total = sum(seconds.values())
     for number in range(turns.TURNS):
@@ -42,7 +42,7 @@ def test_a_turn_leaves_most_of_the_time_out() -> None:
 
 
 def test_what_is_kept_is_of_tests_that_there_are() -> None:
-    """At most one in ten of the names in the record has gone: else it was not made again."""
+    """At most one in ten of the files in the record has gone: else it was not made again."""
     root = Path(__file__).parents[1]
     files = {name.partition("::")[0] for name in turns.known()}
     gone = [one for one in files if not (root / one).is_file()]
