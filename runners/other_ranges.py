@@ -7,7 +7,8 @@ drawn from wider ranges (`runners.wider`), as far as its original is quick there
 each time and stays within its buffers. Where it does not, nothing is said of that range and of
 those beyond: such numbers may be places, lengths or letters, and mean nothing there. Lengths, whose
 range ends beside a declared size (`runners.following`), are drawn up to that size where it is
-larger, too: rows of the small case hold none that are longer.
+larger, too: rows of the small case hold none that are longer. What stands in them is as declared,
+and then all alike, since how long they are may only count while something is found in them.
 """
 
 from __future__ import annotations
@@ -77,10 +78,19 @@ def _longer(work: Work, plain: Combination) -> list[list[Range]]:
     for one, case in following.longer(work)[:MOST_LONGER]:
         name, to = one.argument.name, one.end_at(case)
         if name.isidentifier():
-            there = replace(plain, case=case, family=Wider(name, to).family)
             room = f" at {', '.join(f'{size}={value:,.0f}' for size, value in case.items())}"
-            found.append([Range(name, one.low, one.last, to, there, room)])
+            each = []
+            for alike in (False, True) if _others(work, name) else (False,):
+                family = Wider(name, to, alike).family
+                there = replace(plain, case=case, family=family)
+                each.append(Range(name, one.low, one.last, to, there, room))
+            found.append(each)
     return found
+
+
+def _others(work: Work, name: str) -> bool:
+    """Tell whether other arrays of whole numbers are only read: they may all be alike."""
+    return any(a.name != name and not a.written for a, *_ in ranges(work))
 
 
 def check(

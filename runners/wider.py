@@ -2,7 +2,9 @@
 
 A declared range is part of what a workload declares: code made for it is right. Wider ones are
 drawn from only to say so (`runners.other_ranges`), in a few steps up to all of the type's. Nothing
-is below zero where nothing was; where something was, as many times as much is.
+is below zero where nothing was; where something was, as many times as much is. What stands beside
+it is as declared, or all alike: of letters drawn at random hardly any row is well-formed for long,
+and how long it may be is of no consequence then.
 """
 
 from __future__ import annotations
@@ -22,35 +24,36 @@ from runners.spec import Argument, Work
 TIMES = (2, 64, 1 << 16)
 # Of so many numbers one is the last, and one the first where that is below zero.
 OF = 16
-_WORD = "wider"
-_FAMILY = re.compile(rf"{_WORD} (\w+) to (\d+)")
+_WORD, _ALIKE = "wider", " alike"
+_FAMILY = re.compile(rf"{_WORD} (\w+) to (\d+)({_ALIKE})?")
 
 
 @dataclass(frozen=True, slots=True)
 class Wider:
-    """Which array has a wider range, and up to which number."""
+    """Which array has a wider range, and up to which number; `alike`: all others are one number."""
 
     name: str
     last: int
+    alike: bool = False
 
     @property
     def family(self) -> str:
-        """Name the family of inputs that have this range, and all else as declared.
+        """Name the family of inputs that have this range, and all else as declared or alike.
 
-        >>> Wider("counts", 118).family
-        'wider counts to 118'
+        >>> Wider("counts", 118).family, Wider("counts", 118, alike=True).family
+        ('wider counts to 118', 'wider counts to 118 alike')
         """
-        return f"{_WORD} {self.name} to {self.last}"
+        return f"{_WORD} {self.name} to {self.last}{_ALIKE if self.alike else ''}"
 
 
 def wider(family: str) -> Wider | None:
     """Return the range that a family has; None for any other family.
 
     >>> wider("wider counts to 118"), wider("declared")
-    (Wider(name='counts', last=118), None)
+    (Wider(name='counts', last=118, alike=False), None)
     """
     found = _FAMILY.fullmatch(family)
-    return Wider(found[1], int(found[2])) if found else None
+    return Wider(found[1], int(found[2]), found[3] is not None) if found else None
 
 
 def beyond(family: str, other: str) -> bool:
@@ -98,18 +101,20 @@ def first(low: int, last: int, to: int) -> int:
 def applied(which: Wider, work: Work, arrays: Arrays, seed: int) -> Arrays:
     """Return arrays of which one has numbers of all sizes up to the end of a wider range."""
     out = dict(arrays)
+    rng = stream(seed, Wider(which.name, which.last).family)
     for argument, low, last in ranges(work):
-        if argument.name != which.name:
-            continue
-        rng = stream(seed, which.family)
-        ends = (first(low, last, which.last), which.last)
         count = len(arrays[argument.name]) // argument.type.size
-        parts = [
-            _drawn(rng, ends, which.last // max(1, last), count * field.lanes).astype(
-                field.scalar.dtype
-            )
-            for field in argument.type.fields
-        ]
+        lengths = [(field.scalar.dtype, count * field.lanes) for field in argument.type.fields]
+        if argument.name == which.name:
+            ends = (first(low, last, which.last), which.last)
+            times = which.last // max(1, last)
+            parts = [_drawn(rng, ends, times, length).astype(dtype) for dtype, length in lengths]
+        elif which.alike and not argument.written:
+            # One, where that is a number of the range: zeros often end what is read.
+            number = min(last, max(low, 1))
+            parts = [np.full(length, number).astype(dtype) for dtype, length in lengths]
+        else:
+            continue
         out[argument.name] = interleave(parts, argument.type, count)
     return out
 

@@ -187,13 +187,37 @@ def test_longer_rows_than_declared_are_tried_where_there_is_room() -> None:
     given_["cases"] = [{"values": {"n": 900, "k": 16}}]
     job = spec.parse(_job(text + "//", text, workload=given_, effort="confirm"))
     plain = Combination({"n": 900.0, "k": 16.0}, "declared", 1)
-    *_, (longest,) = other_ranges.others(job, plain)
+    *_, (longest, alike) = other_ranges.others(job, plain)
     assert (longest.name, longest.low, longest.last) == ("b", 0, 16)
     assert longest.to == min(255, longest.combination.case["k"])
     assert longest.combination.family == Wider("b", longest.to).family
     note = longest.said("it is not: y[0]")
     assert f"with up to {longest.to:,} at n=" in note
     assert note.startswith(f"limit: {other_values.RIGHT} values of b (0 to 16)")
+    assert alike.said("it is not: y[0]") == note
+    made, plainly = (Contents(job.work).of(one.combination) for one in (alike, longest))
+    assert np.array_equal(made["b"], plainly["b"])
+    assert set(made["x"].view(np.int32)) == {1} < set(plainly["x"].view(np.int32))
+
+
+def test_long_rows_are_tried_in_which_something_is_found_to_their_end() -> None:
+    """Lanes of eight bits overflow behind 255 words, and random bytes are no text for so long."""
+    job = once_read.parsed("utf8/byte_lanes")
+    plain = Combination(dict(job.work.cases[-1].values), "declared", 1)
+    *_, (longest, alike) = other_ranges.others(job, plain)
+    width = int(alike.combination.case["width"])
+    assert width > 255 * 8
+    found = []
+    for one in (longest, alike):
+        made = Contents(job.work).of(one.combination)
+        rows = made["text"].view(np.uint8).reshape(-1, width)
+        lengths = made["length"].view(np.int32)
+        assert lengths.max() == width
+        sound = (rows < 0x80).argmin(axis=1)  # letters of one byte, from the beginning on
+        sound[(rows < 0x80).all(axis=1)] = width
+        found.append(int(np.minimum(sound, lengths).max()))
+    assert found[0] < 100
+    assert found[1] > 255 * 8
 
 
 def test_what_is_too_much_once_is_asked_no_further() -> None:
