@@ -16,7 +16,6 @@ from pathlib import Path
 from runners import (
     alignment,
     compensated,
-    cubin,
     distant,
     each_extent,
     exhibit,
@@ -52,6 +51,7 @@ from runners.answers import Answers, Build, Opened, Oracle
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.delayed import Begun, BuildWhole, Delays
+from runners.device_code import DeviceCode, follows, keeps_more, watchable
 from runners.energy import Meter
 from runners.entry_process import EntryProcess
 from runners.fuzzing import Fuzzing
@@ -59,20 +59,18 @@ from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryErr
 from runners.large_gains import LargeGains
 from runners.lines_run import LAYER, LinesRun
 from runners.measuring import Measurements
-from runners.retained import MOST_BYTES
 from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import DECIDES, Lent
 from runners.session import Benches, Session
-from runners.spec import JobSpec, Json, Source
+from runners.spec import JobSpec, Json
 from runners.watched import Watched
 from runners.worn_in import worn_rows
 
 SANITIZER_SECONDS, ROWS_SECONDS = 60.0, 10.0
 # What an original is not right in is asked of none of its candidates, each kind by itself.
 ROWS: tuple[MakeRows, ...] = (rows, close_rows, worn_rows)
-MOST_PTX = 4
 
 
 class Judge:
@@ -93,9 +91,7 @@ class Judge:
         atomics: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
         mark: Build = lambda _text, _job: None,
     ) -> None:
-        self._device_code, self._plain, self._atomics = device_code, plain, atomics
-        self._theirs: dict[tuple[str, bool], frozenset[str]] = {}
-        self._ptx: dict[tuple[str, str], str | None] = {}
+        self._codes, self._plain, self._atomics = DeviceCode(device_code), plain, atomics
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._measurements = Measurements(gpu, meter)
         self._benches = Benches(gpu)
@@ -170,7 +166,7 @@ class Judge:
                 self._finalist(session, request, job, known, verdict["measurement"], report, lent)
                 deadline += lent.spent  # else what a busy machine took would be another's
                 self._delays.whole(delayed, request, job, known, report)
-                read, rows = self._known(request, job), _follows(request, job)
+                read, rows = self._codes.known(request, job), follows(request, job)
                 unsaid = unchecked.notes(report, job, read=read, rows=rows)
                 verdict["measurement"]["notes"][:0] = unsaid
                 spent["sanitizer"] = time.monotonic() - start
@@ -199,14 +195,14 @@ class Judge:
         self, request: Json, job: JobSpec, wanted: Sequence[Combination], seconds: float
     ) -> Answers:
         """Return the answers to all that a candidate is asked, calls in a row among it."""
-        hosted, follows = job.work.kind == "entry", _follows(request, job)
+        hosted, in_rows = job.work.kind == "entry", follows(request, job)
         # Those of an entry function's candidates are asked for with its own: in one process.
         rooms = [*growing.asked(job), *each_extent.asked(job)]
-        others = [*asked_in_rows(job, wanted), *rooms] if hosted or follows else []
+        others = [*asked_in_rows(job, wanted), *rooms] if hosted or in_rows else []
         answers = self._oracle.answers(job, request, [*wanted, *others], seconds)
         # Launches on one stream never overlap: only host code has to be waited for.
         key = (job.key, job.checks)
-        if hosted and follows and key not in self._hasty:
+        if hosted and in_rows and key not in self._hasty:
             terms = (request, job, answers, wanted)
             self._hasty[key] = [made for made in ROWS if self._waited_for(*terms, made)]
         return answers
@@ -218,9 +214,7 @@ class Judge:
         declared, extra = self._oracle.wanted(job)
         if job.checks != "confirm":
             return declared, extra
-        sources = job.kernel.source, job.baseline.source
-        mine, theirs = (self._read(text, request, job.key) for text in sources)
-        wanted, codes = [*declared, *extra], (mine, theirs)
+        wanted, codes = [*declared, *extra], self._codes.both(request, job)
         own = small_constants.beside(job, wanted, codes)
         own += [*narrowed.beside(job, wanted, codes), *thresholds.compared(job, wanted, codes)]
         return declared, [*extra, *own, *made_floats.beside(job, wanted, codes)]
@@ -267,20 +261,20 @@ class Judge:
             session.renewed()  # what an earlier candidate spoilt is not this one's fault
         sources = job.kernel.source, job.baseline.source
         read = thorough or tensor_cores.named(*sources)
-        codes = [self._read(text, request, job.key) if read else "" for text in sources]
+        codes = self._codes.both(request, job) if read else ("", "")
         updates = thorough and plain_updates.more(codes[0], codes[1])
         report.narrow = thorough and rounded.more(codes[0], codes[1])
         report.cut_off = tensor_cores.more(codes[0], codes[1])
         verify.verify(session, answers, job, wanted, report, seconds, updates=updates)
-        _watchable(request, report)
+        watchable(request, report)
         verify.remembered(session, answers, job, report, seconds, wanted)
         hasty = self._hasty.get((job.key, job.checks), [])
-        for made in ROWS if _follows(request, job) else ():
+        for made in ROWS if follows(request, job) else ():
             if made not in hasty:
                 verify.in_a_row(session, answers, job, wanted, report, ROWS_SECONDS, made)
         if job.work.kind == "entry" and job.kernel != job.baseline:
             leaks.check(session, answers, job, report)
-        if job.work.kind == "entry" and _keeps_more(request):
+        if job.work.kind == "entry" and keeps_more(request):
             short = min(10.0, seconds / 3)
             verify.repeated(session, answers, job, report, short, wanted=wanted)
         if thorough:
@@ -339,7 +333,7 @@ class Judge:
             again = partial(self._measurements.again, session, job, (answers, report))
             self._gains.check(request, job, measured, again, report)
         self._watched(session, request, job, known, report)
-        if _follows(request, job):
+        if follows(request, job):
             filled = partial(self._entries.session, filled=True)
             measured["notes"] += growing.check(filled, request, job, answers, report)
             if growing.asked(job) and not self._entries.fills:
@@ -364,7 +358,7 @@ class Judge:
     ) -> None:
         """Have it looked at in processes of their own; note what it needs aligned, or `Wrong`."""
         answers, wanted = known
-        mine, theirs = (self._read(one.source, request, job.key) for one in _sources(job))
+        mine, theirs = self._codes.both(request, job)
         widest = alignment.wider(job.work, mine, theirs)
         asked = alignment.chosen(job, answers, wanted) if widest else []
         with self._alignment.begun(request, job, widest, asked) as moved:
@@ -396,7 +390,7 @@ class Judge:
             load = partial(self._session, job, request)
         room = (deadline, self._gpu.free_bytes())
         measured["notes"] += distant.check(load, answers, job, wanted, room, report)
-        read = partial(self._read, request=request, key=job.key)
+        read = partial(self._codes.read, request=request, key=job.key)
         terms = (answers, measured, report, deadline)
         if overflow.check(load, job, read, self._gpu, *terms):
             return True
@@ -446,14 +440,7 @@ class Judge:
     ) -> None:
         """Run more often, and later, what can do more than its original; raise `Wrong`."""
         answers, wanted = known
-        # Device code that is not known of one side is compared of neither: `unchecked` says so.
-        read = self._known(request, job)
-        mine = self._abilities(job.kernel.source, request, "candidate", job.key, read=read)
-        key = (job.key, read)
-        if key not in self._theirs:
-            theirs = self._abilities(job.baseline.source, request, "baseline", job.key, read=read)
-            self._theirs[key] = theirs
-        more = mine - self._theirs[key]
+        more = self._codes.more(request, job)
         for what in sorted(more):
             fine = what not in static_gate.REFUSED
             report.add("static gate", f"{what}, run more", passed=fine, error=None, bound=None)
@@ -467,76 +454,10 @@ class Judge:
             short = verify.GATE_SECONDS / 4
             verify.repeated(session, answers, job, report, short, wanted=wanted)
 
-    def _read(self, text: str, request: Json, key: str) -> str:
-        """Return a source's PTX, empty where there is none; the latest few are kept.
-
-        It was compiled before, so that a second attempt may do what a busy machine did not.
-        """
-        if (key, text) not in self._ptx:
-            while len(self._ptx) >= MOST_PTX:
-                self._ptx.pop(next(iter(self._ptx)))
-            found = self._device_code(text, request["job"])
-            if found is None:
-                found = self._device_code(text, request["job"])
-            self._ptx[key, text] = found
-        return self._ptx[key, text] or ""
-
-    def _known(self, request: Json, job: JobSpec) -> bool:
-        """Tell whether the PTX of both sides could be had."""
-        texts = [one.source for one in _sources(job)]
-        for text in texts:
-            self._read(text, request, job.key)
-        return all(self._ptx[job.key, text] is not None for text in texts)
-
-    def _abilities(
-        self, text: str, request: Json, which: str, key: str, *, read: bool
-    ) -> frozenset[str]:
-        found = static_gate.device(self._read(text, request, key) if read else "")
-        path = Path(str(request[which].get("path") or ""))
-        if request[which].get("kind") == "shared" and path.is_file():
-            found |= static_gate.host(path.read_bytes())
-        return found
-
     def _session(self, job: JobSpec, request: Json) -> Session:
         if job.work.kind == "entry":
             return self._entries.session(job, request)
         return self._benches.session(job, request["candidate"], request["baseline"], self._scratch)
-
-
-def _sources(job: JobSpec) -> tuple[Source, Source]:
-    """Return a candidate's source and its original's."""
-    return job.kernel, job.baseline
-
-
-def _keeps_more(request: Json) -> bool:
-    """Tell whether a candidate's device code has variables that its original has not."""
-    return _kept_bytes(request["candidate"]) > _kept_bytes(request["baseline"])
-
-
-def _follows(request: Json, job: JobSpec) -> bool:
-    """Tell whether what a candidate's code keeps may show in calls that follow one another."""
-    hosted = job.work.kind == "entry"
-    return job.kernel != job.baseline and (hosted or _keeps_more(request))
-
-
-def _watchable(request: Json, report: Report) -> None:
-    """Refuse variables too large to be read and set back, where the original has none; `Wrong`."""
-    mine, theirs = (_kept_bytes(request[which]) for which in ("candidate", "baseline"))
-    if mine > MOST_BYTES >= theirs:
-        words = f"keeps {mine >> 20} MiB in variables between launches"
-        report.add("static gate", words, passed=False, error=None, bound=None)
-        raise Wrong(
-            "rejected", f"{words}; at most {MOST_BYTES >> 20} MiB can be watched, use an argument"
-        )
-
-
-def _kept_bytes(artifact: Json) -> int:
-    """Return the bytes of the variables that an artefact's device code has."""
-    cubin_path = str(artifact.get("cubin") or "")
-    if artifact.get("kind") == "cubin":
-        cubin_path = str(artifact.get("path") or "")
-    data = Path(cubin_path).read_bytes() if cubin_path and Path(cubin_path).is_file() else b""
-    return sum(size for name, size in cubin.variables(data) if not name.startswith("$"))
 
 
 def _frame(request: Json) -> Json:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import checks, cubin, one_run, static_gate, verify
-from runners import judge as judge_module
+from runners import checks, cubin, device_code, one_run, static_gate, verify
 from runners.judge import Judge
 from runners.static_gate import device, host, knows_time
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -87,7 +86,7 @@ def test_more_variables_than_can_be_watched_are_refused(
 ) -> None:
     candidate = artifact(AGED)["path"]
     monkeypatch.setattr(
-        judge_module,
+        device_code,
         "_kept_bytes",
         lambda made: (mine if made["path"] == candidate else theirs) << 20,
     )
