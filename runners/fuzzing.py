@@ -3,10 +3,11 @@
 What the original is asked about at length takes tens of milliseconds: four runs, doubles, moved
 inputs. Most faults that nobody thought of show in any of a thousand small inputs, as soon as two
 rows are nearly alike or one array is the other's end, and to see that two runs differ takes one of
-each. So here a pair is run on what `runners.recipes` and `runners.kindred` make of cases that were
-asked before, and the outputs are put side by side. That decides nothing: rounding, an order that is
-free and what the original does not define differ as well. Where most differs, the original is asked
-at length, and the candidate judged by its answers like anywhere else.
+each. So here a pair is run on what `runners.recipes`, `runners.crossed` and `runners.kindred` make
+of cases that were asked before, and the outputs are put side by side. That decides nothing:
+rounding, an order that is free and what the original does not define differ as well. Where most
+differs, the original is asked at length, and the candidate judged by its answers like anywhere
+else.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ from runners.spec import MOVED, Argument, JobSpec, Work
 
 LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
-MOST, SECONDS_ORIGINAL, SECONDS = 1200, 5.0, 6.0
+MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
+# Behind each so many of them one more has families crossed (`runners.crossed`).
+CROSSED_OF = 2
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
 FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
@@ -151,11 +154,17 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng = stream(seed, LAYER)
-    for turn in range(MOST if few else 0):
+    rng, other = stream(seed, LAYER), stream(seed, LAYER, recipes.CROSSED)
+
+    def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
         those = cases if turn % ONE_OF == ONE_OF - 1 else few
         case = those[int(rng.integers(len(those)))]
-        yield Combination(case, f"{recipes.WORD} {recipes.FUZZED + turn}", seed)
+        return Combination(case, f"{recipes.WORD} {first + turn}", seed)
+
+    for turn in range(MOST if few else 0):
+        yield one(recipes.FUZZED, turn, rng)
+        if turn % CROSSED_OF == CROSSED_OF - 1:
+            yield one(recipes.CROSSED, turn // CROSSED_OF, other)
 
 
 def _cases(

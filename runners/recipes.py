@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, kindred, whole_numbers
+from runners import captured, crossed, kindred, whole_numbers
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
 from runners.families import ranges
 from runners.inputs import FREE, Arrays, interleave, stream
@@ -28,8 +28,9 @@ from runners.spec import MOVED, Argument, Work
 COUNT, MOST_ELEMENTS, FEW_ELEMENTS = 96, 1 << 16, 1 << 12
 MANY_ELEMENTS, ONE_OF = 1 << 23, 16
 WORD = "recipe"
-# From here on they are those of many small runs (`runners.fuzzing`), and arrays akin in most.
-FUZZED, PLAIN_OF, ALONE_OF = 1 << 20, 4, 8
+# From here on they are those of many small runs (`runners.fuzzing`), and arrays akin in most; and
+# from there on each array has a family of its own (`runners.crossed`).
+FUZZED, PLAIN_OF, ALONE_OF, CROSSED = 1 << 20, 4, 8, 1 << 21
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -100,6 +101,9 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= CROSSED:
+        out = crossed.applied(work, arrays, seed, turn, case)
+        return out if turn % PLAIN_OF else kindred.applied(work, out, seed, turn, case)
     out = arrays if turn % PLAIN_OF == 0 else _by_recipe(turn, work, arrays, seed, case)
     return out if turn % ALONE_OF == ALONE_OF - 1 else kindred.applied(work, out, seed, turn, case)
 

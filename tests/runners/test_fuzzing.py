@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, fuzzing, one_run, spec
+from runners import families, fuzzing, one_run, recipes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -296,9 +296,13 @@ def test_cases_are_small_and_some_of_them_larger() -> None:
     job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
     few, more = {"n": 20.0, "m": 9.0}, {"n": 900.0, "m": 19.0}
     turns = [*fuzzing.asked(job.work, 1, [few, more])]
-    assert len(turns) == fuzzing.MOST
+    numbers = [recipes.number(one.family) or 0 for one in turns]
+    assert [one for one in numbers if one < recipes.CROSSED] == [
+        recipes.FUZZED + turn for turn in range(fuzzing.MOST)
+    ]
+    assert sum(one >= recipes.CROSSED for one in numbers) == fuzzing.MOST // fuzzing.CROSSED_OF
     assert turns == [*fuzzing.asked(job.work, 1, [few, more])]
     assert len({one.key for one in turns}) == len(turns)
     kept = [one for one in turns if one.case != few]
-    assert len(kept) <= fuzzing.MOST / fuzzing.ONE_OF + 1
+    assert len(kept) <= len(turns) / fuzzing.ONE_OF + 1
     assert not [*fuzzing.asked(job.work, 1, [])]
