@@ -102,8 +102,7 @@ def applied(
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
     if turn >= CROSSED:
-        out = crossed.applied(work, arrays, seed, turn, case)
-        return out if turn % PLAIN_OF else kindred.applied(work, out, seed, turn, case)
+        return crossed.applied(work, arrays, seed, turn, case)
     out = arrays if turn % PLAIN_OF == 0 else _by_recipe(turn, work, arrays, seed, case)
     return out if turn % ALONE_OF == ALONE_OF - 1 else kindred.applied(work, out, seed, turn, case)
 
