@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from runners import (
     captured,
-    creeping,
     families,
     inputs,
     logarithms,
     nan_ends,
+    no_loss,
     perturbation,
     picked,
     recipes,
@@ -46,9 +46,7 @@ WAIT_SECONDS = 60.0
 # Where infinities are among numbers near one, nothing beyond this is looked at.
 REACH = 4096.0
 # Families of inputs that are not moved, or too little, for results to tell what these may err by.
-_LOOSE = frozenset(
-    {families.LAST_PLACES, families.COMMON_OFFSET, *creeping.BEGINS, *families.LOG_SIZES}
-)
+_LOOSE = frozenset({families.LAST_PLACES, *no_loss.FAMILIES, *families.LOG_SIZES})
 # Families whose infinities an original makes infinities of.
 _MEANT = frozenset({families.INFINITIES, families.CROWDED_INFINITIES, *families.COMPARED})
 

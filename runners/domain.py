@@ -16,7 +16,6 @@ import numpy as np
 from runners import (
     all_infinite,
     cancelling,
-    creeping,
     families,
     impulses,
     last_places,
@@ -68,7 +67,7 @@ class Domain:
                 all_infinite.defined(found, self.given(combination), argument.name)
         if combination.family == families.LAST_PLACES:
             last_places.defined(self.work, gathered.runs[0], gathered.plain)
-        if combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}:
+        if combination.family in no_loss.FAMILIES:
             no_loss.defined(self.work, gathered, wanted)
         if cancelling.cancels(combination.family):
             cancelling.defined(self.work, gathered.runs[0], gathered.plain)

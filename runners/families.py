@@ -63,6 +63,9 @@ LAST_PLACES = "last-places"
 # in floats (`runners.common_offset`). Neighbours few last places apart: for those that work in
 # doubles (`runners.creeping`); near which number stands behind.
 COMMON_OFFSET, CREEPING = "common-offset", "creeping"
+# Floats beside what whole numbers average, or sum up to (`runners.beside_means`): for the same;
+# which range, and which array of floats, stand behind.
+BESIDE_MEANS, BESIDE_SUMS = "beside-means", "beside-sums"
 # All smaller up to a place, and equal from there on: for originals that name places of floats
 # (`runners.late_ties`).
 LATE_TIES = "late-ties"

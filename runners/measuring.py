@@ -17,8 +17,8 @@ from typing import Any
 
 from runners import (
     cancelling,
-    creeping,
     launch_limits,
+    no_loss,
     one_element,
     recipes,
     scalar_ends,
@@ -34,7 +34,6 @@ from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.energy import Meter
 from runners.families import (
-    COMMON_OFFSET,
     CROWDED_INFINITIES,
     DECLARED,
     FOLLOWING,
@@ -216,7 +215,7 @@ def _silent(key: str) -> bool:
     kinds |= {CROWDED_INFINITIES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
-    few |= family in {COMMON_OFFSET, *creeping.BEGINS}
+    few |= family in no_loss.FAMILIES
     return "+" in key or family in kinds or changed is not None or few
 
 

@@ -3,9 +3,10 @@
 Moving inputs by one rounding error says that anything is right where neighbours are as near to each
 other as that. Who takes the differences first loses nothing of them all the same: a difference of
 two floats that are near each other is exact. So such inputs (`runners.common_offset`,
-`runners.creeping`) are not moved. What the original gives is compared with better answers instead,
-element by element, and with what must not change it; only where nothing differs by more than the
-rounding of a result are candidates asked, and they have to keep to the tolerance.
+`runners.creeping`, `runners.beside_means`) are not moved. What the original gives is compared with
+better answers instead, element by element, and with what must not change it; only where nothing
+differs by more than the rounding of a result are candidates asked, and they have to keep to the
+tolerance.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from runners import beside_means, creeping
 from runners.cuda_types import from_float, promote, to_float, values
 from runners.expectation import FLOAT, Floats
 from runners.families import COMMON_OFFSET
@@ -28,10 +30,14 @@ from runners.spec import Argument, BaselineFailure, Work
 # squares everything.
 LINE, LINE_OF_DOUBLES, SHARE, PART = 2.0**-20, 2.0**-24, 1 / 16, 1 / 64
 
+# Those that are asked with another offset, too; of all others doubles are moved.
+OFFSETS = frozenset({COMMON_OFFSET, *beside_means.FAMILIES})
+FAMILIES = OFFSETS | frozenset(creeping.BEGINS)
+
 
 def defined(work: Work, gathered: Gathered, wanted: Mapping[str, Floats]) -> None:
     """Raise `BaselineFailure` where the original loses anything, or nothing tells."""
-    offset = gathered.combination.family == COMMON_OFFSET
+    offset = gathered.combination.family in OFFSETS
     line = max(2 * FLOAT, min(LINE, SHARE * work.rtol))
     if len(gathered.plain) != (1 if offset else 2):
         raise BaselineFailure("nothing tells what is lost of numbers near each other")
@@ -54,7 +60,7 @@ def defined(work: Work, gathered: Gathered, wanted: Mapping[str, Floats]) -> Non
         if offset:
             other = _results(argument, gathered.plain[0])[kept]
             if not _same(work, mine, other, line):
-                raise BaselineFailure(f"{name} depends on an offset of all floats")
+                raise BaselineFailure(f"{name} depends on an offset in common")
             continue
         twin, moved = (_results(argument, run, promoted=True)[kept] for run in gathered.plain)
         whole = only.kind != "f"

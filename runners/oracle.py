@@ -8,6 +8,7 @@ from runners import (
     all_infinite,
     asked,
     beside_ends,
+    beside_means,
     bitmaps,
     brinks,
     capacities,
@@ -287,7 +288,8 @@ def _near_ends(
         Combination(case, families.COMMON_OFFSET, seed)
         for case in common_offset.cases(work, cases[0])
     )
-    yield from (Combination(case, kind, seed) for case, kind in creeping.cases(work, cases[0]))
+    for ask in (creeping.cases, beside_means.cases):
+        yield from (Combination(case, kind, seed) for case, kind in ask(work, cases[0]))
     if not families.chosen(work):
         return
     if asked.CHOICE in work.calls:

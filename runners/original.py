@@ -10,6 +10,7 @@ from pathlib import Path
 from runners import (
     allocations,
     asked,
+    beside_means,
     cancelling,
     common_offset,
     creeping,
@@ -19,6 +20,7 @@ from runners import (
     last_places,
     nan_ends,
     nan_signs,
+    no_loss,
     perturbation,
     regardless,
     spec,
@@ -114,7 +116,7 @@ class Original:
         written = [a for a in self.work.arguments if a.written]
         still = combination.family == families.LAST_PLACES or "+" in combination.family
         still |= cancelling.cancels(combination.family)
-        still |= combination.family in {families.COMMON_OFFSET, *creeping.BEGINS}
+        still |= combination.family in no_loss.FAMILIES
         if still or not any(one.scalar.kind == "f" for a in written for one in a.type.fields):
             return []
         elements = min(a.elements(combination.case) for a in written)
@@ -197,6 +199,8 @@ class Original:
             every = (last_places.ELSEWHERE,)
         elif combination.family == families.COMMON_OFFSET:
             every = (common_offset.ELSEWHERE,)
+        elif combination.family in beside_means.FAMILIES:
+            every = (combination.family + beside_means.ELSEWHERE,)
         elif cancelling.cancels(combination.family):
             every = tuple(combination.family + one for one in cancelling.BESIDE)
         elif combination.family == families.NAN_BELOW:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from runners import (
     all_infinite,
     beside_ends,
+    beside_means,
     binades,
     bit_masks,
     bitmaps,
@@ -66,6 +67,8 @@ from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
     BESIDE_ENDS,
+    BESIDE_MEANS,
+    BESIDE_SUMS,
     BINADES,
     BIT_MASKS,
     BITMAPS,
@@ -158,6 +161,7 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys((LAST_PLACES, last_places.ELSEWHERE), last_places.applied),
     **dict.fromkeys((COMMON_OFFSET, common_offset.ELSEWHERE), common_offset.applied),
     **dict.fromkeys(creeping.FAMILIES, creeping.applied),
+    **dict.fromkeys((BESIDE_MEANS, BESIDE_SUMS), beside_means.applied),
     **dict.fromkeys(late_ties.FAMILIES, late_ties.applied),
     **dict.fromkeys(REACHES, far_reach.applied),
     **dict.fromkeys(IMPULSES, impulses.applied),
