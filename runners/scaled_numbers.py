@@ -6,13 +6,14 @@ no two sides are equal or nearly so; of small ones some are, but a float holds t
 is homogeneous keeps its ties when all numbers are multiplied by one factor, and then they have more
 digits than a float has; a double, where sums of products have more than 53.
 
-So each line has two to four small numbers, up to 3, 7 or 15, in places that chance chooses: how
-many places are left for the next of them is drawn so that few are as likely as half of them, since
-what is far from the mean is seldom. They are multiplied by an odd factor that is from half as large
-as the range allows to all of that: one for the first half of the lines, which may be compared with
-each other, another one for each line of the others. Arrays that are declared alike have the same
-factors. Where results are whole numbers, every other line of each half is counted from the upper
-end of its range downwards, by factors of all sizes: sums that are near each other, and large.
+So each line has two to four small numbers, up to 3, 7 or 15, in places that chance chooses. How
+many places are left for the next of them is drawn by equal factors, one or two as often as a
+quarter to a half: what is far from the mean is seldom. They are multiplied by an odd factor that is
+from half as large as the range allows to all of that: one for the first half of the lines, which
+may be compared with each other, another one for each line of the others. Arrays that are declared
+alike have the same factors. Where results are whole numbers, every other line is counted from the
+upper end of its range downwards, by ones in the first half and by factors of all sizes behind it:
+sums that are near each other, and large.
 
 A line is what one variable spans of an array, whichever factor of its shape that is; where there
 are few lines, they are cut. Who is asked, in which cases, is in `runners.float_decisions`.
@@ -126,7 +127,7 @@ def _lines(argument: Argument, name: str, case: Case, size: int) -> tuple[Places
 
 
 def _made(terms: _Terms, field: Field, data: Values) -> Values:
-    """Return the numbers of one field; of what may be indices as many as may be alike."""
+    """Return the numbers of one field; of what may be indices as many lines as may be alike."""
     _, low, high = terms.bounds
     if not len(data):
         return data
@@ -151,8 +152,9 @@ def _made(terms: _Terms, field: Field, data: Values) -> Values:
         low_factors = np.minimum(most, (most**tiny).astype(np.int64))
         beside = high - np.abs(own) * _odd(low_factors)[line]
         made = np.where(line % 2 == 1, beside, made)
-    most_alike = alike(field, low, high, len(data))
-    return np.concatenate([made[:most_alike].astype(data.dtype), data[most_alike:]])
+    # Whole lines: what is drawn in some places of one has no ties.
+    those = line < many * alike(field, low, high, len(data)) // len(data)
+    return np.asarray(np.where(those, made.astype(data.dtype), data))
 
 
 def _odd(numbers: Places) -> Places:
@@ -161,10 +163,11 @@ def _odd(numbers: Places) -> Places:
 
 
 def _factors(terms: _Terms, many: int) -> tuple[Values, Values]:
-    """Return shares that factors of lines are made of: the same in all arrays declared alike."""
+    """Return what factors of both sorts are made of: the same in arrays declared alike."""
     rng = stream(terms.seed, SCALED, *terms.bounds[1:], many)
     found = rng.random((2, many))
-    found[:, : many // 2] = found[:, :1]
+    found[0, : many // 2] = found[0, :1]
+    found[1, : many // 2] = 0.0
     return found[0], found[1]
 
 
