@@ -64,6 +64,21 @@ def wide(work: Work) -> list[Range]:
     return [one for one in every if one[2] - one[1] >= LEAST_RANGE - 1]
 
 
+def few(low: int, high: int, rng: np.random.Generator) -> Places:
+    """Return two to five small numbers of a range times one large odd factor, zero often first.
+
+    Where a range begins above zero they are counted from its first number.
+    """
+    low, high = max(low, -WIDEST), min(high, WIDEST)
+    first = min(high, max(low, 0))
+    largest = min(int(rng.choice(LARGEST)), max(1, high - first))
+    most = max(1, (high - first) // largest)
+    factor = max(1, int(rng.integers(-(-most // 2), most, endpoint=True)))
+    small = rng.integers(0, largest, int(rng.integers(2, 5, endpoint=True)), endpoint=True)
+    small[0] *= int(rng.integers(2))
+    return np.asarray(np.minimum(high, first + small * (factor - 1 + factor % 2)), np.int64)
+
+
 def axis(shape: str, name: str, case: Case) -> tuple[int, int]:
     """Return how far apart the places of a line are that a variable spans, and how many there are.
 

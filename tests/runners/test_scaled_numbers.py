@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from runners.contents import Combination, Contents
-from runners.scaled_numbers import FEW_LINES, LARGEST, MOST_KINDS, axis, family
+from runners.scaled_numbers import FEW_LINES, LARGEST, MOST_KINDS, axis, family, few
 from runners.spec import Work
 from runners.whole_families import HOT
 from tests.runners.test_inputs import _pointer, _work
@@ -116,6 +116,21 @@ def test_few_lines_are_cut_and_few_of_what_may_be_indices_are_alike() -> None:
     same = (_made(work) == _made(work, drawn=True)).reshape(16, -1)
     assert same[:, HOT // 16 :].all()
     assert same[:, : HOT // 16].mean() < 0.1
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 65535), (100, 900_000), (-5000, 70_000), (-9, -3), (4, 4), (0, 1 << 63)]
+)
+def test_a_palette_is_small_numbers_of_a_range_times_a_factor(low: int, high: int) -> None:
+    for seed in range(50):
+        found = few(low, high, np.random.default_rng(seed))
+        assert low <= found.min() <= found.max() <= high
+        assert 2 <= len(found) <= 5
+        first = min(high, max(0, low))
+        factor = int(np.gcd.reduce(found - first))
+        if factor and high > 1000:
+            assert (found.max() - first) // factor <= max(LARGEST)
+            assert factor >= (high - first) // (2 * max(LARGEST)) - 1 or high > 1 << 62
 
 
 def test_a_line_is_what_a_variable_spans() -> None:
