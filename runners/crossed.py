@@ -68,7 +68,7 @@ _FLOATS = (
     *("times-10", "one-hot", "edges", "sorted", "integers", "mixed"),
     *(HALF_STEPS, EQUAL, EQUAL, ALTERNATING, FALLING, THOUSANDTH),
 )
-_SHARES = ("sorted", ALTERNATING, FALLING, THOUSANDTH)
+_SHARES = ("sorted", FALLING, THOUSANDTH)
 # What is left of an order, and of sorted keys.
 _ORDERED = {"permutation": ("sorted", "mixed"), "sorted": ("integers", EQUAL, "mixed")}
 

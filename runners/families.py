@@ -203,6 +203,9 @@ TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "m
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an
 # end of a range but for some elements beside it (`runners.one_less`).
 CHAINS, ONE_LESS = "chains", "one-less"
+# Few small whole numbers times a large odd factor, along a variable whose name stands behind
+# (`runners.scaled_numbers`): for candidates that decide by floats what others do by whole numbers.
+SCALED = "scaled"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

@@ -17,16 +17,14 @@ PTX ISA 9.0: "Floating Point Instructions: div, rcp", "Comparison and Selection 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from runners import ptx_lines
 from runners.limit import said
+from runners.ptx_lines import Line
 
 # What such a note is known by.
 DECIDE = "floats decide what the original decides by whole numbers"
-_BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
-_INSTRUCTION = re.compile(r"^(?:@!?%p\w+\s+)?(?P<opcode>[a-z]\w*(?:(?:\.|::)\w+)*)\s+(?P<rest>.*)$")
-_REGISTER = re.compile(r"%\w+")
 # Zeros, the least normal float and infinities: what a value is compared with to see of which sort
 # it is, as divisions, roots and logarithms do.
 _SORTS = re.compile(r"0f(?:[08]0000000|[08]0800000|[7f]f800000|[7f]f7fffff)\b", re.IGNORECASE)
@@ -37,16 +35,6 @@ _MAKES = re.compile(r"cvt\.r[nzmp](?:\.ftz)?(?:\.sat)?\.f32\.[us](?:32|64)")
 
 # Loops bring back what is worked out at their ends: so often a function is gone through.
 _MOST_TURNS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """An instruction: its opcode in parts, the registers written and read, and its operands."""
-
-    parts: tuple[str, ...]
-    written: frozenset[str]
-    read: frozenset[str]
-    rest: str
 
 
 def notes(mine: str, theirs: str) -> list[str]:
@@ -76,7 +64,7 @@ def by_products(ptx: str) -> bool:
     False
     """
     found = False
-    for lines in _functions(ptx):
+    for lines in ptx_lines.functions(ptx):
         products = {
             register
             for line in lines
@@ -104,7 +92,7 @@ def by_quotients(ptx: str) -> bool:
     >>> by_quotients(made + "cvt.rzi.s32.f32 %r3, %f3;\nsetp.lt.s32 %p1, %r3, %r4;")
     False
     """
-    functions = list(_functions(ptx))
+    functions = list(ptx_lines.functions(ptx))
     stored = False
     while True:
         known = [_quotients(lines, stored=stored) for lines in functions]
@@ -120,30 +108,7 @@ def by_quotients(ptx: str) -> bool:
         stored = True
 
 
-def _functions(ptx: str) -> Iterator[list[_Line]]:
-    """Yield each function's instructions: registers are its own."""
-    lines: list[_Line] = []
-    for text in ptx.splitlines():
-        if _BODY.match(text):
-            yield lines
-            lines = []
-        for one in text.partition("//")[0].strip(" \t{}").split(";"):
-            match = _INSTRUCTION.match(one.strip(" \t{}"))
-            if match is not None:
-                lines.append(_line(match["opcode"], match["rest"]))
-    yield lines
-
-
-def _line(opcode: str, rest: str) -> _Line:
-    parts = tuple(opcode.split("."))
-    if parts[0] in ("st", "red", "bra", "bar"):
-        return _Line(parts, frozenset(), frozenset(_REGISTER.findall(rest)), rest)
-    first, _, others = rest.partition("}" if rest.startswith("{") else ",")
-    names = frozenset(_REGISTER.findall(first)), frozenset(_REGISTER.findall(others))
-    return _Line(parts, *names, rest)
-
-
-def _quotients(lines: Sequence[_Line], *, stored: bool) -> set[str]:
+def _quotients(lines: Sequence[Line], *, stored: bool) -> set[str]:
     """Return the registers with quotients of whole numbers, or what was made of them.
 
     And, where such may lie in memory, with any float that is loaded.
@@ -170,17 +135,17 @@ def _quotients(lines: Sequence[_Line], *, stored: bool) -> set[str]:
     return found
 
 
-def _wide(line: _Line) -> bool:
+def _wide(line: Line) -> bool:
     """Tell whether a load or store is of floats."""
     return line.parts[-1] == "f32"
 
 
-def _to_whole(line: _Line) -> bool:
+def _to_whole(line: Line) -> bool:
     """Tell whether a float is made a whole number: what decides then is that."""
     return line.parts[0] == "cvt" and any(one.endswith("i") for one in line.parts[1:2])
 
 
-def _compared(line: _Line, found: set[str]) -> bool:
+def _compared(line: Line, found: set[str]) -> bool:
     """Tell whether a quotient is compared as a float, with more than what tells its sort.
 
     The lesser of a quotient and a number keeps it in a range, and decides nothing.
@@ -191,7 +156,7 @@ def _compared(line: _Line, found: set[str]) -> bool:
     return number is None or (line.parts[0] == "setp" and _SORTS.search(line.rest) is None)
 
 
-def _keyed(functions: Sequence[Sequence[_Line]]) -> bool:
+def _keyed(functions: Sequence[Sequence[Line]]) -> bool:
     """Tell whether the bits of a quotient are ordered as a whole number's, as by `atomicMax`."""
     for lines in functions:
         found = _quotients(lines, stored=False)
@@ -202,5 +167,5 @@ def _keyed(functions: Sequence[Sequence[_Line]]) -> bool:
     return False
 
 
-def _ordering(line: _Line) -> bool:
+def _ordering(line: Line) -> bool:
     return line.parts[0] in ("atom", "red") and bool({"min", "max"} & set(line.parts))

@@ -20,6 +20,7 @@ from runners import (
     each_extent,
     exhibit,
     first_calls,
+    float_decisions,
     float_quotients,
     growing,
     infinite_ends,
@@ -217,7 +218,8 @@ class Judge:
         wanted, codes = [*declared, *extra], self._codes.both(request, job)
         own = small_constants.beside(job, wanted, codes)
         own += [*narrowed.beside(job, wanted, codes), *thresholds.compared(job, wanted, codes)]
-        return declared, [*extra, *own, *made_floats.beside(job, wanted, codes)]
+        own += [*made_floats.beside(job, wanted, codes), *float_decisions.beside(job, codes)]
+        return declared, [*extra, *own]
 
     def _waited_for(
         self,

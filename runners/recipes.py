@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, crossed, kindred, whole_numbers
+from runners import captured, crossed, kindred, scaled_numbers, whole_numbers
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
 from runners.families import ranges
 from runners.inputs import FREE, Arrays, interleave, stream
@@ -42,6 +42,8 @@ APART = {"half": 2.0, "bfloat16": 1.5, "float": 5.0, "double": 13.0}
 BELOW_ZERO = 0.35
 # Numbers beyond these are left to `runners.brinks`.
 WIDEST = 1 << 61
+# One palette of so many is of small numbers times a large factor.
+SCALED_OF = 16
 # What places times steps within are numbers of 64 bits.
 NARROW = 1 << 31
 # Lengths of runs, and of turns.
@@ -126,9 +128,8 @@ def _by_recipe(
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field)
-            rngs = np.random.default_rng(where), np.random.default_rng(what)
             rows = [length * field.lanes for length in lengths]
-            made = _field(argument, field, data, bounds.get(argument.name), rows, rngs)
+            made = _field(argument, field, data, bounds.get(argument.name), rows, (where, what))
             parts.append(made)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
@@ -141,9 +142,10 @@ def _field(
     data: Values,
     bounds: tuple[int, int] | None,
     rows: Sequence[int],
-    rngs: tuple[np.random.Generator, np.random.Generator],
+    seeds: tuple[int, int],
 ) -> Values:
     word, scalar = argument.init.partition(":")[0], field.scalar
+    rngs = np.random.default_rng(seeds[0]), np.random.default_rng(seeds[1])
     if not len(data) or word == captured.WORD:
         return data
     if word == "permutation":
@@ -156,7 +158,11 @@ def _field(
         low, high = int(wide.min()), int(wide.max())
     else:
         low, high = bounds
-    found = _whole(len(data), low, high, rows, rngs)
+    if seeds[1] % SCALED_OF:
+        found = _whole(len(data), low, high, rows, rngs)
+    else:
+        few = scaled_numbers.few(max(low, -WIDEST), min(high, WIDEST), rngs[1])
+        found = few[_places(len(data), len(few), rows, rngs[0])]
     if word == "sorted":
         found = np.sort(found)
     return from_float(found, scalar) if scalar.kind == "f" else found.astype(data.dtype)

@@ -54,6 +54,7 @@ from runners import (
     piles,
     recurring,
     scalar_ends,
+    scaled_numbers,
     shaped_numbers,
     share_bands,
     share_ends,
@@ -112,6 +113,7 @@ from runners.families import (
     RECURRING,
     REFILLED,
     SAME,
+    SCALED,
     SHAPED,
     SHARE_BANDS,
     SHARE_ENDS,
@@ -197,6 +199,7 @@ _IN_ROWS: dict[str, Rows] = {
     CROWDED_INFINITIES: crowded.applied,
     CHAINS: chains.applied,
     ONE_LESS: one_less.applied,
+    SCALED: scaled_numbers.applied,
 }
 
 

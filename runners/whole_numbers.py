@@ -37,7 +37,7 @@ def row_lengths(shape: str, case: Mapping[str, float]) -> list[int]:
     >>> row_lengths("n+4", {"n": 9.0})
     [13]
     """
-    *others, last = _factors(shape)
+    *others, last = factors(shape)
     try:
         found = [count(last, case)]
         for factor in reversed(others[1:]):
@@ -53,10 +53,10 @@ def unit(shape: str) -> int:
     >>> unit("n*96"), unit("2*blocks*3"), unit("(w+31)/32"), unit("300")
     (96, 6, 1, 300)
     """
-    return prod(int(one) for one in map(str.strip, _factors(shape)) if one.isdecimal())
+    return prod(int(one) for one in map(str.strip, factors(shape)) if one.isdecimal())
 
 
-def _factors(shape: str) -> list[str]:
+def factors(shape: str) -> list[str]:
     """Return what a product multiplies; all of it where it is no product."""
     factors, depth = [""], 0
     for letter in shape:

@@ -233,3 +233,15 @@ def test_an_original_that_breaks_at_one_is_asked_no_other(tmp_path: Path) -> Non
     assert begun == [["mixed", "recipe 0", "recipe 1", "far"], ["far"]]
     assert answers.dropped[asked[1].key] == "the original crashed"
     assert answers.dropped[asked[2].key] == "the original broke on such contents"
+
+
+def test_some_are_few_small_numbers_times_a_large_factor() -> None:
+    """Whose ties are those of small numbers, and beyond what a float holds."""
+    work = _work(_array("count", "randint:0:1000001"), n=40, w=50)
+    found = 0
+    for arrays in _made(work, 400):
+        unique = np.unique(arrays["count"]).astype(np.int64)
+        factor = int(np.gcd.reduce(unique))
+        found += len(unique) > 2 and factor % 2 == 1 and factor > 20_000
+    # One in 16, and of those such as have more than two numbers and no divisor of them all.
+    assert 4 <= found <= 40
