@@ -233,3 +233,15 @@ def test_an_original_that_breaks_at_one_is_asked_no_other(tmp_path: Path) -> Non
     assert begun == [["mixed", "recipe 0", "recipe 1", "far"], ["far"]]
     assert answers.dropped[asked[1].key] == "the original crashed"
     assert answers.dropped[asked[2].key] == "the original broke on such contents"
+
+
+def test_rows_may_lead_to_one_place_each_by_its_own_number() -> None:
+    arguments = [_array("off", "randint:0:1048576", "n*deg")]
+    work, case = _work(*arguments, n=300, deg=5), {"n": 300.0, "deg": 5.0}
+    met = 0
+    for turn in range(2000):
+        one = Combination(case, f"{recipes.WORD} {turn}", 1)
+        off = Contents(work).of(one)["off"].view(np.int32).astype(np.int64)
+        to = (np.arange(1500) // 5 + off) % 300
+        met += len(np.unique(off)) > 100 and len(np.unique(to)) == 1
+    assert met
