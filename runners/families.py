@@ -200,6 +200,8 @@ TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "m
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an
 # end of a range but for some elements beside it (`runners.one_less`).
 CHAINS, ONE_LESS = "chains", "one-less"
+# Rows that all lead to one place, and other arrays at ends of their ranges (`runners.meeting`).
+MEETING = "meeting"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

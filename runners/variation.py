@@ -43,6 +43,7 @@ from runners import (
     last_places,
     late_ties,
     logarithms,
+    meeting,
     mirrored,
     nan_ends,
     nan_signs,
@@ -93,6 +94,7 @@ from runners.families import (
     LOGARITHMS,
     LONGEST,
     MASKS,
+    MEETING,
     MIRRORED,
     MULTIPLES,
     NAN_BEHIND,
@@ -193,6 +195,7 @@ _IN_ROWS: dict[str, Rows] = {
     CROWDED_INFINITIES: crowded.applied,
     CHAINS: chains.applied,
     ONE_LESS: one_less.applied,
+    MEETING: meeting.applied,
 }
 
 
