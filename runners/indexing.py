@@ -50,6 +50,8 @@ def times(source: str) -> int:
     60
     >>> times("void f(int* x, int n) { int a = x[0]; x[1] = n * (a + 1); }")
     0
+    >>> times("void f(int* y, int n) { int x = y[0]; y[1] = x + blockIdx.x * blockDim.x; }")
+    1
     """
     return 0 if len(source) > LONGEST else _times(source)
 
@@ -113,7 +115,7 @@ class _Reading:
             self._wait(number, node.parts, inside=True)
         elif kind == "binary" and word in _WRAPS:
             self._wait(number, node.parts[:1], inside)
-        elif kind == "index" or (kind, word) == ("unary", "*"):
+        elif _reads(node):
             self._element((number, flow.base(node)), inside)
             self._named((number, flow.base(node)), inside)
         elif kind == "call" and word in LOADS:
@@ -151,10 +153,11 @@ class _Reading:
 def _times(source: str) -> int:
     program = flow.program(source)
     found = 0 if program.too_long else 1
+    loaded = _loaded(program)
     for number, function in enumerate(program.functions):
         for one in function.body:
             for node in () if one.node is None else _products(one.node):
-                if _loads(program, number, node):
+                if _loads(loaded, number, node):
                     found = min(found * _factor(node), MOST_TIMES)
     return found
 
@@ -182,18 +185,35 @@ def _products(node: Node) -> Iterator[Node]:
         waiting += one.parts[:1] if one.kind == "index" else [*one.parts, *one.more]
 
 
-def _loads(program: Program, number: int, node: Node) -> bool:
-    """Tell whether something is made of an element of an array, or of what is not read."""
-    waiting, seen = [(number, node)], set()
-    while waiting:
-        number, node = waiting.pop()
-        for one in flow.nodes(node):
-            if one.kind == "index" or (one.kind, one.word) == ("unary", "*"):
-                return True
-            key = (number, one.word)
-            if one.kind == "name" and key not in seen and key in program.variables:
-                seen.add(key)
-                if program.variables[key].spoilt:
-                    return True
-                waiting += program.variables[key].assigned
+def _loads(loaded: set[Key], number: int, node: Node) -> bool:
+    """Tell whether something is made of an element of an array, or of a variable that is."""
+    for one in flow.nodes(node):
+        if _reads(one) or (one.kind == "name" and (number, one.word) in loaded):
+            return True
     return False
+
+
+def _reads(node: Node) -> bool:
+    return node.kind == "index" or (node.kind, node.word) == ("unary", "*")
+
+
+def _loaded(program: Program) -> set[Key]:
+    """Return the variables that are made of elements of arrays, or of what is not read."""
+    uses: dict[Key, list[Key]] = {}
+    waiting = []
+    for key, variable in program.variables.items():
+        if variable.spoilt:
+            waiting.append(key)
+        for number, value in variable.assigned:
+            for one in flow.nodes(value):
+                if _reads(one):
+                    waiting.append(key)
+                elif one.kind == "name":
+                    uses.setdefault((number, one.word), []).append(key)
+    found: set[Key] = set()
+    while waiting:
+        key = waiting.pop()
+        if key not in found:
+            found.add(key)
+            waiting += uses.get(key, ())
+    return found
