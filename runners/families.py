@@ -206,6 +206,8 @@ CHAINS, ONE_LESS = "chains", "one-less"
 # Few small whole numbers times a large odd factor, along a variable whose name stands behind
 # (`runners.scaled_numbers`): for candidates that decide by floats what others do by whole numbers.
 SCALED = "scaled"
+# Rows that all lead to one place, and other arrays at ends of their ranges (`runners.meeting`).
+MEETING = "meeting"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

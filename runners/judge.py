@@ -48,6 +48,7 @@ from runners import (
     zero_products,
 )
 from runners.alignment import Alignment
+from runners.all_meeting import AllMeeting
 from runners.answers import Answers, Build, Opened, Oracle
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -105,6 +106,7 @@ class Judge:
         self._hasty: dict[tuple[str, str], list[MakeRows]] = {}
         self._gains = LargeGains(number, scratch)
         self._fuzzing, self._lines = Fuzzing(), LinesRun(mark)
+        self._meeting = AllMeeting()
         self._last: object = None
 
     def _keep(self, loaded: object) -> None:
@@ -413,6 +415,10 @@ class Judge:
             return self._session(same, {**request, "candidate": request["baseline"]})
 
         pair, fuzzed = (original, load), (job, wanted, deadline, report)
+        notes, lost = self._meeting.check(pair, answers, job, deadline, report)
+        measured["notes"] += notes
+        if lost:
+            return True
         notes, lost = self._fuzzing.check(pair, answers, *fuzzed)
         measured["notes"] += notes
         if lost:

@@ -254,7 +254,9 @@ def _line(count: int, low: int, high: int, rows: Sequence[int], rng: np.random.G
     else:
         line = (np.arange(most) + shift) * step % span
     line = line[np.arange(count) % most] if most < count else line
-    return low + line if rng.random() < TOGETHER + BY_ITSELF else high - line
+    line = low + line if rng.random() < TOGETHER + BY_ITSELF else high - line
+    # By one number for each row, what is added to the row's own leads to one place (`meeting`).
+    return line[np.arange(count) // rows[0]] if rows and rng.random() < BY_ITSELF else line
 
 
 def _floats(

@@ -182,6 +182,8 @@ class Work:
     fades: bool = False
     # It takes words for sets of bits (`runners.bit_sets`).
     sets: bool = False
+    # Arrays of whole numbers to which something is added for an index (`runners.indexing`).
+    leads: tuple[str, ...] = ()
 
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values all pointer arguments of a case point to."""

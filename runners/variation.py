@@ -44,6 +44,7 @@ from runners import (
     last_places,
     late_ties,
     logarithms,
+    meeting,
     mirrored,
     nan_ends,
     nan_signs,
@@ -97,6 +98,7 @@ from runners.families import (
     LOGARITHMS,
     LONGEST,
     MASKS,
+    MEETING,
     MIRRORED,
     MULTIPLES,
     NAN_BEHIND,
@@ -200,6 +202,7 @@ _IN_ROWS: dict[str, Rows] = {
     CHAINS: chains.applied,
     ONE_LESS: one_less.applied,
     SCALED: scaled_numbers.applied,
+    MEETING: meeting.applied,
 }
 
 

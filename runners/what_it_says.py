@@ -18,6 +18,7 @@ from runners import (
     fading,
     float_sums,
     gates,
+    indexing,
     named,
     other_sign,
     ranked,
@@ -60,6 +61,7 @@ def fields(original: Source, work: Work) -> dict[str, Any]:
         "loops": fading.loops(original.source),
         "fades": fading.fades(original.source),
         "sets": bit_sets.taken(original.source),
+        "leads": _leads(original, work),
     }
 
 
@@ -164,6 +166,18 @@ def _summed(original: Source, work: Work) -> tuple[str, ...]:
 def _ranked(original: Source, work: Work) -> tuple[str, ...]:
     """Return the arrays whose elements are compared with each other."""
     found = ranked.ranked(original.source, work.symbol, _free_floats(work))
+    return tuple(work.arguments[position].name for position in found)
+
+
+def _leads(original: Source, work: Work) -> tuple[str, ...]:
+    """Return which arrays of whole numbers with a range have something added for an index."""
+    whole = [
+        position
+        for position, a in enumerate(work.arguments)
+        if a.type.pointer and a.role == "input" and a.init.partition(":")[0] == "randint"
+        if all(one.scalar.kind in "iu" for one in a.type.fields)
+    ]
+    found = indexing.relative(original.source, work.symbol, whole)
     return tuple(work.arguments[position].name for position in found)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runners import crossing, narrow_counts, other_sign, shares
+from runners import crossing, indexing, narrow_counts, other_sign, shares
 from runners.poisoned_shared import filled
 from tests.redteam.table import load
 
@@ -45,6 +45,8 @@ def _asked(source: str) -> None:
     assert not shares.linear(source, "f", 2) or shares.smooth(source, "f", 2)
     beyond, within = crossing.crossing(source, "f", {"t": 2})
     assert {*beyond, *within} <= {"t"}
+    assert set(indexing.relative(source, "f", [0, 1])) <= {0, 1}
+    assert indexing.times(source) >= 0
     least, most = narrow_counts.LEAST_PERIOD, narrow_counts.MOST_PERIOD
     assert all(least <= one <= most for one in narrow_counts.periods(source))
 
@@ -68,6 +70,7 @@ def test_no_cut_of_a_real_source_is_too_odd(source: str, data: st.DataObject) ->
 
 
 HOSTILE = ["(" * 60000, "t+" * 40000, "a=b;" * 40000, "!" * 90000, "f(t," * 30000]
+HOSTILE += ["a=b*a;" * 9000, "y[a+b]=a;" * 6000]
 HOSTILE += ["?t:" * 40000, "{" * 90000, "static short a; ++a;" * 9000, "t<" * 50000, "x[" * 60000]
 
 

@@ -245,3 +245,15 @@ def test_some_are_few_small_numbers_times_a_large_factor() -> None:
         found += len(unique) > 2 and factor % 2 == 1 and factor > 20_000
     # One in 16, and of those such as have more than two numbers and no divisor of them all.
     assert 4 <= found <= 40
+
+
+def test_rows_may_lead_to_one_place_each_by_its_own_number() -> None:
+    arguments = [_array("off", "randint:0:1048576", "n*deg")]
+    work, case = _work(*arguments, n=300, deg=5), {"n": 300.0, "deg": 5.0}
+    met = 0
+    for turn in range(2000):
+        one = Combination(case, f"{recipes.WORD} {turn}", 1)
+        off = Contents(work).of(one)["off"].view(np.int32).astype(np.int64)
+        to = (np.arange(1500) // 5 + off) % 300
+        met += len(np.unique(off)) > 100 and len(np.unique(to)) == 1
+    assert met
