@@ -1,0 +1,41 @@
+// Rainflow counting by the rule of four points: closed cycles of each channel's load by their range, what is left
+// over as half cycles. counts holds half cycles; damage is the sum of the cubes of their ranges. Loads are 0 to 63.
+
+__global__ void fatigue(const unsigned char* load, int* counts, long long* damage, int channels, int n)
+{
+    const int channel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (channel >= channels) return;
+    __shared__ int tally[64][64];
+    for (int r = 0; r < 64; ++r) tally[r][threadIdx.x] = 0;
+
+    // Ranges on the stack grow and then shrink, so that there are never more than 127 turning points and a new one.
+    int stack[130];
+    int depth = 1;
+    long long harm = 0;
+    stack[0] = load[channel];
+    for (int i = 1; i < n; ++i) {
+        const int v = load[(size_t)i * channels + channel];
+        const int top = stack[depth - 1];
+        if (v == top) continue;
+        if (depth >= 2 && (v > top) == (top > stack[depth - 2]))
+            stack[depth - 1] = v;
+        else
+            stack[depth++] = v;
+        while (depth >= 4) {
+            const int a = stack[depth - 4], b = stack[depth - 3], c = stack[depth - 2], d = stack[depth - 1];
+            const int range = abs(b - c);
+            if (range > abs(a - b) || range > abs(c - d)) break;
+            tally[range][threadIdx.x] += 2;
+            harm += 2 * range * range * range;
+            stack[depth - 3] = d;
+            depth -= 2;
+        }
+    }
+    for (int k = 1; k < depth; ++k) {
+        const int range = abs(stack[k] - stack[k - 1]);
+        tally[range][threadIdx.x] += 1;
+        harm += range * range * range;
+    }
+    damage[channel] = harm;
+    for (int r = 0; r < 64; ++r) counts[(size_t)channel * 64 + r] = tally[r][threadIdx.x];
+}

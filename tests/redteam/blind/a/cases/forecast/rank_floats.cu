@@ -1,0 +1,21 @@
+// The continuous ranked probability score of ensemble forecasts: how far members are from what was seen, less half
+// of how far they are from each other.
+
+__global__ void forecast(const float* member, const float* seen, float* crps, int forecasts, int members)
+{
+    const int f = blockIdx.x * blockDim.x + threadIdx.x;
+    if (f >= forecasts) return;
+    const float* row = member + (size_t)f * members;
+    const double y = seen[f];
+    double off = 0.0;
+    float spread = 0.0f;
+    for (int i = 0; i < members; ++i) {
+        const double x = row[i];
+        off += fabs(x - y);
+        if (members == 1) break;
+        int net = 0;
+        for (int j = 0; j < members; ++j) net += (row[j] < row[i]) - (row[j] > row[i]);
+        spread += row[i] * net;
+    }
+    crps[f] = (float)(off / members - spread / ((double)members * members));
+}

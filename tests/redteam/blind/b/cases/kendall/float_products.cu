@@ -1,0 +1,37 @@
+// Kendall's rank statistics of d features against one target: for each feature the concordant less the discordant
+// pairs, the pairs tied in the feature, and the pairs tied in both.
+#include <cuda_runtime.h>
+
+__global__ void clear(long long* out, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = 0;
+}
+
+__global__ void count_pairs(const int* x, const int* y, long long* out, int n)
+{
+    int f = blockIdx.y;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int* column = x + (size_t)f * n;
+    int xi = column[i], yi = y[i];
+    long long score = 0, tied = 0, both = 0;
+    for (int j = i + 1; j < n; j++) {
+        int dx = column[j] - xi, dy = y[j] - yi;
+        float p = (float)dx * (float)dy;
+        score += (p > 0.0f) - (p < 0.0f);
+        tied += dx == 0;
+        both += (dx | dy) == 0;
+    }
+    unsigned long long* o = (unsigned long long*)(out + (size_t)f * 3);
+    atomicAdd(&o[0], (unsigned long long)score);
+    atomicAdd(&o[1], (unsigned long long)tied);
+    atomicAdd(&o[2], (unsigned long long)both);
+}
+
+void kendall(const int* x, const int* y, long long* out, int d, int n)
+{
+    clear<<<(d * 3 + 127) / 128, 128>>>(out, d * 3);
+    dim3 grid((n + 127) / 128, d);
+    count_pairs<<<grid, 128>>>(x, y, out, n);
+}

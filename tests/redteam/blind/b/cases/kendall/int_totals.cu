@@ -1,0 +1,50 @@
+// Kendall's rank statistics of d features against one target: for each feature the concordant less the discordant
+// pairs, the pairs tied in the feature, and the pairs tied in both.
+#include <cuda_runtime.h>
+
+__global__ void clear(int* out, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = 0;
+}
+
+__global__ void count_pairs(const int* x, const int* y, int* out, int n)
+{
+    int f = blockIdx.y;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const int* column = x + (size_t)f * n;
+    int xi = column[i], yi = y[i];
+    int score = 0, tied = 0, both = 0;
+    for (int j = i + 1; j < n; j++) {
+        int xj = column[j], yj = y[j];
+        if (xi == xj) {
+            tied++;
+            if (yi == yj) both++;
+        } else if (yi != yj) {
+            if ((xi < xj) == (yi < yj)) score++;
+            else score--;
+        }
+    }
+    int* o = out + (size_t)f * 3;
+    atomicAdd(&o[0], score);
+    if (tied) atomicAdd(&o[1], tied);
+    if (both) atomicAdd(&o[2], both);
+}
+
+__global__ void widen(const int* sums, long long* out, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = sums[i];
+}
+
+void kendall(const int* x, const int* y, long long* out, int d, int n)
+{
+    int* sums;
+    cudaMalloc(&sums, (size_t)d * 3 * sizeof(int));
+    clear<<<(d * 3 + 127) / 128, 128>>>(sums, d * 3);
+    dim3 grid((n + 127) / 128, d);
+    count_pairs<<<grid, 128>>>(x, y, sums, n);
+    widen<<<(d * 3 + 127) / 128, 128>>>(sums, out, d * 3);
+    cudaFree(sums);
+}

@@ -1,0 +1,36 @@
+// Readings of meters with five digits. Negative readings are missing. A fall by more than half of the register is a
+// roll-over, any other fall a fault that adds nothing. For each meter: what was used, the faults, and the longest gap.
+#include <cuda_runtime.h>
+
+__global__ void read_meters(const int* reading, long long* used, int* faults, int* gap, int m, int t)
+{
+    int meter = blockIdx.x * blockDim.x + threadIdx.x;
+    if (meter >= m) return;
+    const int* r = reading + (size_t)meter * t;
+    long long total = 0;
+    int bad = 0, longest = 0, run = 0, before = -1;
+    for (int i = 0; i < t; i++) {
+        int now = r[i];
+        if (now < 0) {
+            run++;
+            if (run > longest) longest = run;
+            continue;
+        }
+        run = 0;
+        if (before >= 0) {
+            int step = now - before;
+            if (step >= 0) total += step;
+            else if (step <= -50000) total += step + 100000;
+            else bad++;
+        }
+        before = now;
+    }
+    used[meter] = total;
+    faults[meter] = bad;
+    gap[meter] = longest;
+}
+
+void odometer(const int* reading, long long* used, int* faults, int* gap, int m, int t)
+{
+    read_meters<<<(m + 127) / 128, 128>>>(reading, used, faults, gap, m, t);
+}
