@@ -273,13 +273,15 @@ def _compared(
         for one in line:
             try:
                 outputs, took = _timed(session, one.combination)
+                if outputs is None or _differs(one.outputs, outputs):
+                    asked = [one.combination]
+                    fuzzing.asked_again(session, answers, job, asked, report, LAYER)
+            except (OutOfMemoryError, Fault):
+                break
             except HungError as error:
                 words = f"{LAYER} not tried to the end: {error} ({one.combination.key})"
                 return [words], True
             runs += 1
-            if outputs is None or _differs(one.outputs, outputs):
-                asked = [one.combination]
-                fuzzing.asked_again(session, answers, job, asked, report, LAYER)
             if took * STEP**POWER > EXPECTED or time.monotonic() > until:
                 break
     report.runs += runs

@@ -343,8 +343,10 @@ def _judged(
 ) -> tuple[tuple[list[str], bool], list[Combination]]:
     asked: list[Combination] = []
 
-    def again(*terms: Any) -> frozenset[str]:
-        asked.extend(terms[3])
+    def again(session: Any, *terms: Any) -> frozenset[str]:
+        asked.extend(terms[2])
+        for one in terms[2]:
+            session.run(one)
         return frozenset()
 
     monkeypatch.setattr(fuzzing, "asked_again", again)
@@ -387,8 +389,10 @@ def test_who_comes_to_no_end_is_not_refused_and_who_breaks_is(
         theirs = _Model(job.work, _plain, error)
         (notes, lost), asked = _judged(job, _Model(job.work, _plain), monkeypatch, theirs)
         assert (notes, lost, asked) == ([], gone, [])
+    # Nor what has no room.
     full = _Model(job.work, _plain, OutOfMemoryError("full"))
     assert _judged(job, _Model(job.work, _plain), monkeypatch, full)[0] == ([], False)
+    assert _judged(job, full, monkeypatch)[0] == ([], False)
 
 
 def test_a_slow_side_is_asked_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
