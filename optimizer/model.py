@@ -70,8 +70,8 @@ class Argument:
 
     `type` is the C type (`const float*`, `int`). `shape` counts elements for pointers as an
     expression over case variables; `value` is the expression of a scalar. `init` is one of
-    normal, uniform, zeros, ones, arange, permutation, sorted, or `randint:LO:HI`,
-    `file:PATH`, `python:FILE:FUNCTION`.
+    normal, uniform, zeros, ones, arange, permutation, sorted, or `randint:LO:HI` (HI is left out,
+    and may be an expression as well), `file:PATH`, `python:FILE:FUNCTION`.
     """
 
     name: str

@@ -115,6 +115,9 @@ class Contents:
             self._total += size
 
     def _fresh(self, combination: Combination) -> Arrays:
+        return inputs.fitted(self._work, self._of_family(combination), combination.case)
+
+    def _of_family(self, combination: Combination) -> Arrays:
         family, _, jittered = combination.family.partition("+")
         if jittered == UNDEFINED:
             base = Combination(combination.case, family, combination.seed)

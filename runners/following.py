@@ -9,7 +9,8 @@ A range that ends one before or behind a size is of lengths or counts, which row
 than: it follows a size that is less, and where that is more the declared end stays the promise that
 it is. What a candidate does beyond is said (`runners.other_ranges`), and decides nothing.
 
-That is a guess: a number may be a size by chance. The original is asked first, and last of all it
+That is a guess: a number may be a size by chance. None is needed where a range's end is declared as
+an expression (`randint: [0, n]`). The original is asked first, and last of all it
 is asked; what it does not define there is asked of nobody. Nothing here raises.
 """
 
@@ -91,11 +92,18 @@ def followed(work: Work) -> tuple[Followed, ...]:
     """Return the ranges that follow a size; none of captured launches."""
     if captured_work(work):
         return ()
-    return tuple(
+    said = [
+        Followed(argument, low, last, argument.end, 0)
+        for argument, low, last in ranges(work)
+        if argument.end
+    ]
+    guessed = [
         Followed(argument, low, last, *found)
         for argument, low, last in ranges(work)
+        if not argument.end
         if LEAST_LOW <= low <= last // 2 and (found := _size(work, argument, last + 1)) is not None
-    )
+    ]
+    return (*said, *guessed)
 
 
 def _size(work: Work, argument: Argument, end: int) -> tuple[str, int] | None:

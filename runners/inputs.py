@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import captured
-from runners.cuda_types import CudaType, Scalar, Storage, from_float
+from runners.cuda_types import CudaType, Scalar, Storage, from_float, values
 from runners.spec import ALONE, MOVED, Argument, SpecError, Work
 
 Arrays = dict[str, Storage]
@@ -167,12 +167,40 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
             data = _from_file(argument, work.root, case, count, seed)
         else:
             parts = [
-                _scalars(rng, field.scalar, argument.init, count * field.lanes)
+                _scalars(rng, field.scalar, argument.init_at(case), count * field.lanes)
                 for field in argument.type.fields
             ]
             data = interleave(parts, argument.type, count)
         arrays[argument.name] = data
     return arrays
+
+
+def fitted(work: Work, arrays: Arrays, case: Mapping[str, float]) -> Arrays:
+    """Return arrays none of whose numbers is beyond the end that its range has in a case.
+
+    Contents of all kinds are made for the largest declared end. What is beyond goes round: a
+    pattern stays one, as far as there is room for it.
+    """
+    out = arrays
+    for argument in work.arguments:
+        if not argument.end or argument.name not in arrays:
+            continue
+        _, low, end = argument.init_at(case).split(":")
+        first, wide, kind = int(low), max(1, int(end) - int(low)), argument.type
+        parts = [values(arrays[argument.name], kind, field) for field in kind.fields]
+        if any(len(part) and int(part.max()) >= first + wide for part in parts):
+            fit = [_within(part, first, wide) for part in parts]
+            out = {**out, argument.name: interleave(fit, kind, argument.elements(case))}
+    return out
+
+
+def _within(data: npt.NDArray[Any], first: int, wide: int) -> npt.NDArray[Any]:
+    """Return numbers of which those beyond so many from the first go round."""
+    beyond = data >= first + wide
+    around = [first + (int(one) - first) % wide for one in data[beyond]]
+    out = data.copy()
+    out[beyond] = np.asarray(around, data.dtype)
+    return out
 
 
 def shuffled(argument: Argument) -> bool:

@@ -44,7 +44,10 @@ def _runs(value: object) -> object:
 
 
 def _init(value: object) -> object:
-    """Bring `randint: [0, 9]`, `file: x.npy`, `python: gen.py:make` into one line of text."""
+    """Bring `randint: [0, 9]`, `file: x.npy`, `python: gen.py:make` into one line of text.
+
+    The end of a range may be an expression over a case's variables: places below `n`.
+    """
     if not isinstance(value, dict):
         if isinstance(value, str) and value not in NAMED_INITS:
             raise ValueError(_init_help(value))
@@ -53,10 +56,12 @@ def _init(value: object) -> object:
         raise ValueError(_init_help(value))
     (word, given), *_ = value.items()
     ends = given if isinstance(given, list) else []
-    if word == "randint" and len(ends) == 2 and all(type(end) is int for end in ends):
-        if ends[0] >= ends[1]:
-            raise ValueError(f"randint is from {ends[0]} to below {ends[1]}, which is empty")
-        return f"randint:{ends[0]}:{ends[1]}"
+    if word == "randint" and len(ends) == 2 and type(ends[0]) is int:
+        low, end = ends
+        if type(end) is int and low >= end:
+            raise ValueError(f"randint is from {low} to below {end}, which is empty")
+        if type(end) is int or (isinstance(end, str) and end.strip() and ":" not in end):
+            return f"randint:{low}:{end}"
     if word == "file" and isinstance(given, str) and given.endswith(".npy"):
         return f"file:{given}"
     if word == "python" and isinstance(given, str) and re.fullmatch(r"[^:]+\.py:\w+", given):
@@ -68,7 +73,7 @@ def _init(value: object) -> object:
 
 def _init_help(value: object) -> str:
     return (
-        f"{value!r} is no init; use {', '.join(NAMED_INITS)}, {{randint: [0, 9]}}, "
+        f"{value!r} is no init; use {', '.join(NAMED_INITS)}, {{randint: [0, 9]}} or [0, n], "
         "{file: data.npy}, {python: gen.py:make} or {capture: FOLDER:KERNEL:ARGUMENT}"
     )
 

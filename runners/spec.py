@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ ACROSS, LEAST_FACTOR = 1 << 26, 1 / 16
 TURNED, MOST_TURNED, OTHER_SIZE = 1 << 27, 1 << 16, 11 / 16
 # The inputs there: such as nobody declared, for which the tolerance is no cap.
 ACROSS_FAMILY = "mixed"
+_WHOLE = re.compile(r"[+-]?\d+")
 
 
 class SpecError(Fault):
@@ -90,7 +92,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument with its parsed type; `init` and `role` as in the project's model."""
+    """One argument with its parsed type; `init` and `role` as in the project's model.
+
+    Where a range's end is an expression it is `end`, and `init` has what that is at most in the
+    declared cases.
+    """
 
     name: str
     type: CudaType
@@ -98,6 +104,7 @@ class Argument:
     value: str | None
     init: str
     role: str
+    end: str = ""
 
     @property
     def written(self) -> bool:
@@ -107,6 +114,12 @@ class Argument:
     def elements(self, case: Mapping[str, float]) -> int:
         """Return how many values a pointer argument points to."""
         return count(self.shape or "1", case)
+
+    def init_at(self, case: Mapping[str, float]) -> str:
+        """Return what it holds at first in a case: a range whose end is one there."""
+        if not self.end:
+            return self.init
+        return f"{self.init.rpartition(':')[0]}:{count(self.end, case)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +278,21 @@ def _argument(data: Json) -> Argument:
     return Argument(name, kind, shape, value, init, str(data.get("role", "input")))
 
 
+def _ranged(argument: Argument, cases: Sequence[CaseSpec]) -> Argument:
+    """Return an argument with the largest declared end of its range, where that is an expression.
+
+    Raises `SpecError` where there is no number in a range, and `ExpressionError`.
+    """
+    word, _, bounds = argument.init.partition(":")
+    low, _, end = bounds.partition(":")
+    if word != "randint" or not end or _WHOLE.fullmatch(end) or not _WHOLE.fullmatch(low):
+        return argument  # who makes the inputs says what is wrong there
+    ends = [count(end, case.values) for case in cases]
+    if min(ends) <= int(low):
+        raise SpecError(f"argument {argument.name}: randint:{bounds} is an empty range")
+    return replace(argument, init=f"{word}:{low}:{max(ends)}", end=end)
+
+
 def _work(data: Json) -> Work:
     tolerance = data.get("tolerance") or {}
     cases = tuple(
@@ -279,7 +307,7 @@ def _work(data: Json) -> Work:
         str(data["name"]),
         str(data["kind"]),
         str(data.get("symbol", "")),
-        tuple(_argument(a) for a in data.get("arguments") or ()),
+        tuple(_ranged(_argument(a), cases) for a in data.get("arguments") or ()),
         cases,
         float(tolerance.get("rtol", 1e-5)),
         float(tolerance.get("atol", 1e-6)),

@@ -264,6 +264,13 @@ class _Reader:
             if number * cuda_types.parse(argument.type).size > MAX_ARRAY_BYTES:
                 message = f"{argument.name} has {number:g} elements for {case.name}"
                 raise self._error((*at, "shape"), message, "no GPU holds that")
+            word, _, bounds = argument.init.partition(":")
+            low, _, end = bounds.partition(":")
+            if word != "randint" or not names(end):
+                return
+            if self._value(end, (*at, "init"), case, size=True) <= int(low):
+                message = f"randint is from {low} to below {end}, which is empty for {case.name}"
+                raise self._error((*at, "init"), message)
         elif argument.value is not None:
             text = argument.value.strip()
             parts = text[1:-1].split(",") if text.startswith("{") else [text]

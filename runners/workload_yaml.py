@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import yaml
 
 from optimizer.model import Acceptance, Argument, Build, Case, Role, Tolerance, Workload
 from runners.project_file import AcceptSection
+
+_WHOLE = re.compile(r"[+-]?\d+")
 
 
 def to_yaml(workloads: Sequence[tuple[str, Workload]]) -> str:
@@ -74,7 +77,8 @@ def _argument_section(argument: Argument) -> dict[str, Any]:
         section["value"] = argument.value
     word, _, rest = argument.init.partition(":")
     if word == "randint":
-        section["init"] = {"randint": [int(end) for end in rest.split(":")]}
+        low, _, end = rest.partition(":")
+        section["init"] = {"randint": [int(low), int(end) if _WHOLE.fullmatch(end) else end]}
     elif rest:
         section["init"] = {word: rest}
     elif word != "normal":

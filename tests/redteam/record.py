@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from runners import (
+    all_meeting,
     distant,
     first_calls,
     fuzzing,
@@ -37,7 +38,7 @@ NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
     | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, fuzzing.LAYER}
-    | {lines_run.LAYER}
+    | {lines_run.LAYER, all_meeting.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runners import capacities, families, following, sizes, thresholds
+from runners import capacities, families, following, inputs, sizes, thresholds
 from runners.contents import Combination, Contents
 from runners.digest import Digest
 from runners.spec import BaselineFailure, CaseSpec, SpecError, Work
@@ -178,7 +178,7 @@ def test_a_range_follows_the_size_it_ends_with() -> None:
 
 
 def test_what_is_no_place_follows_nothing() -> None:
-    for init in ("randint:-300:300", "randint:0:290", "randint:250:300", "normal", "randint:0:x"):
+    for init in ("randint:-300:300", "randint:0:290", "randint:250:300", "normal", "randint:0"):
         assert _ends(_tally(init)) == {}
     few = _work(_array("key", "randint:0:4"), _pointer(shape="bins"), n=5000, bins=4)
     assert _ends(few) == {}
@@ -312,3 +312,66 @@ def test_an_original_that_would_take_too_long_is_not_asked() -> None:
     assert "would take 4.0 s" in watch.objection(one)
     watch.took(Combination({"n": 8.0, "m": 20.0}, families.DECLARED, 1), 0.02)
     assert watch.objection(one) == ""
+
+
+def _links(*ends: str, **case: float) -> Work:
+    links = [_array(f"link{at}", f"randint:{end}", "n*deg") for at, end in enumerate(ends)]
+    return _work(*links, _pointer("int*", "zeros", "n"), _size("n"), _size("deg"), **case)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    n=st.integers(1, 3000),
+    deg=st.integers(1, 7),
+    family=st.sampled_from(
+        [
+            *(families.DECLARED, families.ENDS, families.NEARLY_ENDS, families.CLUSTERED, "mixed"),
+            *(families.GOING_ROUND, families.ONE_LESS, families.FOLLOWING, families.PILED_LAST),
+            *(
+                "recipe 3",
+                "recipe 44",
+                "recipe 1048577",
+                "recipe 2097153",
+                f"{families.CHAINS} 0 all",
+            ),
+        ]
+    ),
+    seed=st.integers(0, 99),
+)
+def test_places_are_within_what_an_expression_says_at_every_size(
+    n: int, deg: int, family: str, seed: int
+) -> None:
+    work = _links("0:n", "-1:n*deg", n=700, deg=3)
+    case = {"n": float(n), "deg": float(deg)}
+    made = Contents(work).of(Combination(case, family, seed))
+    for name, low, end in (("link0", 0, n), ("link1", -1, n * deg)):
+        found = made[name].view(np.int32)
+        assert low <= found.min() <= found.max() < end
+
+
+def test_an_expression_is_followed_beyond_the_declared_sizes() -> None:
+    work = _links("0:n", n=700, deg=3)
+    assert [(one.size, one.apart, one.last) for one in following.followed(work)] == [("n", 0, 699)]
+    for family in (families.DECLARED, families.FOLLOWING):
+        made = Contents(work).of(Combination({"n": 9000.0, "deg": 3.0}, family, 1))
+        assert 8900 < made["link0"].view(np.int32).max() < 9000
+    assert any(case["n"] > 700 for case in following.cases(work, full=True))
+
+
+def test_the_end_of_several_cases_is_the_largest_and_none_is_empty() -> None:
+    work = dataclasses.replace(_links("0:n", n=700, deg=3))
+    assert [one.init for one in work.arguments][:1] == ["randint:0:700"]
+    with pytest.raises(SpecError, match="empty range"):
+        _links("0:n-1", n=1, deg=3)
+    with pytest.raises(SpecError, match="m"):
+        _links("0:m", n=7, deg=3)
+
+
+def test_what_goes_round_at_a_smaller_size_keeps_its_pattern() -> None:
+    work = _links("0:n", n=700, deg=1)
+    arrays = {"link0": np.arange(700, dtype=np.int32).view(np.uint8)}
+    made = inputs.fitted(work, arrays, {"n": 700.0, "deg": 1.0})
+    assert made is arrays
+    arrays = {"link0": np.arange(700, dtype=np.int32)[:100].view(np.uint8)}
+    made = inputs.fitted(work, arrays, {"n": 30.0, "deg": 1.0})
+    assert np.array_equal(made["link0"].view(np.int32), np.arange(100) % 30)

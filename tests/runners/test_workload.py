@@ -178,6 +178,10 @@ kernels:
         ("block: [256]", "block: [64, 32]", 12, "a block of 2048 threads", "1024"),
         ("block: [256]", "block: [1,1,1,1]", 12, "launch.block is", "at most 3"),
         ("randint: [0, 9]", "randint: [9, 0]", 16, "empty", ""),
+        ("randint: [0, 9]", "randint: [0, m]", 16, "m", "variables"),
+        ("randint: [0, 9]", "randint: [0, n-1]", 16, "empty for n=1", ""),
+        ("randint: [0, 9]", "randint: [-9, n-9]", 16, "'n-9' gives", ""),
+        ("randint: [0, 9]", "randint: [n, 9]", 16, "is no init", ""),
         ("{randint: [0, 9]}", "gaussian", 16, "'gaussian' is no init", ""),
         ("randint: [0, 9]", "file: missing.npy", 16, "there is no file missing.npy", ""),
         ('"const float*"', '"const flaot*"', 16, "'flaot' is no argument type", ""),
@@ -274,7 +278,10 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
 def workloads(draw: st.DrawFn) -> Workload:
     variable = draw(NAMES)
     kind = draw(st.sampled_from([Kind.KERNEL, Kind.ENTRY]))
-    inits = st.sampled_from([*NAMED_INITS, "randint:-5:7", "file:a.npy", "python:g.py:make"])
+    places = f"randint:-1:2*{variable}"
+    inits = st.sampled_from(
+        [*NAMED_INITS, "randint:-5:7", places, "file:a.npy", "python:g.py:make"]
+    )
     arguments = (
         Argument("first", "const float*", variable, init=draw(inits)),
         Argument(
