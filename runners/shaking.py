@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 from runners import lanes, late_blocks, late_stores, warp_delays
 from runners.poisoned_shared import filled
-from runners.reordering import Swap, keeps, swaps
+from runners.reordering import keeps, swaps
 from runners.seeded import LATE_BIT, SEED
 
 LEAST_SM = 70
@@ -65,8 +66,7 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     original = ptx.splitlines()
     moved = {one.store: one for one in swaps(original)}
     kept, holds = {one.store: one for one in keeps(original)}, late_blocks.holds(original)
-    late: dict[int, tuple[Swap, re.Match[str]]] = {}
-    pending: dict[int, Callable[[int], str]] = {}
+    done: dict[int, Callable[[str, int], str]] = {}
     shares = warp_delays.Shares()
     for number, line in enumerate(filled(original, SEED, LATE_BIT)):
         lines += holds.get(number, []) if declared else []
@@ -90,24 +90,21 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines += told
             continue
-        if number in late or number in pending:
+        if number in done:
             places += 2
             lines.append(warp_delays.delay(places - 1, shares.next(line)))
-            if number in late:
-                lines.append(late_stores.behind(*late[number], line, places))
-            else:
-                lines += [pending[number](places), line]
+            lines.append(done[number](line, places))
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
             lines.append(warp_delays.delay(places, shares.next(line) if entry else None))
             store = late_stores.STORE.match(line)
             if entry and store is not None and number in moved:
-                late[moved[number].atomic] = moved[number], store
+                done[moved[number].signal] = partial(late_stores.behind, moved[number], store)
                 continue
             if entry and store is not None and number in kept:
                 places += 1
-                pending |= late_stores.endings(kept[number], store)
+                done |= late_stores.endings(kept[number], store)
                 lines.append(late_stores.kept_back(kept[number], store, places))
                 continue
             if store is not None:
