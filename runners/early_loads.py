@@ -82,6 +82,9 @@ def early(lines: Sequence[str]) -> list[Early]:
     for first, last in entries(lines):
         code = {number: _read(lines[number]) for number in range(first, last)}
         jumps = _jumps(code)
+        unread = (lines[number] for number, line in code.items() if line is None)
+        if jumps is None or any("br" in text for text in unread):
+            continue
         for number in code:
             one = _before(code, jumps, number, first)
             found += [one] if one is not None else []
@@ -101,14 +104,18 @@ def _read(line: str) -> _Line | None:
     return _Line(opcode, rest, match["guard"] or "")
 
 
-def _jumps(code: _Code) -> list[tuple[int, int]]:
-    """Return where a kernel jumps from and to; to -1 where that is not known."""
-    labels = {line.label: number for number, line in code.items() if line and line.label}
-    return [
-        (number, labels.get(line.rest, -1))
-        for number, line in code.items()
-        if line and line.opcode[:1] == ("bra",)
-    ]
+def _jumps(code: _Code) -> _Jumps | None:
+    """Return where a kernel jumps from and to; None where that cannot be told."""
+    labels: dict[str, int] = {}
+    for number, line in code.items():
+        if line and line.label in labels:
+            return None
+        labels |= {line.label: number} if line and line.label else {}
+    jumps = [(number, line) for number, line in code.items() if line and line.opcode]
+    jumps = [(number, line) for number, line in jumps if line.opcode[0] in ("bra", "brx")]
+    if any(line.rest not in labels for _, line in jumps):
+        return None
+    return [(number, labels[line.rest]) for number, line in jumps]
 
 
 def _before(code: _Code, jumps: _Jumps, load: int, first: int) -> Early | None:

@@ -182,6 +182,21 @@ def test_of_two_loads_of_one_register_nobody_knows_whether_they_lap_over() -> No
     assert LOAD not in [load for load, _ in found(*spin(*WAITS, behind=behind))]
 
 
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        ("brx.idx %r1, $L_TABLE;",),
+        ("@%p2 bra $L_NOWHERE;",),
+        ("{", "$L_SPIN:", "@%p2 bra $L_SPIN;", "}"),
+        ("{ bra $L_SPIN; }",),
+    ],
+)
+def test_nothing_is_early_in_a_kernel_whose_jumps_are_not_known(unknown: tuple[str, ...]) -> None:
+    """One of them may come into the loop from elsewhere."""
+    assert found(*spin(*WAITS), "bar.sync 0;") == [(LOAD, "$L_SPIN:")]
+    assert found(*spin(*WAITS), "bar.sync 0;", *unknown) == []
+
+
 def test_who_only_looks_once_does_not_wait() -> None:
     assert found(*WAITS, LOAD) == []
     assert found("$L_SPIN:", "ld.shared.u32 %r1, [%r5];", "@%p1 bra $L_SPIN;", LOAD) == []
