@@ -3,7 +3,7 @@
 Which lane of a warp wins where several store to one place is undefined, but in practice always
 the same. So a store is done in two turns, of lanes that the seed chooses and of the others.
 
-A store that the memory model lets a thread do behind the atomic that follows it
+A store that the memory model lets a thread do behind the atomic or flag that follows it
 (`runners.reordering`) is done there by half of the warps, some microseconds later. So is one before
 a barrier behind which the block counts itself, just before the next barrier.
 
@@ -73,8 +73,8 @@ setp.ne.and.u32 %optiml_p, %optiml_s, 0, %optiml_p;
 }}"""
 
 
-def behind(swap: Swap, found: re.Match[str], atomic: str, place: int) -> str:
-    """Return an atomic with the store that stood before it in front of it, or 8 to 32 µs behind.
+def behind(swap: Swap, found: re.Match[str], signal: str, place: int) -> str:
+    """Return a signal with the store that stood before it in front of it, or 8 to 32 µs behind.
 
     The first two times of a thread 400 µs more.
 
@@ -84,7 +84,10 @@ def behind(swap: Swap, found: re.Match[str], atomic: str, place: int) -> str:
     store, guard = found["store"], found["guard"] or ""
     given = f"not.pred %optiml_g, {guard[1:]};" if guard.startswith("!") else ""
     given = given or f"mov.pred %optiml_g, {guard or 1};"
-    one, other = _address("%optiml_x", swap.stored), _address("%optiml_y", swap.counted)
+    one, other = address_in("%optiml_x", swap.stored), address_in("%optiml_y", swap.counted)
+    flag = STORE.match(signal)
+    if flag is not None:
+        signal = in_turns(flag["store"], flag["guard"] or "", place - 2)
     return f"""{{
 .reg .pred %optiml_p, %optiml_g, %optiml_u, %optiml_v;
 .reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_s, %optiml_z;
@@ -97,16 +100,13 @@ bfe.u32 %optiml_z, %optiml_a, 8, 2;
 mad.lo.u32 %optiml_z, %optiml_z, 8000, 8000;
 {one}
 {other}
-sub.s64 %optiml_d, %optiml_y, %optiml_x;
-setp.ge.and.u64 %optiml_v, %optiml_d, {swap.stored.size}, %optiml_v;
-sub.s64 %optiml_d, %optiml_x, %optiml_y;
-setp.ge.and.u64 %optiml_v, %optiml_d, {swap.counted.size}, %optiml_v;
+{apart("%optiml_v", swap.stored.size, swap.counted.size)}
 {given}
 not.pred %optiml_u, %optiml_v;
 and.pred %optiml_u, %optiml_u, %optiml_g;
 and.pred %optiml_v, %optiml_v, %optiml_g;
 {in_turns(store, "%optiml_u", place - 1)}
-{atomic}
+{signal}
 setp.lt.and.u32 %optiml_p, %optiml_t, {_MOST_BEHIND}, %optiml_v;
 setp.lt.and.u32 %optiml_u, %optiml_t, {_FAR_BEHIND}, %optiml_p;
 @%optiml_u add.u32 %optiml_z, %optiml_z, {_FAR_NS};
@@ -125,7 +125,7 @@ def kept_back(keep: Keep, found: re.Match[str], place: int) -> str:
     store, guard = found["store"], found["guard"] or ""
     given = f"not.pred %optiml_g, {guard[1:]};" if guard.startswith("!") else ""
     given = given or f"mov.pred %optiml_g, {guard or 1};"
-    apart = "\n".join(_apart(keep.stored, one) for one in keep.counted)
+    others = "\n".join(_apart_from(keep.stored, one) for one in keep.counted)
     return f"""{{
 .reg .pred %optiml_p, %optiml_g, %optiml_u;
 .reg .b32 %optiml_a, %optiml_b, %optiml_c, %optiml_l, %optiml_s;
@@ -140,8 +140,8 @@ xor.b32 %optiml_a, %optiml_l, %optiml_s;
 and.b32 %optiml_b, %optiml_a, 1;
 setp.ne.and.u32 %optiml_h, %optiml_b, 0, %optiml_h;
 setp.lt.and.u32 %optiml_h, %optiml_t, {_MOST_BEHIND}, %optiml_h;
-{_address("%optiml_x", keep.stored)}
-{apart}
+{address_in("%optiml_x", keep.stored)}
+{others}
 {given}
 not.pred %optiml_u, %optiml_h;
 and.pred %optiml_u, %optiml_u, %optiml_g;
@@ -150,7 +150,7 @@ and.pred %optiml_h, %optiml_h, %optiml_g;
 }}"""
 
 
-def _apart(stored: Place, counted: Counter) -> str:
+def _apart_from(stored: Place, counted: Counter) -> str:
     """Make %optiml_h false where what is counted lies in what is stored, at %optiml_x."""
     if counted.root.startswith("["):
         at = f"""ld.param.u64 %optiml_y, {counted.root};
@@ -158,17 +158,17 @@ cvta.to.global.u64 %optiml_y, %optiml_y;
 add.s64 %optiml_y, %optiml_y, {counted.plus};"""
     else:
         at = f"mov.u64 %optiml_y, {counted.root};\nadd.s64 %optiml_y, %optiml_y, {counted.plus};"
-    return f"""{at}
-sub.s64 %optiml_d, %optiml_y, %optiml_x;
-setp.ge.and.u64 %optiml_h, %optiml_d, {stored.size}, %optiml_h;
-sub.s64 %optiml_d, %optiml_x, %optiml_y;
-setp.ge.and.u64 %optiml_h, %optiml_d, {counted.size}, %optiml_h;"""
+    return f"{at}\n{apart('%optiml_h', stored.size, counted.size)}"
 
 
-def endings(keep: Keep, found: re.Match[str]) -> dict[int, Callable[[int], str]]:
-    """Return what does a store that is kept, by the lines in front of which it is done."""
-    fences = dict.fromkeys(keep.fences, partial(_at_once, found))
-    return {**fences, keep.barrier: partial(_given_up, found)}
+def endings(keep: Keep, found: re.Match[str]) -> dict[int, Callable[[str, int], str]]:
+    """Return what does a store that is kept in front of a line, by the lines' numbers."""
+
+    def before(line: str, place: int, *, how: Callable[[re.Match[str], int], str]) -> str:
+        return f"{how(found, place)}\n{line}"
+
+    fences = dict.fromkeys(keep.fences, partial(before, how=_at_once))
+    return {**fences, keep.barrier: partial(before, how=_given_up)}
 
 
 def _given_up(found: re.Match[str], place: int) -> str:
@@ -209,7 +209,15 @@ def _at_once(found: re.Match[str], place: int) -> str:
 mov.pred %optiml_h, 0;"""
 
 
-def _address(register: str, place: Place) -> str:
+def apart(register: str, size: int, other: int) -> str:
+    """Make a predicate false where the bytes at %optiml_x and %optiml_y lap over."""
+    return f"""sub.s64 %optiml_d, %optiml_y, %optiml_x;
+setp.ge.and.u64 {register}, %optiml_d, {size}, {register};
+sub.s64 %optiml_d, %optiml_x, %optiml_y;
+setp.ge.and.u64 {register}, %optiml_d, {other}, {register};"""
+
+
+def address_in(register: str, place: Place) -> str:
     """Put an address into a register; with one that is not global %optiml_v becomes false."""
     if not place.base.startswith("%"):
         return f"mov.u64 {register}, {place.base}+{place.plus};"

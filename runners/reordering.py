@@ -1,10 +1,11 @@
-"""Find stores that the memory model lets a thread do behind an atomic that follows them.
+"""Find stores that the memory model lets a thread do behind an atomic or a flag that follows them.
 
-A block that leaves its share in global memory and then counts itself needs a fence between. Without
-one, who sees the count may not see the share yet, though today's hardware nearly always shows both
-in the order of the program. Here are the pairs of such a store and such an atomic that stand in one
-straight-line piece of a kernel's PTX, with nothing between that orders them or that touches memory
-the store could mean. Whether their addresses differ is for the kernel itself to tell, as it runs.
+A block that leaves its share in global memory and then counts itself, or sets a flag by a volatile
+or relaxed store, needs a fence between. Without one, who sees the count may not see the share yet,
+though today's hardware nearly always shows both in the order of the program. Here are the pairs of
+such a store and such a signal that stand in one straight-line piece of a kernel's PTX, with nothing
+between that orders them or that touches memory the store could mean. Whether their addresses differ
+is for the kernel itself to tell, as it runs.
 
 A barrier between does not help: it orders a store for the block, not for who sees the count
 elsewhere. So a store may be kept past a barrier and the counting behind it until just before the
@@ -15,7 +16,8 @@ same two barriers then: that is asked of the whole kernel, and whatever is not u
 stores where they are.
 
 PTX ISA 9.0, "Memory Consistency Model": a store without a qualifier is weak, an atomic without one
-is relaxed, and without a fence neither is ordered with what else the thread does elsewhere.
+is relaxed, and so is a volatile store; without a fence none is ordered with what else the thread
+does elsewhere.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-_INSTRUCTION = re.compile(
+INSTRUCTION = re.compile(
     r"^(?:@(?P<guard>!?%p\w+)\s+)?(?P<opcode>[a-z]\w*(?:(?:\.|::)\w+)*)(?P<rest>[\s{\[][^;]*)?;$"
 )
 _ADDRESS = re.compile(r"\[\s*(?P<base>%?[A-Za-z_$][\w$]*)\s*(?:\+\s*(?P<plus>-?\d+)\s*)?\]")
@@ -39,9 +41,11 @@ _ARITHMETIC = re.compile(
 )
 # What makes a load or store more than one of the thread's own, or anything else than one.
 _STRONG = re.compile(r"volatile|relaxed|acquire|release|acq_rel|sc|mmio|async|bulk|multimem")
+# Of these a store is strong, and still orders nothing.
+_FLAG = frozenset(("volatile", "relaxed", "mmio"))
 _ELSEWHERE = frozenset(("shared", "shared::cta", "local"))
 _BODY = re.compile(r"(?:\.\w+\s+)*\.(?P<what>entry|func)\b")
-_LABEL = re.compile(r"(?P<name>[$%_A-Za-z][\w$]*):")
+LABEL = re.compile(r"(?P<name>[$%_A-Za-z][\w$]*):")
 _VARIABLE = re.compile(
     r"(?:\.(?:visible|extern|weak|common)\s+)*\.global\s+(?:\.align\s+\d+\s+)?\.\w+\s+(?P<name>[\w$]+)"
 )
@@ -78,10 +82,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """A store and an atomic behind it, by the numbers of their lines."""
+    """A store and a signal behind it, an atomic or a flag, by the numbers of their lines."""
 
     store: int
-    atomic: int
+    signal: int
     stored: Place
     counted: Place
 
@@ -127,22 +131,22 @@ def swaps(lines: Sequence[str]) -> list[Swap]:
         text = line.partition("//")[0].strip()
         if not text or text.startswith((".loc", ".file")):
             continue
-        match = _INSTRUCTION.match(text)
+        match = INSTRUCTION.match(text)
         if match is None:
             held = None
             continue
         opcode = match["opcode"].split(".")
         rest = (match["rest"] or "").strip()
-        if held is not None and held.registers & _written(rest):
+        if held is not None and held.registers & written_by(rest):
             held = None
-        if opcode[0] in ("atom", "red"):
-            counted = _place(opcode, rest) if _plain(opcode) else None
+        if opcode[0] in ("atom", "red") or _sets_flag(opcode):
+            counted = place_of(opcode, rest) if _orders_nothing(opcode) else None
             if held is not None and counted is not None:
                 found.append(Swap(held.line, number, held.place, counted))
             held = None
-        elif opcode[0] == "st" and _plain(opcode) and not _ELSEWHERE & set(opcode):
+        elif opcode[0] == "st" and is_plain(opcode) and not _ELSEWHERE & set(opcode):
             held = _begun(number, match["guard"], opcode, rest)
-        elif held is not None and not _passed(opcode, generic=held.place.generic):
+        elif held is not None and not is_passed(opcode, generic=held.place.generic):
             held = None
     return found
 
@@ -169,7 +173,7 @@ def keeps(lines: Sequence[str]) -> list[Keep]:
 
 
 def _begun(number: int, guard: str | None, opcode: list[str], rest: str) -> _Held | None:
-    place = _place(opcode, rest)
+    place = place_of(opcode, rest)
     if place is None:
         return None
     registers = set(_REGISTER.findall(rest))
@@ -178,7 +182,7 @@ def _begun(number: int, guard: str | None, opcode: list[str], rest: str) -> _Hel
     return _Held(number, place, frozenset(registers))
 
 
-def _plain(opcode: Sequence[str]) -> bool:
+def is_plain(opcode: Sequence[str]) -> bool:
     """Tell whether an access orders nothing. An atomic is no more than relaxed, if it says so."""
     atomic = opcode[0] in ("atom", "red")
     return not any(
@@ -186,19 +190,28 @@ def _plain(opcode: Sequence[str]) -> bool:
     )
 
 
-def _passed(opcode: Sequence[str], *, generic: bool) -> bool:
+def _sets_flag(opcode: Sequence[str]) -> bool:
+    """Tell whether an access is a store to global memory that others may wait for."""
+    return opcode[0] == "st" and bool(_FLAG & set(opcode)) and not _ELSEWHERE & set(opcode)
+
+
+def _orders_nothing(opcode: Sequence[str]) -> bool:
+    return is_plain([part for part in opcode if part not in _FLAG])
+
+
+def is_passed(opcode: Sequence[str], *, generic: bool) -> bool:
     """Tell whether a store may as well be done behind an instruction."""
     name, parts = opcode[0], set(opcode)
     if _ARITHMETIC.fullmatch(name):
         return True
-    if name not in ("ld", "st") or not _plain(opcode):
+    if name not in ("ld", "st") or not is_plain(opcode):
         return False
     if name == "ld" and (parts & {"const", "param"} or {"global", "nc"} <= parts):
         return True
     return bool(_ELSEWHERE & parts) and not generic
 
 
-def _written(rest: str) -> set[str]:
+def written_by(rest: str) -> set[str]:
     """Return the registers of an instruction's first operand, if that is not an address."""
     if rest.startswith("["):
         return set()
@@ -206,7 +219,7 @@ def _written(rest: str) -> set[str]:
     return set(_REGISTER.findall(first))
 
 
-def _place(opcode: Sequence[str], rest: str) -> Place | None:
+def place_of(opcode: Sequence[str], rest: str) -> Place | None:
     """Return what an access touches; None where that is not global memory, or cannot be read."""
     spaces = [part for part in opcode if part.partition("::")[0] in ("global", "shared", "local")]
     address, kind = _ADDRESS.search(rest), _TYPE.fullmatch(opcode[-1])
@@ -274,7 +287,7 @@ def _read(lines: Sequence[str], first: int, last: int) -> _Kernel | None:
     written: dict[str, list[_Line]] = {}
     for number in range(first, last):
         text = _text(lines[number])
-        label = _LABEL.fullmatch(text)
+        label = LABEL.fullmatch(text)
         if not text or text.startswith("."):
             if text.startswith(".reg") and not _DECLARED.fullmatch(text):
                 return None
@@ -289,7 +302,7 @@ def _read(lines: Sequence[str], first: int, last: int) -> _Kernel | None:
                 return None
             labels[label["name"]] = number
             continue
-        match = _INSTRUCTION.match(text)
+        match = INSTRUCTION.match(text)
         if match is None:
             return None
         opcode, rest = match["opcode"].split("."), (match["rest"] or "").strip()
@@ -302,7 +315,7 @@ def _read(lines: Sequence[str], first: int, last: int) -> _Kernel | None:
                 return None
             barriers.add(number)
         code[number] = line
-        for register in _written(rest):
+        for register in written_by(rest):
             written.setdefault(register, []).append(line)
     kernel = _Kernel(first, last, code, labels, frozenset(braces), frozenset(barriers), written)
     jumps = (line.rest for line in code.values() if line.opcode[0] == "bra")
@@ -338,15 +351,15 @@ def _kept(kernel: _Kernel, barrier: int, variables: frozenset[str]) -> Keep | No
             fences += [number] if number < barrier else []
             closed = closed or number > barrier
             continue
-        if held.registers & _written(line.rest):
+        if held.registers & written_by(line.rest):
             return None
         if number > barrier and name in ("atom", "red"):
-            counter = _counter(kernel, line, variables) if _plain(line.opcode) else None
+            counter = _counter(kernel, line, variables) if is_plain(line.opcode) else None
             if counter is None or closed:
                 return None
             counted.append(counter)
             returns = returns or name == "atom"
-        elif not _passed(line.opcode, generic=False):
+        elif not is_passed(line.opcode, generic=False):
             return None
     if not returns:
         return None
@@ -364,16 +377,16 @@ def _last_store(kernel: _Kernel, barrier: int) -> _Held | None:
         line = kernel.code.get(number)
         if line is None or line.opcode[0] == "bra" or _fence(line):
             continue
-        if line.opcode[0] == "st" and "global" in line.opcode and _plain(line.opcode):
+        if line.opcode[0] == "st" and "global" in line.opcode and is_plain(line.opcode):
             return _begun(number, line.guard, line.opcode, line.rest)
-        if not _passed(line.opcode, generic=False):
+        if not is_passed(line.opcode, generic=False):
             return None
     return None
 
 
 def _counter(kernel: _Kernel, line: _Line, variables: frozenset[str]) -> Counter | None:
     """Return what an atomic touches, if that is so far behind a parameter or a variable."""
-    place = _place(line.opcode, line.rest)
+    place = place_of(line.opcode, line.rest)
     if place is None:
         return None
     at, plus = place.base, place.plus

@@ -13,7 +13,7 @@ and the only thing that counts; a race that harms nothing stays accepted.
 Delays that short are made up for where the others have a loop, so some are long, and first blocks
 begin late (`runners.warp_delays`), or half of all are, where others may see it
 (`runners.late_blocks`). Stores of lanes and warps come in another order, too
-(`runners.late_stores`).
+(`runners.late_stores`), and loads behind a loop that waits before it (`runners.early_loads`).
 
 What a block reads in shared memory before it has written it is not what an earlier one left:
 `runners.poisoned_shared`.
@@ -24,11 +24,12 @@ Instructions: PTX ISA 9.0, "nanosleep" (sm_70 and later).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from runners import lanes, late_blocks, late_stores, warp_delays
+from runners import early_loads, lanes, late_blocks, late_stores, warp_delays
 from runners.poisoned_shared import filled
-from runners.reordering import Swap, keeps, swaps
+from runners.reordering import keeps, swaps
 from runners.seeded import LATE_BIT, SEED
 
 LEAST_SM = 70
@@ -64,12 +65,14 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
     shuffles = lanes.SHUFFLES if "shfl.sync" in ptx else []
     original = ptx.splitlines()
     moved = {one.store: one for one in swaps(original)}
-    kept, holds = {one.store: one for one in keeps(original)}, late_blocks.holds(original)
-    late: dict[int, tuple[Swap, re.Match[str]]] = {}
-    pending: dict[int, Callable[[int], str]] = {}
+    kept, ahead = {one.store: one for one in keeps(original)}, early_loads.early(original)
+    in_front = _in_front(original, ahead)
+    done: dict[int, Callable[[str, int], str]] = {
+        one.load: partial(early_loads.instead, one) for one in ahead
+    }
     shares = warp_delays.Shares()
     for number, line in enumerate(filled(original, SEED, LATE_BIT)):
-        lines += holds.get(number, []) if declared else []
+        lines += in_front.get(number, []) if declared else []
         if not declared and line.startswith(".address_size"):
             lines += [line, *_declared(seed, sum(".entry" in text for text in original))]
             declared = True
@@ -90,24 +93,21 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines += told
             continue
-        if number in late or number in pending:
+        if number in done:
             places += 2
             lines.append(warp_delays.delay(places - 1, shares.next(line)))
-            if number in late:
-                lines.append(late_stores.behind(*late[number], line, places))
-            else:
-                lines += [pending[number](places), line]
+            lines.append(done[number](line, places))
             continue
         if declared and _TOUCHES.match(line) and places < _MOST_PLACES:
             places += 1
             lines.append(warp_delays.delay(places, shares.next(line) if entry else None))
             store = late_stores.STORE.match(line)
             if entry and store is not None and number in moved:
-                late[moved[number].atomic] = moved[number], store
+                done[moved[number].signal] = partial(late_stores.behind, moved[number], store)
                 continue
             if entry and store is not None and number in kept:
                 places += 1
-                pending |= late_stores.endings(kept[number], store)
+                done |= late_stores.endings(kept[number], store)
                 lines.append(late_stores.kept_back(kept[number], store, places))
                 continue
             if store is not None:
@@ -119,6 +119,12 @@ def shaken(ptx: str, seed: int = 0) -> str | None:
             places += 1
             lines.append(_later(clock["to"], int(clock["bits"])))
     return "\n".join(lines) + "\n" if places else None
+
+
+def _in_front(lines: Sequence[str], ahead: Sequence[early_loads.Early]) -> dict[int, list[str]]:
+    """Return what stands in front of lines: sleeps of late blocks, then loads that are early."""
+    holds, loads = late_blocks.holds(lines), early_loads.put(ahead)
+    return {number: [*holds.get(number, []), *loads.get(number, [])] for number in {*holds, *loads}}
 
 
 def _declared(seed: int, entries: int) -> list[str]:

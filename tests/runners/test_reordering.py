@@ -1,11 +1,13 @@
-"""Which stores may be done behind an atomic: those that nothing orders, and no other."""
+"""Which stores may be done behind an atomic or a flag: those that nothing orders, and no other."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from runners.late_blocks import HELD_NS
@@ -13,15 +15,17 @@ from runners.reordering import Place, keeps, swaps
 from runners.seeded import LATE_BIT
 from runners.shaking import shaken
 from runners.warp_delays import LATE
+from tests.runners.test_shaking import Warps
 
 CASES = Path(__file__).parents[1] / "redteam" / "cases"
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed here")
 
 STORE, COUNT = "st.global.f64 [%rd22], %fd35;", "atom.global.add.u32 %r10, [%rd23], 1;"
+FLAG = "st.volatile.global.u32 [%rd23], %r11;"
 
 
 def found(*lines: str) -> list[tuple[int, int]]:
-    return [(one.store, one.atomic) for one in swaps(lines)]
+    return [(one.store, one.signal) for one in swaps(lines)]
 
 
 def test_what_nothing_orders_may_change_places() -> None:
@@ -39,6 +43,42 @@ def test_what_nothing_orders_may_change_places() -> None:
     assert found(STORE, *between, COUNT) == [(0, 9)]
     assert found("st.global.f64 [%rd21], %fd34;", STORE, COUNT) == [(1, 2)]
     assert found(STORE, COUNT, STORE, COUNT) == [(0, 1), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        FLAG,
+        "@%p1 st.volatile.u32 [%rd23], %r11;",
+        "st.relaxed.gpu.global.u64 [%rd23+8], %rd11;",
+        "st.mmio.relaxed.sys.global.u32 [%rd23], %r11;",
+        "st.volatile.global.v2.u32 [ready], {%r1, %r2};",
+    ],
+)
+def test_a_flag_may_be_set_first(flag: str) -> None:
+    """Of several stores and flags each flag has the store right before it."""
+    assert found(STORE, "mov.u32 %r11, 1;", flag) == [(0, 2)]
+    assert found(STORE, flag, flag, STORE, COUNT) == [(0, 1), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "st.release.gpu.global.u32 [%rd23], %r11;",
+        "st.volatile.shared.u32 [%r23], %r11;",
+        "st.volatile.local.u32 [%rd23], %r11;",
+        "st.relaxed.cluster.shared::cluster.u32 [%r23], %r11;",
+        "st.global.u32 [%rd23], %r11;",
+        "ld.volatile.global.u32 %r11, [%rd23];",
+        "multimem.st.relaxed.sys.global.u32 [%rd23], %r11;",
+    ],
+)
+def test_what_orders_or_is_no_flag_for_other_blocks_is_not_passed(flag: str) -> None:
+    """One that stands behind such a line is another matter: then nothing is held any more."""
+    assert found(STORE, flag) == []
+    assert found(STORE, "membar.gl;", FLAG) == []
+    assert found(STORE, "bar.sync 0;", FLAG) == []
+    assert found(STORE, "fence.acq_rel.gpu;", FLAG) == []
 
 
 def test_a_place_is_where_and_how_much() -> None:
@@ -203,7 +243,80 @@ def test_the_first_stores_behind_an_atomic_come_behind_late_blocks_too() -> None
     ]
 
 
+class Stores(Warps):
+    """Warps whose stores are written down in their order: of whose warps, where, and the sleep."""
+
+    def __init__(self, seed: int, addresses: dict[str, int]) -> None:
+        super().__init__(16, 8, seed, {})
+        self.special["%laneid"] = 0 * self.block
+        one = np.ones_like(self.block)
+        self.registers |= {name: one * at for name, at in addresses.items()}
+        self.registers["%optiml_t"] = 0 * one
+        self.done: list[tuple[str, Any, Any]] = []
+
+    def _do(self, opcode: list[str], operands: list[str], on: Any) -> None:
+        if opcode[0] == "st":
+            at = operands[0].strip("[]")
+            self.done.append((at, np.full(self.block.shape, on), self.slept.copy()))
+        elif opcode[0] == "popc":
+            self.registers[operands[0]] = np.bitwise_count(self.registers[operands[1]])
+        elif opcode == ["mov", "pred"]:
+            self.registers[operands[0]] = np.full(self.block.shape, operands[1] == "1")
+        elif opcode[0] == "not":
+            self.registers[operands[0]] = ~self.registers[operands[1]]
+        else:
+            super()._do(opcode, operands, on)
+
+
+def ran(seed: int, data: int, flag: int) -> Stores:
+    """Run a store and a flag under delays."""
+    text = text_of("st.global.f64 [%rd1], %fd1;", "st.volatile.global.u32 [%rd2], %r2;")
+    begins = text.rindex("\n{\n", 0, text.index("%optiml_x, %optiml_y, %optiml_d;"))
+    ends = text.index("\n}\n{\n", text.rindex("st.global.f64 [%rd1], %fd1;"))
+    warps = Stores(seed, {"%rd1": data, "%rd2": flag})
+    warps.run(text[begins:ends].replace("\t", " "))
+    return warps
+
+
+def order(warps: Stores) -> tuple[Any, Any]:
+    """Return which warps store before the flag and which behind; each does both once."""
+    first = np.full(warps.block.shape, -1)
+    at: dict[str, Any] = {"%rd1": first.copy(), "%rd2": first.copy()}
+    for turn, (name, on, _) in enumerate(warps.done):
+        assert (at[name][on] == -1).all()
+        at[name][on] = turn
+    assert all((one >= 0).all() for one in at.values())
+    return at["%rd1"] < at["%rd2"], at["%rd1"] > at["%rd2"]
+
+
+@pytest.mark.parametrize("seed", [1, 977, 2**32 - 1])
+def test_half_of_the_warps_set_a_flag_before_what_it_announces(seed: int) -> None:
+    """And are 8 µs late at least, so that who sees the flag reads what was there before."""
+    warps = ran(seed, 4096, 512)
+    before, behind = order(warps)
+    assert 40 < behind.sum() < 88  # of 128
+    assert (before | behind).all()
+    late = [slept[on & behind] for at, on, slept in warps.done if at == "%rd1"]
+    assert min(one.min() for one in late if one.size) >= 8000
+    early = [slept[on & before] for at, on, slept in warps.done]
+    assert max(one.max() for one in early if one.size) == 0
+
+
+@pytest.mark.parametrize(("data", "flag"), [(512, 512), (512, 516), (512, 519), (516, 512 + 1)])
+def test_bytes_that_both_write_keep_their_order(data: int, flag: int) -> None:
+    for seed in (1, 977):
+        before, _ = order(ran(seed, data, flag))
+        assert before.all()
+
+
+def test_without_a_seed_a_flag_comes_last() -> None:
+    before, _ = order(ran(0, 4096, 512))
+    assert before.all()
+
+
 ACCEPTED = [
+    ("st.global.f64 [%rd1], %fd1;", "@%p1 st.volatile.global.u32 [%rd2], %r2;"),
+    ("@%p1 st.f64 [%rd1], %fd1;", "st.relaxed.gpu.u32 [%rd2], %r2;"),
     ("st.global.f64 [share+8], %fd1;", "red.global.add.u32 [ended], 1;"),
     ("@%p1 st.global.f64 [%rd1+-8], %fd1;", "@%p1 atom.global.add.u32 %r2, [%rd2], 1;"),
     ("@!%p1 st.f64 [%rd1], %fd1;", "atom.relaxed.gpu.add.u32 %r2, [%rd2+4], 1;"),
@@ -293,6 +406,19 @@ KERNEL(behind_a_barrier) {
 KERNEL(behind_a_warp) { part[threadIdx.x] = x; __syncwarp(); atomicAdd(count, 1u); }
 KERNEL(of_a_grid) { part[threadIdx.x] = x; cooperative_groups::this_grid().sync(); }
 KERNEL(counted_first) { if (atomicAdd(count, 1u) == 0) part[blockIdx.x] = x; }
+KERNEL(flag_behind_a_fence) {
+    part[blockIdx.x] = x; __threadfence(); *(volatile unsigned*)count = 1u;
+}
+KERNEL(flag_that_releases) {
+    part[blockIdx.x] = x;
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*count).store(
+        1u, cuda::memory_order_release);
+}
+KERNEL(flag_beside_its_value) {
+    *(volatile unsigned long long*)count = 1ull << 32 | __float_as_uint(x);
+    part[blockIdx.x] = x;
+}
+KERNEL(flag_in_one_vector) { ((uint2*)count)[1] = make_uint2(__float_as_uint(x), 1u); }
 KERNEL(by_an_atomic) { atomicExch(&part[blockIdx.x], x); atomicAdd(count, 1u); }
 """
 SAME = """
@@ -331,6 +457,12 @@ def test_whether_both_mean_the_same_element_is_for_the_run_to_tell(tmp_path: Pat
 SWAPPED = {
     "inner/no_fence": ["atom.global.add.u32"],
     "total/no_fence_early_read": ["atom.global.inc.u32"],
+    "jetty/lookback_bare": ["st.volatile.global.u32"] * 2,
+    "treedepth/flag_behind_round": ["st.volatile.global.u64"],
+    "jetty/lookback_tiles": [],
+    "rootcost/one_word": [],
+    "treedepth/pairs_in_place": [],
+    "usher/chained": [],
     "inner/base": [],
     "inner/counts_from_the_first_block": [],
     "inner/wraps_around": [],
@@ -400,7 +532,7 @@ def test_the_red_teams_shares_are_told_apart(case: str, tmp_path: Path) -> None:
     """A share that is counted without a fence is moved; with one, however it is written, never."""
     text = compiled(CASES / f"{case}.cu", tmp_path)
     lines = text.splitlines()
-    assert [lines[one.atomic].split()[0] for one in swaps(lines)] == SWAPPED[case]
+    assert [lines[one.signal].split()[0] for one in swaps(lines)] == SWAPPED[case]
     changed = shaken(text)
     assert changed is not None
     assert LATE in changed
