@@ -43,7 +43,7 @@ def _inward(length: int, width: int) -> Offsets:
 
 
 def _out_and_in(length: int, width: int) -> Offsets:
-    half = _outward(length // 2 + 1, width)
+    half = _outward((length + 1) // 2, width)
     return np.concatenate((half, half[-2::-1]))
 
 

@@ -12,7 +12,8 @@ pool all that came before, and hills and valleys, of which each point is on the 
 stay as they are drawn. A line goes along any axis: of `t*c` numbers c have t behind each other, c
 places apart.
 
-It is asked of arrays that are drawn by themselves, from a range that is no count of places.
+Such are arrays that are drawn by themselves, from a range that is no count of places. Which
+originals are asked, and in which cases, is in `runners.swinging`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import following, opposed, piles, sizes
+from runners import following, piles, sizes
 from runners.cuda_types import values
-from runners.families import SWINGS, captured_work, drawn, ranges
+from runners.families import drawn, ranges
 from runners.going_round import UNRANGED
 from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
@@ -34,12 +35,8 @@ from runners.swing_ways import ALL, WAYS, Offsets, made
 from runners.whole_families import LEAST_WIDE, alike
 from runners.whole_numbers import row_lengths
 
-# Numbers of a range, and of a line, at least; axes that are tried, and sizes that make lines long.
-LEAST_WIDTH, LEAST_LINE, AXES, MOST_LONG = 8, 16, 3, 3
-# Arrays whose few lines have a turn.
-MOST_ARRAYS = 3
-# Elements of all buffers of the middle case, and of those in which lines are long.
-MOST_ELEMENTS, MOST_LONG_ELEMENTS = 1 << 22, 1 << 20
+# Numbers of a range, and of a line, at least.
+LEAST_WIDTH, LEAST_LINE = 8, 16
 # Ways that are met where all sizes but one are small, and how far from array to array they move on.
 FIRST, NEXT_ARRAY = 9, 5
 # Words in which sums of an original are worked out that has no wider ones; what is said behind a
@@ -50,27 +47,7 @@ Case = Mapping[str, float]
 Values = npt.NDArray[Any]
 
 
-def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
-    """Yield cases and families: the middle case, and those in which lines are long, axis by axis.
-
-    As long as the largest declared ones, and as a candidate has to be right for, the others few:
-    what a shorter one took tells what the original will take.
-    """
-    every = [*_swinging(work)]
-    arrays = [argument for argument, *_ in every]
-    if not arrays or captured_work(work):
-        return
-    for axis in range(AXES) if sizes.elements(work, middle) <= MOST_ELEMENTS else ():
-        yield from _turns(work, middle, axis)
-    if not opposed.exact(work):
-        return
-    for axis, name in _lengthening(work, arrays)[:MOST_LONG]:
-        for case in _long(work, name):
-            fit = all(_room(work, case, one, axis) >= most - low for one, low, most in every)
-            yield from _turns(work, case, axis, "" if fit else NEAR)
-
-
-def _swinging(work: Work) -> Iterator[tuple[Argument, int, int]]:
+def swinging(work: Work) -> Iterator[tuple[Argument, int, int]]:
     """Yield the arrays that may swing, with the first and the last number of their range."""
     bounds = {argument.name: (low, high) for argument, low, high in ranges(work)}
     places = {one.argument.name for one in following.followed(work)}
@@ -93,55 +70,20 @@ def axes(argument: Argument, case: Case) -> list[tuple[int, int]]:
     return found
 
 
-def _turns(work: Work, case: Case, axis: int, part: str = "") -> Iterator[tuple[Case, str]]:
-    """Yield what is asked along an axis: more than once where there are fewer lines than ways."""
-    most = 0
-    for number, (argument, *_) in enumerate(_swinging(work)):
-        every = axes(argument, case)
-        if axis < len(every) and every[axis][0] >= LEAST_LINE:
-            many = sizes.buffer(argument, case) // every[axis][0]
-            few = 2 + min(number, MOST_ARRAYS - 1) if many < FIRST else 2
-            most = max(most, 1 if many >= ALL else few)
-    yield from ((case, f"{SWINGS} {axis} {turn}{part}") for turn in range(most))
-
-
-def _lengthening(work: Work, arrays: list[Argument]) -> list[tuple[int, str]]:
-    """Return axes, and the sizes that make lines along them longer."""
-    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
-    found: list[tuple[int, str]] = []
-    for axis in range(AXES):
-        for name in sizes.sizing(work):
-            longer = {**first, name: first.get(name, 0.0) + 1}
-            grows = any(_line(a, longer, axis) > _line(a, first, axis) for a in arrays)
-            if grows and sizes.largest(work, name) > sizes.SMALL:
-                found.append((axis, name))
-    return found
-
-
-def _line(argument: Argument, case: Case, axis: int) -> int:
+def line(argument: Argument, case: Case, axis: int) -> int:
+    """Return how long lines are along an axis; zero where there is no such axis."""
     every = axes(argument, case)
     return every[axis][0] if axis < len(every) else 0
 
 
-def _long(work: Work, name: str) -> list[dict[str, float]]:
-    """Return a case as long as declared, and one as long as a candidate has to be right for."""
-    most = sizes.largest(work, name)
-    for others in sizes.few_others(work, name):
-        line = [{**others, name: most * times} for times in (1, sizes.TIMES_LONGER)]
-        fit = [case for case in line if 0 < sizes.elements(work, case) <= MOST_LONG_ELEMENTS]
-        if fit:
-            return fit
-    return []
-
-
-def _room(work: Work, case: Case, argument: Argument, axis: int) -> int:
+def room(work: Work, case: Case, argument: Argument, axis: int) -> int:
     """Return the largest swing of which a line's squares add up to what an original's words hold.
 
     There are fewer sums of squares by chance, and beyond its words an original means nothing.
     """
     sizes_of = [field.scalar.size for one in piles.written(work) for field in one.type.fields]
     room = 2 * WORD**2 if work.wide and max(sizes_of, default=0) > LEAST_WIDE else WORD
-    return max(LEAST_WIDTH, isqrt(room // max(1, _line(argument, case, axis))) - 1)
+    return max(LEAST_WIDTH, isqrt(room // max(1, line(argument, case, axis))) - 1)
 
 
 def _near(low: int, high: int, most: int) -> tuple[int, int]:
@@ -159,12 +101,12 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     del seed
     axis, turn = (int(word) for word in family.split()[1:3])
     out = dict(arrays)
-    for number, (argument, low, high) in enumerate(_swinging(work)):
+    for number, (argument, low, high) in enumerate(swinging(work)):
         every = axes(argument, case)
         if argument.name not in arrays or axis >= len(every) or every[axis][0] < LEAST_LINE:
             continue
         count = len(arrays[argument.name]) // argument.type.size
-        largest = _room(work, case, argument, axis) if family.endswith(NEAR) else high - low
+        largest = room(work, case, argument, axis) if family.endswith(NEAR) else high - low
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).reshape(count, field.lanes)
