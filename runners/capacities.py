@@ -30,6 +30,7 @@ from runners.families import (
     EQUAL,
     FAR_ENDS,
     FOLLOWING,
+    FREQUENT,
     FULL_ENDS,
     FULL_PILES,
     GOING_ROUND,
@@ -43,6 +44,7 @@ from runners.families import (
     RECURRING,
     ROUND_ACROSS,
     SAME,
+    SWINGS,
     TWINS,
     UNLIKE,
     drawn,
@@ -72,7 +74,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 FARTHEST = {
     **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
-    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY), sizes.TIMES_LONGER),
+    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS), sizes.TIMES_LONGER),
 }
 # Families of which the times of one tell those of the other.
 _KINDS = {
@@ -86,10 +88,11 @@ _KINDS = {
     LONGEST: LONGEST,
     OPPOSITE: OPPOSITE,
     FAR_ENDS: OPPOSITE,
-    **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS), ALIKE),
+    **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS, FREQUENT), ALIKE),
     **dict.fromkeys(PILES, PILED),
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
+    SWINGS: SWINGS,
     EARLY: EARLY,
 }
 ASKED = frozenset(_KINDS) - {EQUAL}  # which is asked anyway, and tells of those like it

@@ -45,6 +45,7 @@ from runners.families import (
     PILED_FIRST,
     PILED_LAST,
     ROUND_ACROSS,
+    SWINGS,
     THOUSANDTH,
     UNITS,
 )
@@ -61,6 +62,7 @@ _SHAPED = (
     *(BESIDE_ENDS, ONE_LESS, HALVES, MOSTLY, DENSITIES, CLUSTERED, ALTERNATING, FALLING, "sorted"),
     *(BEFORE, AFTER, LATE, MAZE, NESTED, CYCLES, MIRRORED, f"{CHAINS} 0 all", "one-hot", "edges"),
     *(GOING_ROUND, GOING_ROUND, ROUND_ACROSS, ROUND_ACROSS, BITMAPS, BIT_MASKS, UNITS),
+    *(f"{SWINGS} 0 0", f"{SWINGS} 1 0", f"{SWINGS} 0 1"),
 )
 # Of floats those of which little cancels: chance has whole numbers lead to that often enough, and
 # what is left is rounding. Shares stay shares.

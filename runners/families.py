@@ -189,6 +189,9 @@ SHAPED = frozenset({BEFORE, AFTER, LATE, MAZE, NESTED})
 # Whole numbers that advance by one step along each row, or across rows, and go round at the end of
 # their range (`runners.going_round`).
 GOING_ROUND, ROUND_ACROSS = "going-round", "going-round-across"
+# Whole numbers that swing around the middle of their range along an axis (`runners.swings`), whose
+# number stands behind, and of which one is most of a very long row (`runners.frequent`).
+SWINGS, FREQUENT = "swings", "frequent"
 # Whole numbers of a range whose end is a declared size, as far as that size goes elsewhere, and
 # many of them up there (`runners.following`).
 FOLLOWING = "following"

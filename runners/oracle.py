@@ -43,6 +43,7 @@ from runners import (
     sizes,
     small_floats,
     staying,
+    swinging,
     units,
     unlikely,
 )
@@ -170,6 +171,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *_in_few(work, seed, middle, [*declared, *extra]),
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
+            *(Combination(case, kind, seed) for case, kind in swinging.asked(work, middle)),
             *(Combination(case, kind, seed) for case, kind in all_infinite.asked(work, middle)),
         ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.

@@ -2,8 +2,8 @@
 
 Rows that are twins but for a place or two (`runners.twins`), numbers that come again at the far end
 of a long row (`runners.recurring`), sets of bits that are nearly full or nearly empty
-(`runners.bit_masks`), and one key with high amounts in all of it (`runners.full_piles`). All of
-them are within what was declared.
+(`runners.bit_masks`), one number that is most of a very long row (`runners.frequent`), and one key
+with high amounts in all of it (`runners.full_piles`). All of them are within what was declared.
 
 Those that make whole numbers of whole numbers: of floats equal rows may be the end of a domain, as
 the angle between two of them is an arc cosine of nearly one. And where much is added up, as long as
@@ -14,10 +14,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runners import bit_masks, full_piles, long_ends, opposed, piles, recurring, twins
+from runners import (
+    bit_masks,
+    capacities,
+    frequent,
+    full_piles,
+    long_ends,
+    opposed,
+    piles,
+    recurring,
+    sizes,
+    twins,
+)
 from runners.contents import Combination
-from runners.families import FULL_PILES
+from runners.families import FREQUENT, FULL_PILES
 from runners.spec import Work
+
+# The longest row of which one number is most: all that may be alike, and as many others behind
+# them. Elements of all buffers there, and sizes that are tried.
+LONGEST_ROW, MOST_ELEMENTS, MOST_NAMES = 1 << 17, 1 << 20, 2
 
 
 def combinations(work: Work, seed: int) -> Iterator[Combination]:
@@ -27,6 +42,7 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
     for case in twins.cases(work):
         yield from (Combination(case, family, seed) for family in twins.FAMILIES)
     yield from (Combination(case, family, seed) for case, family in recurring.asked(work))
+    yield from (Combination(case, FREQUENT, seed) for case in _long_rows(work))
     for case, family in bit_masks.asked(work):
         yield from (Combination(case, family, seed + turn) for turn in range(bit_masks.TURNS))
     if not opposed.whole(work) or not full_piles.keys(work) or not piles.amounts(work):
@@ -35,3 +51,18 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
         if long_ends.fits(work, case):
             kinds = (f"{FULL_PILES} {key}" for key in full_piles.KEYS)
             yield from (Combination(case, kind, seed) for kind in kinds)
+
+
+def _long_rows(work: Work) -> Iterator[dict[str, float]]:
+    """Yield a case for each size that makes rows longer, the others as declared where they may be.
+
+    Sixteen times as long as declared, as far as that is no longer than needed.
+    """
+    for name in capacities.lengthening(work)[:MOST_NAMES]:
+        length = min(sizes.TIMES_LONGER * sizes.largest(work, name), float(LONGEST_ROW))
+        if length < frequent.SHORTEST_ROW:
+            continue
+        every = sorted(work.cases, key=lambda case: -sizes.elements(work, case.values))
+        tried = [*(dict(case.values) for case in every), *sizes.few_others(work, name)]
+        line = ({**others, name: length} for others in tried)
+        yield from [one for one in line if 0 < sizes.elements(work, one) <= MOST_ELEMENTS][:1]

@@ -36,6 +36,7 @@ from runners import (
     far_reach,
     fillers,
     following,
+    frequent,
     full_counts,
     full_piles,
     going_round,
@@ -61,6 +62,7 @@ from runners import (
     share_ends,
     small_floats,
     spoilt,
+    swings,
     twins,
     units,
     whole_families,
@@ -89,6 +91,7 @@ from runners.families import (
     FAR_ENDS,
     FILLERS_MIXED,
     FOLLOWING,
+    FREQUENT,
     FULL_ENDS,
     FULL_PILES,
     HALF_STEPS,
@@ -123,6 +126,7 @@ from runners.families import (
     SIGNED,
     SIGNED_ZEROS,
     STARTED,
+    SWINGS,
     TALLIED,
     THROUGHOUT,
     TOPS,
@@ -203,6 +207,8 @@ _IN_ROWS: dict[str, Rows] = {
     ONE_LESS: one_less.applied,
     SCALED: scaled_numbers.applied,
     MEETING: meeting.applied,
+    SWINGS: swings.applied,
+    FREQUENT: frequent.applied,
 }
 
 
