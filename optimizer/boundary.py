@@ -19,7 +19,8 @@ What a candidate may do
     derive such a type from another of its own, and specialise a template of its own, where every
     header is known (`optimizer.compile_time.met_template`): what stands inside such a type, by any
     name, is found through it alone, and so are operators that are its friends and take it;
-    do without types and headers that its device code alone had (`optimizer.gone`);
+    do without types and headers that its device code alone had (`optimizer.gone`), and with or
+    without a line for the header that nvcc includes by itself (`optimizer.toolkit`);
     assert what the compiler can check; add constexpr functions that only compute, for tables of
     device code, and such functions for device and host alike (`optimizer.compile_time`).
 
@@ -61,7 +62,7 @@ from optimizer.renumbering import known_inside, note_inside
 from optimizer.same_alias import same_alias
 from optimizer.source import Source
 from optimizer.tokens import balanced
-from optimizer.toolkit import OPENED_WITH_CARE, is_device_header
+from optimizer.toolkit import OPENED_WITH_CARE, is_ahead, is_device_header
 
 _PRAGMAS = re.compile(r"(unroll|nounroll|nv_diag\w*|nv_diagnostic)$")
 _MOST = 12
@@ -329,7 +330,10 @@ def _device_header(d: Piece, kept: set[tuple[str, ...]], allow_host: bool) -> bo
 
 
 def _free(d: Piece) -> bool:
-    return d.name == "pragma" and len(d.tokens) > 1 and bool(_PRAGMAS.match(d.tokens[1]))
+    """Tell whether a line says nothing that counts: how loops unroll, or what is there anyway."""
+    if d.name == "pragma":
+        return len(d.tokens) > 1 and bool(_PRAGMAS.match(d.tokens[1]))
+    return is_ahead(d.tokens)
 
 
 def _conditionals(before: Source, after: Source) -> Iterator[str]:

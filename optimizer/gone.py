@@ -5,7 +5,8 @@ it away from the original changed nothing, as the one is the other seen from beh
 that would be the candidate's own if it had them and the original had not: their names stand nowhere
 in its text, and host text of the original has them in no other place. Headers are the toolkit's for
 device code, and those that hold macros of numbers alone; not those of functions and types that host
-text calls by any name, nor where a condition of the preprocessor may ask what is defined.
+text calls by any name, nor where a condition of the preprocessor may ask what is defined. Host code
+that may change may do without any of the language's own: less is declared than before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from optimizer.compile_time import parts_of
 from optimizer.outline import Outline, Piece, outline
 from optimizer.outline_words import made_of
 from optimizer.source import Source
-from optimizer.toolkit import OPENED_WITH_CARE, is_device_header, shortenings
+from optimizer.toolkit import OPENED_WITH_CARE, is_device_header, is_languages, shortenings
 
 # Headers for device code that a host has as well, and that may give its words a meaning.
 _SHARED = frozenset({"<cmath>", "<math.h>", "<cstdint>", "<stdint.h>", "<limits>", "<type_traits>"})
@@ -114,5 +115,6 @@ def _device_headers(
     for d in old.directives:
         mine = d.name == "include" and d.tokens not in kept
         shared = "".join(d.tokens[1:]) in _SHARED
-        if mine and not shared and is_device_header(d.tokens, hosted=hosted):
+        free = not shared and is_device_header(d.tokens, hosted=hosted)
+        if mine and (free or (hosted and is_languages(d.tokens))):
             yield d.tokens

@@ -4,8 +4,9 @@
 is no object of them, no initializer but numbers and no function but those for the device or a
 compiler, which the caller has taken out; so nothing runs because they are there. That no host text
 mentions them is for the caller to see to; what stands inside a class can be named through it alone.
-So it is with templates of them, with unions, with enumerations of whole numbers, whose names all
-are to be new, and with assertions, which only a compiler sees.
+A member may be a pointer or a reference, to an array as well (`optimizer.declarators`). So it is
+with templates of them, with unions, with enumerations of whole numbers, whose names all are to be
+new, and with assertions, which only a compiler sees.
 
 A class may have aliases, assertions, enumerations, constants and classes like it inside, and say
 who sees them. A base or a specialised template could be of somebody else, who notices what is
@@ -18,6 +19,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from optimizer.declarators import pointer_to_array, reference
 from optimizer.outline_words import CALLS, arithmetic, takes_address, template_calls
 from optimizer.tokens import Token
 
@@ -34,7 +36,9 @@ _RESERVED = frozenset({
 _COUNTING = frozenset({",", "=", "+", "-", "*", "/", "%", "<<", "|", "(", ")", ":"})
 _CLASSES = ("struct", "class", "union")
 _ACCESS = ("public", "private", "protected")
-_BEGINNINGS = frozenset({"true", "false", "INFINITY", "FLT_MAX", "FLT_MIN", "INT_MAX", "INT_MIN"})
+_BEGINNINGS = frozenset({
+    "true", "false", "nullptr", "INFINITY", "FLT_MAX", "FLT_MIN", "INT_MAX", "INT_MIN",
+})  # fmt: skip
 _LONGEST = 200  # tokens
 _LONGEST_CLASS = 600
 
@@ -317,7 +321,10 @@ class _Members:
         at = start if start is not None else len(text)
         while at < len(text):
             skipped = _initializer((*text, ";"), at, self.macros) or self._bits(text, at)
-            skipped = skipped or self._length(text, at)
+            skipped = skipped or self._length(text, at) or reference(text, at)
+            if not skipped and (inner := pointer_to_array(text, at)):
+                kept.append(text[at + inner - 2])
+                skipped = inner
             if not skipped:
                 kept.append(text[at])
             at += skipped or 1
@@ -338,7 +345,8 @@ class _Members:
         close = list(text).index("]", at)
         inside = text[at + 1 : close]
         before = text[at - 1]
-        plain = inside and (before.isidentifier() or before == "]") and arithmetic(inside, CALLS)
+        named = before.isidentifier() or before in ("]", ")")  # of a name in brackets of its own
+        plain = inside and named and arithmetic(inside, CALLS)
         if not plain or {"{", "[", ";"} & set(inside) or not {*inside}.isdisjoint(self.macros):
             return 0
         calls = set(template_calls(inside)) <= {"static_cast"} and not takes_address(inside)

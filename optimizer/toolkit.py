@@ -1,8 +1,9 @@
-"""What of the CUDA toolkit a candidate may bring in: headers for device code, and short names.
+"""What of the toolkit a candidate may bring in or leave out: headers for device code, short names.
 
 The headers declare device functions, types and numbers. None of them defines an object, gives a
 host function another meaning or depends on what was defined before it, so that host text does not
-notice. CUDA C++ Programming Guide 13.0: "Cooperative Groups", "Warp Matrix Functions",
+notice. Headers that nvcc includes by itself, ahead of every source, are there with a line for them
+and without one. CUDA C++ Programming Guide 13.0: "Cooperative Groups", "Warp Matrix Functions",
 "Asynchronous Data Copies"; CUDA Math API; CCCL: CUB and libcu++.
 """
 
@@ -24,6 +25,24 @@ _HEADER = re.compile(
 _HOSTED = re.compile(
     r"<(?:thrust/(?:\w+/)*\w+\.h|algorithm|array|cstring|initializer_list|iterator|limits|memory"
     r"|numeric|tuple|type_traits|utility|vector)>"
+)
+# The language's own, which host code that may change may need no more.
+_LANGUAGE = re.compile(
+    r"<(?:algorithm|any|array|atomic|bit|bitset|c(?:assert|ctype|errno|fenv|float|inttypes|limits"
+    r"|locale|math|setjmp|signal|stdarg|stddef|stdint|stdio|stdlib|string|time|wchar|wctype)"
+    r"|charconv|chrono|codecvt|compare|complex|concepts|condition_variable|deque|exception"
+    r"|execution|filesystem|forward_list|fstream|functional|future|initializer_list|iomanip|ios"
+    r"|iosfwd|iostream|istream|iterator|limits|list|locale|map|memory|memory_resource|mutex|new"
+    r"|numbers|numeric|optional|ostream|queue|random|ranges|ratio|regex|set|shared_mutex|span"
+    r"|sstream|stack|stdexcept|streambuf|string|string_view|system_error|thread|tuple|type_traits"
+    r"|typeindex|typeinfo|unordered_map|unordered_set|utility|valarray|variant|vector"
+    r"|(?:assert|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdarg|stdbool"
+    r"|stddef|stdint|stdio|stdlib|string|time|wchar|wctype)\.h)>"
+)
+# `nvcc --dryrun` of a .cu file: `-include "cuda_runtime.h"`, which has these in CUDA 11 to 13.
+_AHEAD = re.compile(
+    r"<(?:cuda_runtime|cuda_runtime_api|device_launch_parameters|driver_types|vector_types"
+    r"|vector_functions)\.h>"
 )
 # Namespaces whose names nothing of the host's is called by.
 _OPENED = frozenset({"nvcuda", "nvcuda::wmma", "nvcuda::experimental"})
@@ -57,6 +76,28 @@ def is_device_header(words: Sequence[str], *, hosted: bool = False) -> bool:
     name = "".join(words[1:])
     known = _HEADER.fullmatch(name) or (hosted and _HOSTED.fullmatch(name))
     return tuple(words[:1]) == ("include",) and bool(known)
+
+
+def is_ahead(words: Sequence[str]) -> bool:
+    """Tell whether an `#include` names a header that nvcc has included ahead of the source.
+
+    In angle brackets: quotes may name a file that lies beside the source.
+
+    >>> is_ahead(["include", "<", "cuda_runtime", ".", "h", ">"])
+    True
+    >>> is_ahead(["include", "<", "cuda", ".", "h", ">"])
+    False
+    """
+    return tuple(words[:1]) == ("include",) and bool(_AHEAD.fullmatch("".join(words[1:])))
+
+
+def is_languages(words: Sequence[str]) -> bool:
+    """Tell whether an `#include` names a header of C or C++, in angle brackets.
+
+    >>> is_languages(["include", "<", "vector", ">"])
+    True
+    """
+    return tuple(words[:1]) == ("include",) and bool(_LANGUAGE.fullmatch("".join(words[1:])))
 
 
 def shortenings(words: Sequence[str], known: Collection[str]) -> Iterator[tuple[int, int]]:

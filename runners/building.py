@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from runners import exchanges, marks, shaking, strong_accesses
+from runners import exchanges, lone_loads, marks, shaking, strong_accesses
 from runners.artifact import Artifact, ArtifactKind, Failure, Options
 from runners.compile_order import PTX_SUFFIX, file_name
 from runners.compiler import Compiler
@@ -82,12 +82,14 @@ class Building:
         """
         return self._changed(text, job, exchanges.as_stores, "plain", _AS_IT_SAYS)
 
-    def atomics(self, text: str, job: Json, which: str) -> Json | None:
-        """Return the artifact of a kernel or entry function with atomics for its strong accesses.
+    def for_races(self, text: str, job: Json, which: str) -> Json | None:
+        """Return the artifact of a kernel or entry function that racecheck understands better.
 
-        For racecheck, of its loads or its stores (`runners.strong_accesses`). None without any, or
-        where it cannot be made.
+        With atomics for its strong loads or its stores (`runners.strong_accesses`), or with loads
+        that nothing joins (`runners.lone_loads`). None without any, or where it cannot be made.
         """
+        if which == lone_loads.ALONE:
+            return self._changed(text, job, lone_loads.as_volatile, which)
         return self._changed(text, job, lambda ptx: strong_accesses.as_atomics(ptx, which), which)
 
     def marked(self, text: str, job: Json) -> Json | None:

@@ -90,10 +90,10 @@ class Judge:
         device_code: Callable[[str, Json], str | None] = lambda _text, _job: None,
         shake_whole: BuildWhole = lambda _text, _job, _seed: None,
         plain: Build = lambda _text, _job: None,
-        atomics: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
+        for_races: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
         mark: Build = lambda _text, _job: None,
     ) -> None:
-        self._codes, self._plain, self._atomics = DeviceCode(device_code), plain, atomics
+        self._codes, self._plain, self._for_races = DeviceCode(device_code), plain, for_races
         self._gpu, self._number, self._scratch = gpu, number, scratch
         self._measurements = Measurements(gpu, meter)
         self._benches = Benches(gpu)
@@ -309,7 +309,7 @@ class Judge:
         if grown := growing.watched(job, answers.of, answers.seconds):
             further.append((grown, growing.TOOLS))
         mine = (job.kernel.source, request["job"])
-        builds = (partial(self._plain, *mine), partial(self._atomics, *mine))
+        builds = (partial(self._plain, *mine), partial(self._for_races, *mine))
         watched = Watched(self._sanitizer, request, job, chosen, SANITIZER_SECONDS, lent, *builds)
         with ThreadPoolExecutor(1) as pool:
             beyond = [(pool.submit(watched.glimpse, *some), some[0]) for some in further]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runners import strong_accesses
+from runners import lone_loads, strong_accesses
 from runners.checks import Report, Wrong
 from runners.contents import Combination
 from runners.plainer import Plainer, asks
@@ -21,8 +21,9 @@ class Watched:
     """One candidate on some combinations: first all tools side by side, then what was left unsaid.
 
     `seconds` is what each tool has at first; what is asked again is lent its time. `plain` builds
-    the candidate as its PTX says (`runners.plainer`), `atomics` with atomics for its relaxed loads
-    or stores (`runners.strong_accesses`); None where that cannot be done.
+    the candidate as its PTX says (`runners.plainer`), `for_races` with atomics for its relaxed
+    loads or stores (`runners.strong_accesses`) or with loads that nothing joins
+    (`runners.lone_loads`); None where that cannot be done.
     """
 
     def __init__(
@@ -34,10 +35,10 @@ class Watched:
         seconds: float,
         lent: Lent,
         plain: Callable[[], Json | None] = lambda: None,
-        atomics: Callable[[str], Json | None] = lambda _which: None,
+        for_races: Callable[[str], Json | None] = lambda _which: None,
     ) -> None:
         self._sanitizer, self._request, self._job = sanitizer, request, job
-        self._plainer, self._atomics = Plainer(request["candidate"], plain), atomics
+        self._plainer, self._for_races = Plainer(request["candidate"], plain), for_races
         self._combinations, self._seconds, self._lent = combinations, seconds, lent
 
     def held(self, report: Report) -> list[str]:
@@ -116,14 +117,16 @@ class Watched:
 
     def _excused(self, found: Finding, combinations: Sequence[Combination]) -> str:
         """Return why what was found is no fault of the candidate's; empty where it is one."""
-        races = strong_accesses.asks(found)
-        if not races and not asks(found):
-            return ""
         look = partial(self._looked, combinations)
-        with self._lent.of(AGAIN * self._seconds) as seconds:
-            if races:
-                return strong_accesses.excuse(found, self._atomics, look, seconds)
-            return self._plainer.excuse(found, look, seconds)
+        if strong_accesses.asks(found):
+            for excuse in (lone_loads.excuse, strong_accesses.excuse):
+                with self._lent.of(AGAIN * self._seconds) as seconds:
+                    if said := excuse(found, self._for_races, look, seconds):
+                        return said
+        elif asks(found):
+            with self._lent.of(AGAIN * self._seconds) as seconds:
+                return self._plainer.excuse(found, look, seconds)
+        return ""
 
     def _looked(
         self,

@@ -142,7 +142,7 @@ class Worker:
                 self._device_code,
                 self._shaken_whole,
                 self._plainer,
-                self._atomics,
+                self._for_races,
                 self._marked,
             )
             if self._opened is not None:
@@ -198,9 +198,9 @@ class Worker:
         built: Json | None = self._builder().plainer(text, job)
         return built
 
-    def _atomics(self, text: str, job: Json, which: str) -> Json | None:
-        """Compile a kernel or entry function with atomics for its strong loads or stores."""
-        built: Json | None = self._builder().atomics(text, job, which)
+    def _for_races(self, text: str, job: Json, which: str) -> Json | None:
+        """Compile a kernel or entry function as racecheck understands it better."""
+        built: Json | None = self._builder().for_races(text, job, which)
         return built
 
     def _marked(self, text: str, job: Json) -> Json | None:

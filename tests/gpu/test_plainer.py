@@ -19,6 +19,8 @@ from runners.sanitizer import Sanitizer
 from runners.second_look import Lent
 from runners.watched import Watched
 from tests.redteam import table
+from tests.runners.test_judge import _job
+from tests.runners.test_lone_loads import RANKED
 
 pytestmark = [
     pytest.mark.gpu,
@@ -115,10 +117,56 @@ def test_relaxed_accesses_do_not_race_and_plain_ones_beside_them_do(
     if found.errors == 0:
         pytest.skip("racecheck finds nothing in what this compiler makes")
     terms = (watcher, request, job, asked, 60.0, Lent(lambda _: None))
-    watched = Watched(*terms, lambda: None, partial(building.atomics, source, described))
+    watched = Watched(*terms, lambda: None, partial(building.for_races, source, described))
     if plain == "neither":
         (note,) = watched.judged([found], asked, Report())
         assert "relaxed loads, or stores, are atomics" in note
+    else:
+        with pytest.raises(Wrong, match="Race reported"):
+            watched.judged([found], asked, Report())
+
+
+SORTED = """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        int rank = 0;
+        for (int j = 0; j < n; ++j) rank += x[j] < x[i] || (x[j] == x[i] && j < i);
+        y[rank] = x[i];
+    }
+}
+"""
+BARRIER = "    __syncthreads();\n    for (int i = threadIdx.x; i < n; i += blockDim.x) "
+RANKS = {
+    "right": RANKED,
+    "ranks too early": RANKED.replace(f"{BARRIER}{{", BARRIER.partition("\n")[2] + "{"),
+    "order too early": RANKED.replace(f"{BARRIER}y", BARRIER.partition("\n")[2] + "y"),
+    "one too far": RANKED.replace("j < n; ++j", "j <= n; ++j").replace(
+        "order[rank]", "order[min(rank, n - 1)]"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RANKS)
+def test_loads_that_are_joined_do_not_race_and_others_do(
+    building: Building, watcher: Sanitizer, kind: str
+) -> None:
+    """Racecheck finds a race in all; where no loads are joined, not in the right one."""
+    source = RANKS[kind]
+    assert (source == RANKED) == (kind == "right")
+    launch = {"grid": ["1"], "block": ["64"], "shared": "n*8", "tunable": False}
+    described = _job(source, SORTED, workload={"launch": launch})
+    job = spec.parse(described)
+    mine, baseline = (building.compiled(text, described) for text in (source, SORTED))
+    request = {"job": described, "candidate": mine, "baseline": baseline}
+    asked = [Combination({"n": n}, "declared", 1) for n in (50.0, 101.0)]
+    (found,) = watcher.examine(request, job, mine, asked, 60.0, ("racecheck",))
+    if kind == "right" and found.errors == 0:
+        pytest.skip("racecheck finds nothing in what this compiler makes")
+    terms = (watcher, request, job, asked, 60.0, Lent(lambda _: None))
+    watched = Watched(*terms, lambda: None, partial(building.for_races, source, described))
+    if kind == "right":
+        (note,) = watched.judged([found], asked, Report())
+        assert "no loads from shared memory are joined" in note
     else:
         with pytest.raises(Wrong, match="Race reported"):
             watched.judged([found], asked, Report())

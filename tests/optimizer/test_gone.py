@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from optimizer.boundary import violations
+from optimizer.tokens import code_tokens
+from optimizer.toolkit import is_ahead
 from tests.redteam.table import load
 
 BASE = """#include <cuda_runtime.h>
@@ -71,7 +77,6 @@ def test_one_may_go_while_another_comes() -> None:
         _without(PLAIN, SHAPE).replace("Shape shape = {n, n};", "int shape[2] = {n, n};"),
         _without(PLAIN, SHAPE),
         _without(PLAIN, "#include <cstdio>\n"),
-        _without(PLAIN, "#include <cuda_runtime.h>\n"),
         _without(PLAIN, "#include <limits.h>\n", "    if (n < 0)"),
         # What still stands somewhere means something else by now, or nothing.
         _without(PLAIN, BEST, BEATS).replace("x[0] = n;", "struct Best { int a; } b; x[0] = n;"),
@@ -159,3 +164,87 @@ def test_short_names_of_the_toolkit_go_with_what_used_them(line: str) -> None:
 def test_names_that_host_text_has_stay(line: str, host: str) -> None:
     """Without the line it would mean something else by them."""
     assert any("changes text outside device code" in one for one in _short(line, host))
+
+
+AHEAD = (
+    "cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "driver_types.h",
+    "vector_types.h", "vector_functions.h",
+)  # fmt: skip
+RUNTIME = "#include <cuda_runtime.h>\n"
+
+
+@pytest.mark.parametrize("hosted", [False, True])
+@pytest.mark.parametrize("header", AHEAD)
+def test_what_nvcc_includes_by_itself_comes_and_goes(header: str, hosted: bool) -> None:
+    """In any place, and where a condition of the preprocessor asks what is defined."""
+    line = f"#include <{header}>\n"
+    asked = BASE.replace("extern", "#ifdef INT_MAX\nint other;\n#endif\nextern")
+    for base in (BASE, asked):
+        with_it = base.replace(RUNTIME, line)
+        without = base.replace(RUNTIME, "")
+        later = without.replace("struct Best", line + "struct Best", 1)
+        assert len({with_it, without, later}) == 3
+        for one, other in ((with_it, without), (without, with_it), (with_it, later)):
+            assert violations(one, other, allow_host=hosted) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "cuda_runtime.h"\n',
+        "#include <cuda.h>\n",
+        "#include <curand.h>\n",
+        "#include <mine/cuda_runtime.h>\n",
+        "#include <cuda_runtime.hpp>\n",
+        "#include RUNTIME\n",
+        "#define RUNTIME <cuda_runtime.h>\n#include RUNTIME\n",
+        "#undef __CUDA_RUNTIME_H__\n",
+    ],
+)
+def test_what_another_file_may_stand_for_stays(line: str) -> None:
+    """Quotes may name a file beside the source; what a compiler does not include is not there."""
+    base = BASE.replace(RUNTIME, line)
+    for hosted in (False, True):
+        assert violations(base, base.replace(line, ""), allow_host=hosted)
+        assert violations(base.replace(line, ""), base, allow_host=hosted)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+def test_nvcc_sees_the_same_text_with_and_without_these_headers(tmp_path: Path) -> None:
+    """Another line for a header that is there adds no declaration and no macro."""
+
+    def seen(text: str) -> list[str]:
+        file = tmp_path / "seen.cu"
+        file.write_text(text)
+        line = ["nvcc", "-E", "-arch=sm_90", "-Xcompiler", "-dD", str(file)]
+        done = subprocess.run(line, check=True, capture_output=True, text=True)
+        return [one for one in done.stdout.splitlines() if one and not one.startswith("# ")]
+
+    plain = seen("int last;\n")
+    assert len(plain) > 1000
+    assert seen("".join(f"#include <{name}>\n" for name in AHEAD) + "int last;\n") == plain
+    assert seen("#include <cuda.h>\nint last;\n") != plain
+    assert all(is_ahead([t.text for t in code_tokens(f"include <{name}>")]) for name in AHEAD)
+
+
+HOSTED = ("vector", "cmath", "cstdint", "cstdio", "limits", "iostream", "string", "stdlib.h")
+
+
+@pytest.mark.parametrize("name", HOSTED)
+def test_host_code_that_may_change_does_without_headers_of_the_language(name: str) -> None:
+    """Not where a condition asks what is defined, and no more of them may be added than before."""
+    base = BASE.replace("limits.h", name)
+    less = _without(base, f"#include <{name}>\n")
+    assert violations(base, less, allow_host=True) == ()
+    condition = "#ifdef NAME\nint other;\n#endif\n"
+    assert violations(condition + base, condition + less, allow_host=True)
+    if name in {"iostream", "string", "stdlib.h"}:
+        assert violations(less, base, allow_host=True)
+
+
+@pytest.mark.parametrize(
+    "line", ['"vector"', "<mine/vector>", "<checks.h>", "<unistd.h>", "<cuda.h>", '"common.h"']
+)
+def test_headers_of_others_stay(line: str) -> None:
+    base = BASE.replace("<limits.h>", line)
+    assert violations(base, _without(base, f"#include {line}\n"), allow_host=True)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from optimizer.boundary import violations
+from optimizer.plain_types import plain_types
+from optimizer.tokens import code_tokens
 
 ORIGINAL = """#include <cuda_runtime.h>
 #define THREADS 256
@@ -113,3 +120,100 @@ def test_a_macro_inside_assembly_is_assembly() -> None:
     ).replace("#define", '#define KIND "%laneid"\n#define REG KIND\n#define', 1)
     assert violations(text, text.replace("THREADS 256", "THREADS 128")) == ()
     assert violations(text, text.replace("%laneid", "%%pm0")) != ()
+
+
+@pytest.mark.parametrize(
+    ("member", "use"),
+    [
+        ("unsigned char (*stack)[32];", "a.stack[1][0] = 1;"),
+        ("float (*rows)[THREADS][4], *row;", "a.rows[0][1][2] = 0;"),
+        ("const float (*__restrict__ rows)[32];", "y[0] = a.rows[0][1];"),
+        ("float (*const rows)[32] = nullptr;", "y[0] = a.rows[0][1];"),
+        ("float (&tile)[32];", "a.tile[3] = 1.f;"),
+        ("float& most;", "a.most = 1.f;"),
+        ("const float *&__restrict__ next;", "++a.next;"),
+        ("Pair<float>& pair; Pair<int> (*pairs)[8];", "a.pairs[0][1].one = 2;"),
+        ("Pair<float>* pair = nullptr;", "a.pair = nullptr;"),
+    ],
+)
+def test_members_may_point_to_arrays_and_refer_to_what_there_is(member: str, use: str) -> None:
+    """As a stack in shared memory, one column for each thread."""
+    text = f"template <typename T> struct Pair {{ T one, two; }};\nstruct Lane {{ {member} }};"
+    assert added(text) == ()
+    step = f"__device__ void step(Lane a, float* y) {{ {use} }}\n"
+    assert added(text + step) == ()
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "float (*rows())[32];",
+        "float (*call)(int);",
+        "float (*Q::rows)[32];",
+        "float (*rows)[setup()];",
+        "float (*rows)[32] = setup();",
+        "float (*rows)[32] = {setup()};",
+        "float (*rows)[32] = &early;",
+        "static float (*rows)[32];",
+        "float (*FIELD)[32];",
+        "float (rows)[32](int);",
+        "(*rows)[32];",
+        "float& most = early;",
+        "float& most();",
+        "float& operator=(const P& other);",
+        "P(const P& other);",
+        "Tr<&early> tr;",
+        "Tr<*&early, 1> tr;",
+        "Tr<1, &early> tr;",
+        "Tr<a[1 > 0], *&early> tr;",
+        "Tr<&Made<int>::one> tr;",
+        "Tr<(*early)[1]> tr;",
+        "float& most, other = setup();",
+        "friend float& run;",
+        "float&& most;",
+    ],
+)
+def test_what_calls_or_takes_an_address_is_no_member_of_data(member: str) -> None:
+    """Functions, initializers, members of other classes, arguments of templates and macros."""
+    assert added(f"#define FIELD rows\nstruct P {{ int a; {member} }};")
+
+
+_WORDS = (
+    "int", "float", "Q", "T2<int>", "Tr<", "x", "y", "setup", "early", "(", ")", "*", "&", "&&",
+    "[", "]", "[ 3 ]", "4", ",", "=", "{", "}", "nullptr", "::", "const", "<", ">", ";",
+    "( * x ) [ 3 ]", "( & y ) [ 2 ]", "& x", "Made<int>::one", "( )", "int & z", "Q *",
+)  # fmt: skip
+_HOST = """
+int setup(); int early;
+template <class T> struct Made { static int one; };
+template <class T> int Made<T>::one = setup();
+struct Q { Q(); int a; };
+template <class T> struct T2 { T v; };
+template <auto V> struct Tr { };
+"""
+
+
+def _assembly(text: str) -> str:
+    """Return what a compiler makes of it; nothing where that is no program."""
+    line = ["g++", "-std=c++17", "-w", "-S", "-x", "c++", "-", "-o", "-"]
+    done = subprocess.run(line, check=False, input=text, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else ""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@given(st.lists(st.sampled_from(_WORDS), min_size=1, max_size=7))
+def test_members_that_are_taken_for_data_bring_nothing_about(words: list[str]) -> None:
+    """Whatever its words are: a program with such a class is the same one, or none."""
+    text = f"struct P {{ int first; {' '.join(words)} ; }};\n"
+    code = code_tokens(text)
+    if any(one.last == len(code) - 1 for one in plain_types(code, ())):
+        made = _assembly(f"{_HOST}{text}int main() {{ return early; }}\n")
+        assert made in {"", _assembly(f"{_HOST}int main() {{ return early; }}\n")}
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_an_address_in_a_templates_argument_brings_something_about() -> None:
+    """Which is what the test above would notice."""
+    member = "Tr<&Made<int>::one> tr;"
+    made = _assembly(f"{_HOST}struct P {{ {member} }};\nint main() {{ return early; }}\n")
+    assert made not in {"", _assembly(f"{_HOST}int main() {{ return early; }}\n")}

@@ -192,7 +192,7 @@ def test_what_the_compiler_makes_of_atomic_references_is_built_with_atomics(
     ptx = building.device_code(candidate.source, job)
     assert ptx is not None
     for which, what in ((LOADS, "ld"), (STORES, "st")):
-        made = building.atomics(candidate.source, job, which)
+        made = building.for_races(candidate.source, job, which)
         assert made is not None
         assert made["symbols"].keys() == mine["symbols"].keys()
         assert made["device_code"] != mine["device_code"]
@@ -204,8 +204,8 @@ def test_what_the_compiler_makes_of_atomic_references_is_built_with_atomics(
     forged = forged.replace("mine.store(pack(own, hops, link), cuda::memory_order_relaxed)",
                             "words[tid] = pack(own, hops, link)")  # fmt: skip
     assert forged.count("memory_order_relaxed") == 0
-    assert building.atomics(forged, job, LOADS) is None
-    assert building.atomics("no CUDA", job, STORES) is None
+    assert building.for_races(forged, job, LOADS) is None
+    assert building.for_races("no CUDA", job, STORES) is None
 
 
 @needs_nvcc
@@ -226,7 +226,7 @@ extern "C" void islands(int* a) { k<<<1, 64>>>(a); }
 """
     job = _red("islands/four_turns").job("confirm")
     for which, instruction in ((LOADS, "CAS"), (STORES, "EXCH")):
-        made = building.atomics(source, job, which)
+        made = building.for_races(source, job, which)
         assert made is not None
         assert made["kind"] == "shared"
         assert made["symbols"]["islands"]
