@@ -314,9 +314,10 @@ def test_an_original_that_would_take_too_long_is_not_asked() -> None:
     assert watch.objection(one) == ""
 
 
-def _links(*ends: str, **case: float) -> Work:
+def _links(*ends: str, n: float, deg: float) -> Work:
     links = [_array(f"link{at}", f"randint:{end}", "n*deg") for at, end in enumerate(ends)]
-    return _work(*links, _pointer("int*", "zeros", "n"), _size("n"), _size("deg"), **case)
+    counts = _pointer("int*", "zeros", "n")
+    return _work(*links, counts, _size("n"), _size("deg"), n=n, deg=deg)
 
 
 @settings(max_examples=80, deadline=None)
