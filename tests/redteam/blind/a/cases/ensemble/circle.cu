@@ -1,0 +1,45 @@
+// Scores ensemble forecasts: the continuous ranked probability score of each station's members
+// against what was observed, and the observation's rank among them (twice the members below, and
+// one for each that is equal).
+#include <cmath>
+
+__global__ void ensemble(const float* member, const float* observed, float* score, int* rank, int stations,
+                         int members) {
+  __shared__ float away[64], apart[64];
+  __shared__ int place;
+  int s = blockIdx.x, t = threadIdx.x;
+  const float* x = member + (size_t)s * members;
+  float y = observed[s];
+  if (t == 0) place = 0;
+  __syncthreads();
+  float a = 0.0f, d = 0.0f;
+  int below = 0;
+  for (int i = t; i < members; i += 64) {
+    float v = x[i];
+    a += fabsf(v - y);
+    below += v < y ? 2 : v == y ? 1 : 0;
+    // each pair once: with those that follow around the circle, up to half of it
+    int half = (members - 1) / 2;
+    for (int k = 1, j = i; k <= half; ++k) {
+      if (++j == members) j = 0;
+      d += fabsf(v - x[j]);
+    }
+    if (members % 2 == 0 && i < members / 2) d += fabsf(v - x[i + members / 2]);
+  }
+  away[t] = a;
+  apart[t] = d;
+  atomicAdd(&place, below);
+  __syncthreads();
+  for (int half = 32; half > 0; half >>= 1) {
+    if (t < half) {
+      away[t] += away[t + half];
+      apart[t] += apart[t + half];
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    float m = (float)members;
+    score[s] = away[0] / m - apart[0] / (m * m);
+    rank[s] = place;
+  }
+}

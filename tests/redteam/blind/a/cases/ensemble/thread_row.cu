@@ -1,0 +1,49 @@
+// Scores ensemble forecasts: the continuous ranked probability score of each station's members
+// against what was observed, and the observation's rank among them (twice the members below, and
+// one for each that is equal).
+#include <cmath>
+
+__global__ void ensemble(const float* member, const float* observed, float* score, int* rank, int stations,
+                         int members) {
+  __shared__ float away[64], apart[64];
+  __shared__ int place;
+  int s = blockIdx.x, t = threadIdx.x;
+  const float* x = member + (size_t)s * members;
+  float y = observed[s];
+  if (t == 0) place = 0;
+  __syncthreads();
+  float a = 0.0f, d = 0.0f;
+  int below = 0;
+  float own[8];  // this thread's members
+#pragma unroll
+  for (int k = 0; k < 8; ++k) own[k] = t + 64 * k < members ? x[t + 64 * k] : 0.0f;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    int i = t + 64 * k;
+    if (i >= members) break;
+    a += fabsf(own[k] - y);
+    below += own[k] < y ? 2 : own[k] == y ? 1 : 0;
+  }
+  for (int j = 1; j < members; ++j) {
+    float v = x[j];
+#pragma unroll
+    for (int k = 0; k < 8; ++k)
+      if (t + 64 * k < j) d += fabsf(own[k] - v);
+  }
+  away[t] = a;
+  apart[t] = d;
+  atomicAdd(&place, below);
+  __syncthreads();
+  for (int half = 32; half > 0; half >>= 1) {
+    if (t < half) {
+      away[t] += away[t + half];
+      apart[t] += apart[t + half];
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    float m = (float)members;
+    score[s] = away[0] / m - apart[0] / (m * m);
+    rank[s] = place;
+  }
+}

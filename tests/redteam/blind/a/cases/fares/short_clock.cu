@@ -1,0 +1,34 @@
+// Charges riders for their taps at the gates. A tap within 90 minutes of the last one that was not
+// a transfer is a transfer and free; what a rider pays on one day is capped.
+constexpr int WINDOW = 90;  // minutes
+constexpr int DAY = 1440;
+constexpr int CAP = 1200;  // cents
+
+__global__ void fares(const int* gap, const int* price, int* charged, int* total, int riders, int taps) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= riders) return;
+  const int* g = gap + (size_t)r * taps;  // minutes since the tap before; days begin at minute 0
+  const int* p = price + (size_t)r * taps;
+  int* c = charged + (size_t)r * taps;
+  // Clocks of 16 bits: differences of times that are less than 65536 minutes apart survive the wrap
+  unsigned short now = 0, opened = (unsigned short)-WINDOW, midnight = 0;
+  int spent = 0, sum = 0;
+  for (int i = 0; i < taps; ++i) {
+    now = (unsigned short)(now + g[i]);
+    if ((unsigned short)(now - opened) < WINDOW) {
+      c[i] = 0;
+      continue;
+    }
+    unsigned short past = (unsigned short)(now - midnight);
+    if (past >= DAY) {
+      midnight = (unsigned short)(midnight + past / DAY * DAY);
+      spent = 0;
+    }
+    int cents = min(p[i], CAP - spent);
+    spent += cents;
+    sum += cents;
+    opened = now;
+    c[i] = cents;
+  }
+  total[r] = sum;
+}

@@ -1,0 +1,55 @@
+// Coupled oscillators (Kuramoto): each turns at its own rate and is drawn by all others by the sine of the
+// difference of phases. Euler steps; phases are not wrapped.
+#include <cuda_runtime.h>
+#include <cmath>
+
+static const float STEP = 0.05f;
+static const float COUPLING = 1.5f;
+
+__global__ void advance(const float* __restrict__ from, const float* __restrict__ omega,
+                        float* __restrict__ to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float own = from[i], sum = 0.0f;
+    for (int j = 0; j < n; j++) sum += sinf(from[j] - own);
+    to[i] = own + STEP * (omega[i] + COUPLING / n * sum);
+}
+
+// Up to 1024 oscillators: one block, all steps, the phases in shared memory.
+__global__ void advance_all(const float* __restrict__ theta, const float* __restrict__ omega,
+                            float* __restrict__ out, int n, int steps) {
+    __shared__ float phase[1024];
+    int i = threadIdx.x;
+    float own = i < n ? theta[i] : 0.0f, turn = i < n ? omega[i] : 0.0f;
+    phase[i] = own;
+    __syncthreads();
+    for (int s = 0; s < steps; s++) {
+        float sum = 0.0f;
+        if (i < n)
+            for (int j = 0; j < n; j++) sum += sinf(phase[j] - own);
+        own += STEP * (turn + COUPLING / n * sum);
+        phase[i] = own;
+        __syncthreads();
+    }
+    if (i < n) out[i] = own;
+}
+
+void kuramoto(const float* theta, const float* omega, float* out, int n, int steps) {
+    if (steps < 1) {
+        cudaMemcpyAsync(out, theta, n * sizeof(float), cudaMemcpyDeviceToDevice, 0);
+        return;
+    }
+    if (n <= 1024) {
+        advance_all<<<1, 1024>>>(theta, omega, out, n, steps);
+        return;
+    }
+    float* other;
+    cudaMallocAsync(&other, n * sizeof(float), 0);
+    const float* from = theta;
+    for (int s = 0; s < steps; s++) {
+        float* to = (steps - 1 - s) % 2 ? other : out;
+        advance<<<(n + 63) / 64, 64>>>(from, omega, to, n);
+        from = to;
+    }
+    cudaFreeAsync(other, 0);
+}

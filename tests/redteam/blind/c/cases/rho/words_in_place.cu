@@ -1,0 +1,85 @@
+#include <cuda_runtime.h>
+
+// Where each node of a functional graph ends up: the steps until a cycle, the cycle's length and
+// its least node.
+__global__ void leap(const int* from, int* to, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[from[i]];
+}
+
+__global__ void mark(const int* far, int* on, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) on[far[i]] = 1;
+}
+
+__global__ void round_trip(const int* next, const int* on, int* tail, int* cycle, int* least, int n)
+{
+    // of a cycle's nodes the least alone comes back to itself, and writes for all of them
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || !on[i]) return;
+    int length = 1;
+    int node = next[i];
+    while (node > i) {
+        node = next[node];
+        ++length;
+    }
+    if (node != i) return;
+    do {
+        tail[node] = 0;
+        cycle[node] = length;
+        least[node] = i;
+        node = next[node];
+    } while (node != i);
+}
+
+__global__ void begin(const int* next, const int* on, unsigned long long* word, int n)
+{
+    // how far ahead, and who is there; who is on a cycle stays
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    word[i] = on[i] ? (unsigned long long)i : (1ull << 32) | (unsigned)next[i];
+}
+
+__global__ void extend(unsigned long long* word, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    volatile unsigned long long* w = word;
+    unsigned long long mine = w[i];
+    unsigned long long then = w[(unsigned)mine];
+    w[i] = (((mine >> 32) + (then >> 32)) << 32) | (unsigned)then;
+}
+
+__global__ void finish(const unsigned long long* word, const int* on, int* tail, int* cycle, int* least, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || on[i]) return;
+    unsigned node = (unsigned)word[i];
+    tail[i] = (int)(word[i] >> 32);
+    cycle[i] = cycle[node];
+    least[i] = least[node];
+}
+
+void rho(const int* next, int* tail, int* cycle, int* least, int n)
+{
+    int grid = (n + 127) / 128;
+    int* space;
+    cudaMallocAsync(&space, 3 * sizeof(int) * (size_t)n, 0);
+    int* on = space + 2 * (size_t)n;
+    cudaMemsetAsync(on, 0, sizeof(int) * (size_t)n, 0);
+    const int* from = next;
+    for (int steps = 1, k = 0; steps < n; steps *= 2, ++k) {
+        int* to = space + (size_t)(k % 2) * n;
+        leap<<<grid, 128>>>(from, to, n);
+        from = to;
+    }
+    mark<<<grid, 128>>>(from, on, n);
+    round_trip<<<grid, 128>>>(next, on, tail, cycle, least, n);
+    unsigned long long* word = (unsigned long long*)space;
+    begin<<<grid, 128>>>(next, on, word, n);
+    for (int steps = 1; steps < n; steps *= 2) extend<<<grid, 128>>>(word, n);
+    finish<<<grid, 128>>>(word, on, tail, cycle, least, n);
+    cudaFreeAsync(space, 0);
+}
