@@ -250,7 +250,11 @@ class _Launches:
 
     def _only_in(self, f: Function, v: Variable, places: list[Span]) -> bool:
         if not v.uses:
-            return self.original is not None and (_overload(f), v.name) in self.original.locals
+            # Of two in one scope, which no compiler takes, the unused one was there before.
+            scope = v.declaration.parent
+            twice = sum(w.name == v.name and w.declaration.parent == scope for w in f.variables.all)
+            known = self.original is not None and (_overload(f), v.name) in self.original.locals
+            return known and twice == 1
         return all(
             (u.role in ("read", "update", "write") or self._by_value(u.node))
             and any(contains(p, u.node) for p in places)

@@ -320,6 +320,21 @@ def test_a_directive_that_is_none_is_no_new_word() -> None:
     assert any("WORSE" in one for one in violations(text, text.replace("FAILS", "WORSE")))
 
 
+def test_a_local_that_is_declared_twice_is_the_same_in_both_texts() -> None:
+    """One of them has no use; in an original that lacks none it is nobody's leftover."""
+    text = (
+        "__global__ void f(float* x) { x[threadIdx.x] = 1; }\n"
+        "void run(float* x, int n) {\n"
+        "  dim3 grid(n / 32, 1, 1);12;\n"
+        "  dim3 grid(n / 32, 1, 1);\n"
+        "  f<<<grid, 32>>>(x);\n}\n"
+    )
+    assert violations(text, "\n" + text) == ()
+    assert any("12" in one for one in violations(text, text.replace("12;", "")))
+    once = text.replace("12;\n  dim3 grid(n / 32, 1, 1);", "")
+    assert violations(once, once.replace("<<<grid,", "<<<n / 32,")) == ()
+
+
 @settings(max_examples=100, deadline=None)
 @given(broken(), broken())
 def test_no_text_raises(original: str, candidate: str) -> None:
