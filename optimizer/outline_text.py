@@ -157,6 +157,11 @@ class Marked:
             return False
         if first > 0 and self.live[first - 1].text not in (";", "}", "{", ":", ")"):
             return False
+        begun = self.live[first].text
+        if not (begun.isidentifier() or begun.startswith(("[", "::"))):
+            return False  # a sign that the parser took for a part of it, as `~` before a name
+        if any(token.text == ";" for token in self.live[first:brace]):
+            return False  # and all that stands before such a sign
         return self.at_scope(first)
 
     def at_scope(self, at: int) -> bool:

@@ -208,6 +208,16 @@ FRAMES = (
 SOME = st.lists(st.sampled_from(PIECES), max_size=5).map(" ".join)
 
 
+@pytest.mark.parametrize(
+    "behind", ["~ __device__ int f() { return 1; }", "~ __global__ void f() { }"]
+)
+def test_a_sign_in_front_of_a_function_is_no_part_of_it(behind: str) -> None:
+    assert added(f"struct Own {{ int b; }}; {behind}")
+    assert added(behind)
+    assert added(f"struct Own {{ int b; [] {{ return 1; }}() }}; {behind}")
+    assert added("[[nodiscard]] __device__ int f() { return 1; }") == ()
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(FRAMES), SOME, SOME)
 def test_nothing_in_a_class_reaches_what_the_host_has(frame: str, inside: str, behind: str) -> None:
