@@ -162,7 +162,18 @@ class Marked:
             return False  # a sign that the parser took for a part of it, as `~` before a name
         if any(token.text == ";" for token in self.live[first:brace]):
             return False  # and all that stands before such a sign
-        return self.at_scope(first)
+        return self._only_destructors(first, brace) and self.at_scope(first)
+
+    def _only_destructors(self, first: int, brace: int) -> bool:
+        """Return whether each `~` of a head, outside of its parameters, is of a destructor."""
+        depth = 0
+        for at in range(first, brace):
+            word = self.live[at].text
+            depth += (word == "(") - (word == ")")
+            named = self.live[at + 1].text.isidentifier()
+            if word == "~" and not depth and not (named and self.live[at + 2].text == "("):
+                return False
+        return True
 
     def at_scope(self, at: int) -> bool:
         """Return whether every bracket open before a token opens a namespace, class or linkage."""

@@ -215,6 +215,7 @@ def test_a_sign_in_front_of_a_function_is_no_part_of_it(behind: str) -> None:
     assert added(f"struct Own {{ int b; }}; {behind}")
     assert added(behind)
     assert added(f"struct Own {{ int b; [] {{ return 1; }}() }}; {behind}")
+    assert added(f"template <typename U> {behind}")
     assert added("[[nodiscard]] __device__ int f() { return 1; }") == ()
 
 
