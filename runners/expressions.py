@@ -23,6 +23,7 @@ Number = int | float
 
 LONGEST = 400
 LARGEST = 2**64
+_WHOLE = re.compile(r"[+-]?\d+")
 _NODES = (
     ast.Expression,
     ast.BinOp,
@@ -133,6 +134,15 @@ class _Machines(threading.local):
 
 
 _MACHINES = _Machines()
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a whole number, and no expression that has to be computed.
+
+    >>> is_number("-12"), is_number("n"), is_number("2*3")
+    (True, False, False)
+    """
+    return _WHOLE.fullmatch(text) is not None
 
 
 def names(text: str) -> frozenset[str]:

@@ -176,14 +176,15 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
 
 
 def fitted(work: Work, arrays: Arrays, case: Mapping[str, float]) -> Arrays:
-    """Return arrays none of whose numbers is beyond the end that its range has in a case.
+    """Return arrays none of whose whole numbers is beyond the end that its range has in a case.
 
     Contents of all kinds are made for the largest declared end. What is beyond goes round: a
     pattern stays one, as far as there is room for it.
     """
     out = arrays
     for argument in work.arguments:
-        if not argument.end or argument.name not in arrays:
+        whole = all(field.scalar.kind in "iu" for field in argument.type.fields)
+        if not argument.end or argument.name not in arrays or not whole:
             continue
         _, low, end = argument.init_at(case).split(":")
         first, wide, kind = int(low), max(1, int(end) - int(low)), argument.type

@@ -114,8 +114,10 @@ def meet(work: Work, one: Range, case: Mapping[str, float]) -> bool:
 def is_key(work: Work, one: Range) -> bool:
     """Tell whether a range begins near zero and ends beside a size, or as a buffer does."""
     argument, low, high = one
-    if low < LEAST_KEY or argument.end:
-        return bool(argument.end)
+    if argument.end:
+        return True
+    if low < LEAST_KEY:
+        return False
     others = [a for a in work.arguments if a.type.pointer and a is not argument]
     for case in (case.values for case in work.cases):
         known = [*case.values(), *(float(sizes.buffer(other, case)) for other in others)]

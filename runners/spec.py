@@ -10,7 +10,6 @@ import hashlib
 import itertools
 import json
 import math
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from runners import (
     whole_scalars,
 )
 from runners.cuda_types import CudaType
-from runners.expressions import ExpressionError, count, evaluate, names, total
+from runners.expressions import ExpressionError, count, evaluate, is_number, names, total
 from runners.fault import Fault
 
 Json = dict[str, Any]
@@ -44,7 +43,6 @@ ACROSS, LEAST_FACTOR = 1 << 26, 1 / 16
 TURNED, MOST_TURNED, OTHER_SIZE = 1 << 27, 1 << 16, 11 / 16
 # The inputs there: such as nobody declared, for which the tolerance is no cap.
 ACROSS_FAMILY = "mixed"
-_WHOLE = re.compile(r"[+-]?\d+")
 
 
 class SpecError(Fault):
@@ -285,7 +283,7 @@ def _ranged(argument: Argument, cases: Sequence[CaseSpec]) -> Argument:
     """
     word, _, bounds = argument.init.partition(":")
     low, _, end = bounds.partition(":")
-    if word != "randint" or not end or _WHOLE.fullmatch(end) or not _WHOLE.fullmatch(low):
+    if word != "randint" or not end or is_number(end) or not is_number(low):
         return argument  # who makes the inputs says what is wrong there
     ends = [count(end, case.values) for case in cases]
     if min(ends) <= int(low):

@@ -23,7 +23,7 @@ from optimizer.model import (
     Workload,
 )
 from runners import cuda_types, flags, lone_program, marked_yaml
-from runners.expressions import ExpressionError, count, evaluate, names
+from runners.expressions import ExpressionError, count, evaluate, is_number, names
 from runners.fault import Fault
 from runners.marked_yaml import Marked, Path_
 from runners.project_file import (
@@ -266,7 +266,7 @@ class _Reader:
                 raise self._error((*at, "shape"), message, "no GPU holds that")
             word, _, bounds = argument.init.partition(":")
             low, _, end = bounds.partition(":")
-            if word != "randint" or not names(end):
+            if word != "randint" or is_number(end):
                 return
             if self._value(end, (*at, "init"), case, size=True) <= int(low):
                 message = f"randint is from {low} to below {end}, which is empty for {case.name}"

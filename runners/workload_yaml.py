@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
 from optimizer.model import Acceptance, Argument, Build, Case, Role, Tolerance, Workload
+from runners.expressions import is_number
 from runners.project_file import AcceptSection
-
-_WHOLE = re.compile(r"[+-]?\d+")
 
 
 def to_yaml(workloads: Sequence[tuple[str, Workload]]) -> str:
@@ -78,7 +76,7 @@ def _argument_section(argument: Argument) -> dict[str, Any]:
     word, _, rest = argument.init.partition(":")
     if word == "randint":
         low, _, end = rest.partition(":")
-        section["init"] = {"randint": [int(low), int(end) if _WHOLE.fullmatch(end) else end]}
+        section["init"] = {"randint": [int(low), int(end) if is_number(end) else end]}
     elif rest:
         section["init"] = {word: rest}
     elif word != "normal":

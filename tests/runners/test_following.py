@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from runners import capacities, families, following, inputs, sizes, thresholds
 from runners.contents import Combination, Contents
+from runners.cuda_types import to_float, values
 from runners.digest import Digest
 from runners.spec import BaselineFailure, CaseSpec, SpecError, Work
 from tests.redteam import once_read
@@ -376,3 +377,14 @@ def test_what_goes_round_at_a_smaller_size_keeps_its_pattern() -> None:
     arrays = {"link0": np.arange(700, dtype=np.int32)[:100].view(np.uint8)}
     made = inputs.fitted(work, arrays, {"n": 30.0, "deg": 1.0})
     assert np.array_equal(made["link0"].view(np.int32), np.arange(100) % 30)
+
+
+def test_floats_that_are_drawn_from_such_a_range_stay_what_they_are() -> None:
+    """Halves are words here: what is no number must not go round."""
+    for kind in ("const half*", "const float*"):
+        work = _work(_array("x", "randint:0:n", kind=kind), _size("n"), n=900)
+        arrays = Contents(work).of(Combination({"n": 50.0}, families.DECLARED, 1))
+        field = work.arguments[0].type.fields[0]
+        found = to_float(values(arrays["x"], work.arguments[0].type, field), field.scalar)
+        assert set(found) <= set(range(50))
+        assert len(set(found)) > 20

@@ -181,6 +181,7 @@ kernels:
         ("randint: [0, 9]", "randint: [0, m]", 16, "m", "variables"),
         ("randint: [0, 9]", "randint: [0, n-1]", 16, "empty for n=1", ""),
         ("randint: [0, 9]", "randint: [-9, n-9]", 16, "'n-9' gives", ""),
+        ("randint: [0, 9]", 'randint: [0, "n+"]', 16, "n+", ""),
         ("randint: [0, 9]", "randint: [n, 9]", 16, "is no init", ""),
         ("{randint: [0, 9]}", "gaussian", 16, "'gaussian' is no init", ""),
         ("randint: [0, 9]", "file: missing.npy", 16, "there is no file missing.npy", ""),
