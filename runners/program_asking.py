@@ -12,12 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from runners import limit, program_arguments, program_doubt, program_growth, program_sums
+from runners import (
+    limit,
+    program_arguments,
+    program_doubt,
+    program_growth,
+    program_stdout,
+    program_sums,
+)
 from runners.launch_limits import times_words
 from runners.program_arguments import TIMES, Arguments, Line, Place
 from runners.program_compare import Bounds
 from runners.program_failing import Failed, check
-from runners.program_glimpse import Glimpse, Original, glimpse
+from runners.program_glimpse import Look, Original, glimpse, look
 from runners.program_growth import Work
 from runners.program_jointly import Changes
 from runners.program_profile import Profile
@@ -31,6 +38,8 @@ LAYER, RIGHT = "other arguments", "right for the declared"
 MOST_LINES, MOST_TRIED = 6, 14
 # What an original may take there: so long at most, and so many times its declared seconds and more.
 LONGEST, TIMES_AS_LONG, MORE_SECONDS = 5.0, 4.0, 2.0
+# What of that a busy host may take to start a process.
+MOST_START = 10.0
 # Kept for another candidate of the same worker, if it is no larger.
 KEPT_BYTES = 16 << 20
 _MOST_SAID = 200
@@ -54,6 +63,8 @@ class Asking:
     most_lines: int = MOST_LINES
     most_tried: int = MOST_TRIED
     late: bool = False
+    # Has what one run of the original does been seen not to be the measure of a right candidate?
+    varied: bool = False
     right: set[Arguments] = field(default_factory=set[Arguments])
 
     def _line(self, changes: Sequence[tuple[Place, int]]) -> Line | None:
@@ -66,7 +77,17 @@ class Asking:
 
     def _most(self, run: int) -> float:
         """Return how long an original may take with other arguments than those of a run."""
-        return min(LONGEST, TIMES_AS_LONG * self.originals[run].seconds + MORE_SECONDS)
+        longest = LONGEST + self.start
+        return min(longest, TIMES_AS_LONG * self.originals[run].seconds + MORE_SECONDS)
+
+    @property
+    def start(self) -> float:
+        """Return how long it takes about to start a process with a GPU in it, at most `MOST_START`.
+
+        Seconds on a busy host, which are no time of the original's own.
+        """
+        beside = min(max(one.seconds - one.gpu_us / 1e6, 0.0) for one in self.originals)
+        return min(beside, MOST_START)
 
     def _own(self, run: int) -> float:
         """Return how long the original takes by itself, beyond what each of its runs takes.
@@ -84,13 +105,14 @@ class Asking:
         return Original(self.trial.runner, path, self.originals[run], must, self.trial.seed)
 
     def _allowed(self, run: int, most: float = 0.0) -> bool:
-        """Tell whether another line may be tried; the original is run twice or so, then both.
+        """Tell whether another line may be tried: the original is run once or twice, then both.
 
         Where it is given, the original has so many seconds.
         """
         if self.compared >= self.most_lines or self.tried >= self.most_tried:
             return False
-        self.late = self.late or time.monotonic() + 3 * (most or self._most(run)) > self.ends
+        runs = 3 if self.varied else 2
+        self.late = self.late or time.monotonic() + runs * (most or self._most(run)) > self.ends
         return not self.late
 
     @contextmanager
@@ -123,25 +145,28 @@ class Asking:
         kept: Work = self.kept[key]
         return kept
 
-    def _seen(self, line: Line, most: float = 0.0) -> Glimpse | None:
+    def _seen(self, line: Line, most: float = 0.0) -> Look | None:
         """Return what the original does with a line; None where nothing is asked there."""
         if not self._allowed(line.run, most):
             return None
         original = self._original(line.run)
         key = f"{LAYER} {original.program} {line.arguments} {original.seed}"
+        found: Look | None
         if key not in self.kept:
             self.tried += 1
-            found = glimpse(original, line.arguments, most or self._most(line.run))
-            if found is None or not _small(found):
-                return found
-            self.kept[key] = found
-        kept: Glimpse = self.kept[key]
-        return kept
+            found = look(original, line.arguments, most or self._most(line.run))
+            if found is not None and _small(found):
+                self.kept[key] = found
+        else:
+            found = self.kept[key]
+        if found is None or (self.varied and found.glimpse() is None):
+            return None
+        return found
 
     def _compare(
         self,
         line: Line,
-        seen: Glimpse,
+        first: Look,
         *,
         size: bool,
         times: float = 0.0,
@@ -153,11 +178,19 @@ class Asking:
         it may be what sizes hang on, `with_it`, that makes the difference by itself.
         """
         self.compared += 1
+        if not self.varied and self._as_once(line, first):
+            self.done.append(check(LAYER, " ".join(line.arguments), passed=True))
+            self.right.add(line.arguments)
+            return True
+        seen = first.glimpse()
+        if seen is None:
+            return False
         trial, original = self.trial, seen.profile
         probe, bounds = self._terms(line, original)
         name = " ".join(line.arguments)
         failure, run = program_doubt.failing(trial, original, probe, bounds)
         if failure is None:
+            self.varied = True
             self.done.append(check(LAYER, name, passed=True))
             self.right.add(line.arguments)
             return True
@@ -178,6 +211,21 @@ class Asking:
             told = f"{RIGHT} arguments {declared}; with {name}{far} it is not: {words}"
             self.notes.append(limit.said(told))
         return False
+
+    def _as_once(self, line: Line, first: Look) -> bool:
+        """Tell whether a candidate does, and prints, what one run of the original did."""
+        original = first.once
+        probe, bounds = self._terms(line, original)
+        path = Path(str(self.trial.request["candidate"]["path"]))
+        run = self.trial.patiently(path, original, probe)
+        must = first.original.must
+        if must not in run.stdout or program_stdout.difference(original.stdouts, run.stdout):
+            return False
+        try:
+            self.trial.verify(original, run, probe.poison, bounds, [], printed=False)
+        except Failed:
+            return False
+        return True
 
     def _terms(self, line: Line, original: Profile) -> tuple[Probe, Bounds]:
         """Return how a candidate is run with a line, and how far off it may be."""
@@ -208,9 +256,8 @@ class Asking:
         return failure is not None
 
 
-def _small(found: Glimpse) -> bool:
-    held = (one for each in found.profile.references.values() for one in each.held)
-    return sum(0 if one is None else one.size for one in held) <= KEPT_BYTES
+def _small(found: Look) -> bool:
+    return sum(0 if one is None else one.size for one in found.base.held) <= KEPT_BYTES
 
 
 def _words(log: str, name: str) -> str:

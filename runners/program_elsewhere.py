@@ -30,6 +30,7 @@ from runners.program_asking import LAYER, LONGEST, RIGHT
 from runners.program_beyond import SHAKEN_SECONDS, WATCH_SECONDS
 from runners.program_companions import Known, Numbers, beside
 from runners.program_compare import Bounds
+from runners.program_glimpse import varies
 from runners.program_growth import LEAST_TIMES, Work
 from runners.program_jointly import Changes, Size
 from runners.program_profile import Profile
@@ -42,6 +43,8 @@ __all__ = ["LAYER", "RIGHT", "ask"]
 
 # All of it together, and what has to be left for what looks for races and bad accesses.
 MOST_SECONDS, RESERVE = 60.0, WATCH_SECONDS + SHAKEN_SECONDS + 10.0
+# So many starts of processes more, where these take long.
+MORE_STARTS = 12
 # What an original may take where all sizes are large together, which is tried once or twice.
 LONGEST_TOGETHER = 6.0
 # Device memory that a line may take, as told from smaller ones.
@@ -82,8 +85,9 @@ def ask(
         return []
     if ends < time.monotonic():
         return [f"{LAYER}: there was no time to try any"]
-    ends = min(ends, time.monotonic() + MOST_SECONDS)
     asking = _Asking(trial, originals, variants, *terms, done, ends, found)
+    # On a busy host as many runs take longer.
+    asking.ends = min(ends, time.monotonic() + MOST_SECONDS + MORE_STARTS * asking.start)
     return asking.all()
 
 
@@ -106,6 +110,8 @@ class _Asking(Tiny):
         What a candidate's own text tells of is asked first behind the larger ones.
         """
         self.known = {place: Known() for place in self.places}
+        own = self.trial.copies_alone
+        self.varied = any(varies(one, copies_alone=own) for one in self.originals)
         begun = time.monotonic()
         self._smallest()
         self._tiny()
@@ -164,8 +170,8 @@ class _Asking(Tiny):
                 continue
             size = self._learned(place, number, seen.work)
             size = size or promised(self.variants.source, declared.arguments, place)
-            self._compare(line, seen, size=size)
-            break
+            if self._compare(line, seen, size=size) or not seen.useless:
+                break
 
     def _learned(self, place: Place, number: int, work: Work) -> bool:
         """Note what an original does with a larger number; tell whether it is a size."""

@@ -1,19 +1,20 @@
 """What two runs of an original teach about a command line that nobody declared.
 
-Fewer than of a declared one (`runners.program_learning`): where both are the same bit by bit,
-but for what nothing writes, there is no more to learn; else two more tell what varies. Nothing is
-asked where it does not do there what it does with its declared arguments.
+Fewer than of a declared one (`runners.program_learning`): who does what the first one did is right
+by that alone. Where it is not the same, a second one is asked for, and where both are the same bit
+by bit, but for what nothing writes, there is no more to learn; else two more tell what varies.
+Nothing is asked where it does not do there what it does with its declared arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from runners import program_faults, program_growth
+from runners import program_faults, program_growth, program_stdout
 from runners.program_compare import Expectation
 from runners.program_growth import Work
 from runners.program_learning import FAILING, learned, reference
@@ -65,12 +66,62 @@ class Glimpse:
     work: Work
 
 
-def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> Glimpse | None:
-    """Run an original with other arguments and learn from it.
+@dataclass(slots=True)
+class Look:
+    """An original's first run with arguments that nobody declared, and what more tell once asked.
 
-    None where it does not end in so many seconds, or not as with its own arguments; where it does
-    other things the second time, or with other words in fresh memory; and where it leaves alone, or
-    takes from fresh memory, parts of buffers that it fills with its own arguments.
+    Who does bit by bit what one run did needs no more of them: on a busy host each takes seconds.
+    """
+
+    original: Original
+    arguments: tuple[str, ...]
+    first: Ran
+    report: Report
+    base: Reference
+    # The poisons of the first run, and of what is compared with it.
+    poisons: tuple[str, str]
+    _found: list[Glimpse | None] = field(default_factory=list["Glimpse | None"])
+
+    @property
+    def work(self) -> Work:
+        """Return how much the original does there."""
+        return program_growth.of(self.report, self.first.seconds)
+
+    @property
+    def once(self) -> Profile:
+        """Return what is compared if nothing varies from run to run, nor by fresh memory."""
+        found = _profile(self.original.declared, self.arguments, [self.first], self.report)
+        again = replace(self.base, poison=self.poisons[1])
+        same = tuple(learned([self.base], self.base))
+        return replace(found, references={again.poison: again}, expectations=same)
+
+    @property
+    def useless(self) -> bool:
+        """Tell whether further runs have said that nothing may be asked."""
+        return self._found == [None]
+
+    def glimpse(self) -> Glimpse | None:
+        """Learn from further runs what varies; None where nothing may be asked. Asked once."""
+        if not self._found:
+            self._found.append(_learned(self))
+        return self._found[0]
+
+
+def varies(known: Profile, *, copies_alone: bool) -> bool:
+    """Tell whether declared runs do not do, print or leave the same each time.
+
+    With `copies_alone`, what is left unwritten in a buffer is nothing that anybody compares.
+    """
+    if any(program_stdout.difference(known.stdouts[:1], one) for one in known.stdouts[1:]):
+        return True
+    every = known.expectations
+    return any(e.unstable or e.unordered or (_partly(e) and not copies_alone) for e in every)
+
+
+def look(original: Original, arguments: tuple[str, ...], seconds: float) -> Look | None:
+    """Run an original once with other arguments.
+
+    None where it does not end in so many seconds, or not as with its own arguments.
     """
     known = original.declared
     fresh = "random" in known.references and "nan" in known.references
@@ -79,11 +130,29 @@ def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> G
     if first is None or first.report is None:
         return None
     base = reference(poisons[0], first, first.report, None)
+    return Look(original, arguments, first, first.report, base, poisons)
+
+
+def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> Glimpse | None:
+    """Run an original with other arguments, as often as it takes to learn from it.
+
+    None where it does not end in so many seconds, or not as with its own arguments; where it does
+    other things the second time, or with other words in fresh memory; and where it leaves alone, or
+    takes from fresh memory, parts of buffers that it fills with its own arguments.
+    """
+    found = look(original, arguments, seconds)
+    return found.glimpse() if found else None
+
+
+def _learned(look: Look) -> Glimpse | None:
+    original, known, first, base = look.original, look.original.declared, look.first, look.base
+    fresh = look.poisons[0] != look.poisons[1]
     runs, layers = [first], [base]
 
     def again(poison: str) -> bool:
         probe = Probe(poison, original.seed, record=True, expected=base.digests)
-        run = original.runner.run(original.program, arguments, probe, patience(first.seconds))
+        limit = patience(first.seconds)
+        run = original.runner.run(original.program, look.arguments, probe, limit)
         report = run.report
         if report is None or not original.well(run) or not program_faults.same_work(first, run):
             return False
@@ -91,7 +160,7 @@ def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> G
         layers.append(reference(poison, run, report, base))
         return True
 
-    if not again(poisons[1]):
+    if not again(look.poisons[1]):
         return None
     expectations: tuple[Expectation, ...] | None
     expectations = _unwritten(base, layers[-1]) if fresh else None
@@ -108,14 +177,14 @@ def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> G
     expectations = _as_loose(expectations, known.expectations)
     if expectations and all(one.unstable for one in expectations):
         return None
-    found = _profile(known, arguments, runs, first.report)
+    found = _profile(known, look.arguments, runs, look.report)
     return Glimpse(
         replace(
             found,
             references={one.poison: one for one in layers},
             expectations=tuple(_lenient(one) for one in expectations),
         ),
-        program_growth.of(first.report, first.seconds),
+        look.work,
     )
 
 

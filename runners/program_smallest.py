@@ -18,7 +18,7 @@ from functools import lru_cache
 from runners import named
 from runners.program_arguments import Arguments, Place
 from runners.program_asking import Asking
-from runners.program_glimpse import Glimpse
+from runners.program_glimpse import Look
 from runners.program_jointly import Changes
 from runners.program_variables import variables
 from runners.text import LONGEST, Text
@@ -140,7 +140,7 @@ class Smallest(Asking):
         return self.originals[run].arguments
 
 
-def _numbers(seen: Glimpse, declared: str) -> bool:
+def _numbers(seen: Look, declared: str) -> bool:
     """Tell whether an original comes to numbers there: who divides by none has another sign of it.
 
     With a single value a variance may be nothing by nothing, which is told apart by its sign alone
@@ -148,4 +148,4 @@ def _numbers(seen: Glimpse, declared: str) -> bool:
     """
     if _NO_NUMBER.search(declared):
         return True
-    return not any(_NO_NUMBER.search(text) for text in seen.profile.stdouts)
+    return not _NO_NUMBER.search(seen.first.stdout)

@@ -72,6 +72,28 @@ def test_a_size_that_is_no_larger_alone_is_tried_with_what_it_hangs_on(fakes: Fa
     assert wrong.refused.log.startswith("./saxpy 15999 15999: ")
 
 
+def test_who_does_what_one_run_did_needs_no_second_run_of_the_original(fakes: Fakes) -> None:
+    """Where host code may change, what is copied is compared, and of that nothing is unwritten."""
+    right = Asked(fakes, "queue", "queue-fast", ROAD, host=True)
+    assert (right.refused, right.notes) == (None, [])
+    assert right.right == ["1000 7501", "2501 3000", "15999 47999", "691 3000"]
+    tried = ["1000 7501", "2501 3000", "15999 3000", "15999 47999", "691 3000"]
+    assert right.lines == {"queue": tried, "queue-fast": right.right}
+    # Who differs is compared with what more runs of it tell.
+    wrong = Asked(fakes, "queue", "queue-packed", ROAD, host=True)
+    assert wrong.refused is not None
+    assert wrong.lines["queue"].count("15999 47999") >= 3
+    assert wrong.lines["queue-packed"].count("15999 47999") == 2
+
+
+def test_what_varies_from_run_to_run_is_learned_at_the_first_line(fakes: Fakes) -> None:
+    asked = Asked(fakes, "mixes", "mixes-turned", [["600"]], host=True)
+    assert (asked.refused, asked.notes) == (None, [])
+    first, *others = asked.right
+    assert asked.lines["mixes-turned"] == [first, first, *others]
+    assert all(asked.lines["mixes"].count(line) > 1 for line in asked.right)
+
+
 def test_what_the_text_of_a_candidate_names_is_passed_first(fakes: Fakes) -> None:
     wrong = Asked(fakes, "ok", "twelve", [["1000"]], kernel=NAMES)
     assert wrong.refused is not None
@@ -91,6 +113,20 @@ def test_words_in_a_candidates_text_have_all_sizes_asked_together_first(fakes: F
     assert asked.refused is None
     alone = ["2501 300", "1000 751", "15999 4799", "15999 300", "1000 4799", "691 199"]
     assert asked.right == alone
+
+
+def test_on_a_busy_host_the_start_of_a_process_is_waited_for_beside_the_rest() -> None:
+    """Where a run of nothing takes seven seconds, who may take five more is asked all the same."""
+
+    def most(*runs: tuple[float, float]) -> list[float]:
+        asking: Any = object.__new__(program_elsewhere._Asking)
+        asking.originals = [SimpleNamespace(seconds=one, gpu_us=us) for one, us in runs]
+        return [round(asking._most(run), 3) for run in range(len(runs))]
+
+    assert most((7.5, 1e6), (7.0, 200.0)) == [11.5, 11.5]
+    assert most((0.5, 1600.0), (0.4, 200.0)) == [4.0, 3.6]
+    assert most((60.0, 100.0)) == [15.0]
+    assert most((4.2, 4e6)) == [5.2]
 
 
 def test_the_start_of_a_process_is_no_time_of_the_originals_own() -> None:

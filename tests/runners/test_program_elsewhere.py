@@ -61,6 +61,7 @@ class Asked:
         source: str = WHOLE,
         built: Mapping[str, str] | None = None,
         kernel: str = WHOLE,
+        host: bool = False,
     ) -> None:
         self.lines: dict[str, list[str]] = {baseline: [], candidate: []}
         self.checks: list[dict[str, Any]] = []
@@ -71,6 +72,7 @@ class Asked:
         job = request["job"] | dict(zip(("kernel", "baseline"), sources, strict=True))
         library = (str(fakes.folder),)
         runner = Runner(interposed(), fakes.folder, fakes.folder / "project", library_path=library)
+        job["workload"] = job["workload"] | {"accept": {"edit_host": host}}
         path, originals = Path(request["baseline"]["path"]), []
         for run in runs:
             key = f"{baseline} {run}"
