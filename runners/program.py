@@ -194,10 +194,11 @@ def _judge(
             spent["other arguments"] = time.monotonic() - begun
             notes += program_clocks.ask(trial, originals, bounds, done)
             notes += program_late.ask(trial, originals, done)
+            # What it reads is compiled by now, and times take minutes.
+            notes += beyond.gate(done)
         measured = pairs.all(originals, bounds, done, spent)
         if beyond is not None:
             begun = time.monotonic()
-            notes += beyond.gate(done)
             notes += beyond.watch_runs(originals, bounds, done)
             spent["sanitizer"] = time.monotonic() - begun
     except Failed as failure:

@@ -30,6 +30,8 @@ SECONDS = Path(__file__).parents[1] / "data" / "redteam" / "seconds.json"
 LANES = 4.5
 # What good candidates get of the time before the cheap ones that are left.
 GOOD_SHARE = 0.35
+# Of which none takes more than a fifth: a single program once took half, and there were three.
+LEAST_GOOD = 5
 CHEAP = 2.0
 # The same seconds, added in another order, may come to a little more.
 ROUNDING = 1e-6
@@ -137,6 +139,8 @@ def choose(
             if one.label in taken or not (forced or costs[one.label] <= left - kept):
                 continue
             cost = costs[one.label] + start(one, begun)
+            if share < 1.0 and cost > share * seconds * LANES / LEAST_GOOD:
+                continue
             if forced or cost <= left - kept:
                 taken[one.label] = one
                 begun.update(which for which, _ in _wanted(one))

@@ -122,7 +122,8 @@ def own(outcome: Json) -> float:
 
 def _keep_seconds(data: Json, path: Path) -> None:
     known = json.loads(path.read_text())["seconds"] if path.is_file() else {}
-    known |= {str(o["label"]): round(own(o), 2) for o in data["outcomes"]}
+    # What was judged wrongly takes another time once it is not.
+    known |= {str(o["label"]): round(own(o), 2) for o in data["outcomes"] if o.get("right", True)}
     lines = ",\n".join(f"{json.dumps(label)}:{known[label]}" for label in sorted(known))
     path.write_text(f'{{"gpu":{json.dumps(data["gpu"])},"seconds":{{\n{lines}\n}}}}\n')
 
