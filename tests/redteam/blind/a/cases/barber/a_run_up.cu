@@ -1,0 +1,41 @@
+#include <cstdint>
+
+// One chair a row, customers in the order in which they come: gap[i] after the one before, work[i] in the chair.
+// Per row the sum of all waits, the longest, who waited the longest first, and how many did not wait.
+__global__ void barber(const int* gap, const int* work, int64_t* total, int* longest, int* who, int* idle,
+                       int rows, int n) {
+    int r = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+    if (r >= rows) return;
+    const int* g = gap + (size_t)r * n;
+    const int* w = work + (size_t)r * n;
+    const unsigned all = 0xffffffffu;
+    int each = (n + 31) / 32, from = min(n, lane * each), to = min(n, from + each);
+    int wait = 0;
+    // the waits of 256 customers before
+    for (int i = max(1, from - 256); i < from; ++i) wait = max(0, wait + w[i - 1] - g[i]);
+    int64_t sum = 0;
+    int most = 0, at = 0, none = 0;
+    for (int i = from; i < to; ++i) {
+        if (i) wait = max(0, wait + w[i - 1] - g[i]);
+        sum += wait;
+        none += wait == 0;
+        if (wait > most) {
+            most = wait;
+            at = i;
+        }
+    }
+    for (int d = 16; d > 0; d >>= 1) {
+        sum += __shfl_xor_sync(all, sum, d);
+        none += __shfl_xor_sync(all, none, d);
+        int m = __shfl_xor_sync(all, most, d), a = __shfl_xor_sync(all, at, d);
+        if (m > most || (m == most && a < at)) {
+            most = m;
+            at = a;
+        }
+    }
+    if (lane) return;
+    total[r] = sum;
+    longest[r] = most;
+    who[r] = at;
+    idle[r] = none;
+}

@@ -1,0 +1,32 @@
+#include <cstdint>
+
+// sum over a block of 256 threads, for thread 0
+__device__ int64_t together(int64_t v) {
+    __shared__ int64_t part[256];
+    __syncthreads();
+    part[threadIdx.x] = v;
+    for (int d = 128; d > 0; d >>= 1) {
+        __syncthreads();
+        if (threadIdx.x < d) part[threadIdx.x] += part[threadIdx.x + d];
+    }
+    __syncthreads();
+    return part[0];
+}
+
+// per row the sum and the sum of all differences between two, of which Gini's coefficient is the quotient
+__global__ void gini(const int* income, int64_t* total, int64_t* spread, int rows, int n) {
+    const int* x = income + (size_t)blockIdx.x * n;
+    double sum = 0, apart = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        int a = x[i];
+        sum += a;
+        double twice = 0;
+        for (int j = i + 1; j < n; ++j) twice += max(a, x[j]) - 0.5 * (a + x[j]);
+        apart += 2 * twice;
+    }
+    int64_t all = together((int64_t)sum), gaps = together((int64_t)apart);
+    if (threadIdx.x == 0) {
+        total[blockIdx.x] = all;
+        spread[blockIdx.x] = gaps;
+    }
+}

@@ -1,0 +1,50 @@
+#include <cuda_runtime.h>
+#include <math.h>
+
+// Absorption of a gas, line by line: the optical depth at each frequency is the sum of Lorentz profiles of all
+// lines, with strengths that depend on the temperature.
+
+__global__ void prepare(const float* strength, const float* width, const float* energy, float* peak, float* square,
+                        int lines, float cold) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= lines) return;
+    float gamma = 0.002f + 0.02f * fabsf(width[i]);
+    peak[i] = strength[i] * expf(-cold * energy[i]) * gamma * 0.31830989f;
+    square[i] = gamma * gamma;
+}
+
+__global__ void spectrum(const float* centre, const float* peak, const float* square, float* depth, int lines,
+                         int bins) {
+    int b = blockIdx.x * blockDim.x + threadIdx.x;
+    float nu = (b + 0.5f) / bins;
+    double sum = 0;
+    __shared__ float c[2][128], p[2][128], q[2][128];
+    int which = 0;
+    for (int first = 0; first < lines; first += 128, which ^= 1) {
+        int mine = first + threadIdx.x;
+        if (mine < lines) {
+            c[which][threadIdx.x] = centre[mine];
+            p[which][threadIdx.x] = peak[mine];
+            q[which][threadIdx.x] = square[mine];
+        }
+        __syncthreads();
+        int many = min(128, lines - first);
+        for (int k = 0; k < many; ++k) {
+            float x = nu - c[which][k];
+            sum += p[which][k] / (x * x + q[which][k]);
+        }
+    }
+    if (b < bins) depth[b] = (float)sum;
+}
+
+void lineshape(const float* centre, const float* strength, const float* width, const float* energy, float* depth,
+               int lines, int bins, float cold) {
+    float* peak;
+    float* square;
+    cudaMallocAsync(&peak, (size_t)lines * sizeof(float), 0);
+    cudaMallocAsync(&square, (size_t)lines * sizeof(float), 0);
+    prepare<<<(lines + 127) / 128, 128>>>(strength, width, energy, peak, square, lines, cold);
+    spectrum<<<(bins + 127) / 128, 128>>>(centre, peak, square, depth, lines, bins);
+    cudaFreeAsync(peak, 0);
+    cudaFreeAsync(square, 0);
+}

@@ -1,0 +1,37 @@
+// A token bucket for each client of a service: every period refills it up to its cap, and what the client asks
+// for is granted as far as the tokens go.
+__global__ void quota(const int* refill, const int* demand, const int* cap, const int* start, int* level,
+                      long long* served, int* denials, int* first, int clients, int n)
+{
+    int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= clients) return;
+    const int* in = refill + (size_t)c * n;
+    const int* out = demand + (size_t)c * n;
+    int most = cap[c];
+    if (most == 0) {
+        level[c] = 0;
+        served[c] = 0;
+        denials[c] = n;
+        first[c] = 0;
+        return;
+    }
+    int have = min(start[c], most);
+    long long total = 0;
+    int refused = 0;
+    int when = -1;
+    for (int t = 0; t < n; ++t) {
+        have = min(have + in[t], most);
+        int want = out[t];
+        int give = min(have, want);
+        if (give < want) {
+            if (when < 0) when = t;
+            ++refused;
+        }
+        have -= give;
+        total += give;
+    }
+    level[c] = have;
+    served[c] = total;
+    denials[c] = refused;
+    first[c] = when;
+}
