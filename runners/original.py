@@ -34,7 +34,7 @@ from runners.compare import same_bytes
 from runners.contents import FINITE, HALVES, UNDEFINED, Combination, Contents
 from runners.digest import Digest, times_longer
 from runners.fault import Fault
-from runners.gathered import ORDER_DECIDES, Gathered, Regardless, left_alone
+from runners.gathered import ORDER_DECIDES, Gathered, Marks, Regardless, left_alone
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.promote import in_doubles
@@ -253,6 +253,9 @@ class Original:
             if regardless.few_digits(self.work, marks):
                 far = replace(combination, family=family + FINITE * stand_ins.FAR)
                 marks = regardless.alike(self.work, marks, first, self._run(far, 0))
+            marks = self._unmoved(combination, marks, first)
+            if not marks:
+                return None
             for other in every if self._twin is not None else ():
                 wide = self._in_doubles(other, first)
                 if wide is None:
@@ -270,6 +273,24 @@ class Original:
             return None
         wide = None if self._digest.truth.refers(combination) else precise
         return Regardless(every[0], first, wide, moved, marks, runs[0])
+
+    def _unmoved(
+        self, combination: Combination, marks: dict[str, Marks], first: Run
+    ) -> dict[str, Marks]:
+        """Keep the marks of what is no other number with a far one, either way, in place of a NaN.
+
+        Where the original fails with such a number that says nothing of the NaN.
+        """
+        for number in stand_ins.FARTHEST if stand_ins.goes_far(self.work) else ():
+            if not marks:
+                break
+            far = replace(combination, family=f"{combination.family}+{FINITE * number}")
+            try:
+                run = self._run(far, 0)
+            except (LaunchError, OutOfMemoryError, BaselineFailure):
+                continue
+            marks = regardless.unmoved(self.work, marks, first, run)
+        return marks
 
     def _run(self, combination: Combination, number: int, poison: int | None = None) -> Run:
         nan, beside = number == 1, number > 1 and number % 2 == 1

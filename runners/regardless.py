@@ -3,7 +3,9 @@
 Zero times NaN is NaN: an original that multiplies by zeros makes one of results that no number in
 that place would change, and right code that leaves work on zeros out gives the number. To tell such
 results, the original is run with numbers for the NaN (`runners.stand_ins`). What is too little to
-show in a sum shows in double precision, and in a result of few digits with a far number.
+show in a sum shows in double precision, and in a result of few digits with a far number. The
+largest of what is made of several elements each, as of how far a sweep moves them, may be another
+one though the NaN counts: that shows with a number farther off than anything made of the others.
 """
 
 from __future__ import annotations
@@ -71,6 +73,22 @@ def alike(
         left, right = (_wide(run, argument, kind) for run in (one, other))
         # Zero times a number below zero is zero, too.
         kept = marks[argument.name] & np.isfinite(left) & (left == right)
+        if kept.any():
+            found[argument.name] = kept
+    return found
+
+
+def unmoved(work: Work, marks: Mapping[str, Marks], one: Run, other: Run) -> dict[str, Marks]:
+    """Keep the marks of what is not another number with a number that is far off.
+
+    What is none there says nothing: zero times what overflows on its way is NaN, too.
+    """
+    found = {}
+    for argument in _floats(work):
+        if argument.name not in marks:
+            continue
+        left, right = (_wide(run, argument, argument.type) for run in (one, other))
+        kept = marks[argument.name] & ((left == right) | ~np.isfinite(right))
         if kept.any():
             found[argument.name] = kept
     return found

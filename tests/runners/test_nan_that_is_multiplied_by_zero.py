@@ -103,6 +103,74 @@ def test_a_largest_of_numbers_that_is_nan_on_purpose_depends_on_it(judge: Judge)
     assert verdict["status"] == "wrong result", verdict["checks"]
 
 
+# How far the means of 64 neighbours each are from zero: the one with the NaN is seldom the farthest.
+FARTHEST = """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float s = 0.f;
+    for (int k = i & ~1023; k < n && k <= (i | 1023); k += 64) {
+        float v = 0.f;
+        for (int m = k; m < n && m < k + 64; ++m) v += x[m];
+        v = fabsf(v) / 64.f;
+        if (!(v <= s)) { s = v; if (s != s) break; }
+    }
+    y[i] = s;
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_largest_of_what_is_smoothed_depends_on_a_nan_that_is_not_the_largest(
+    judge: Judge, seed: int
+) -> None:
+    """With numbers like the others in its place the largest is another one's, and counts still."""
+    loses = FARTHEST.replace("!(v <= s)", "v > s")
+    verdict = _verdict(judge, loses, FARTHEST, effort="screen", seed=seed)
+    assert verdict["status"] == "wrong result", verdict["checks"]
+    failed = [check["what"] for check in verdict["checks"] if not check["passed"]]
+    assert failed == ["nan"]
+    keeps = FARTHEST.replace("{ s = v; if (s != s) break; }", "s = s == s ? v : s;")
+    assert _verdict(judge, keeps, FARTHEST, effort="screen", seed=seed)["status"] == "correct"
+
+
+# A mask that is added: zero as a weight for numbers as large as any that are asked.
+MASKED = """
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float s = 0.f;
+    for (int k = 0; k < 8; ++k) {
+        int at = (i & ~7) + k;
+        if (at < n) s += tanhf(x[at]) * expf(k < (i & 7) ? 0.f : -1e9f);
+    }
+    y[i] = s;
+}
+"""
+
+
+@needs_compiler
+def test_what_is_weighed_by_nothing_may_be_left_out_still(judge: Judge) -> None:
+    """No number is so far off that zero times it is another one."""
+    skips = MASKED.replace("k < 8", "k < (i & 7)")
+    verdict = _verdict(judge, skips, MASKED, effort="screen")
+    assert verdict["status"] == "correct", verdict["log"]
+    assert any(check["what"] == "nan" for check in verdict["checks"])
+
+
+def test_what_overflows_with_a_far_number_says_nothing() -> None:
+    """Zero times an infinity is no number, and may be left out just as well."""
+    work = _work({**_pointer(), "role": "output"}, n=4)
+    one, other = (
+        Run({"x": np.array(data, np.float32).view(np.uint8)}, Damage(), 0.0, 1)
+        for data in ([1, 0.0, 2, 3], [1, np.inf, np.nan, 4])
+    )
+    found = regardless.unmoved(work, {"x": np.ones(4, bool), "y": np.ones(4, bool)}, one, other)
+    assert {name: marks.tolist() for name, marks in found.items()} == {"x": [True] * 3 + [False]}
+    assert regardless.unmoved(work, {"x": np.arange(4) == 3}, one, other) == {}
+
+
 # A weight of so little that nothing of it shows in a float.
 LITTLE = HALVED.replace("1.5f : 0.f", "1.5f : 1e-12f").replace("float s = 0.f", "float s = 1.f")
 
@@ -140,6 +208,27 @@ def test_where_a_run_with_a_number_fails_nothing_changes(
     gathered = original.gather(_combination())
     assert gathered.regardless is None
     assert len(gathered.runs) >= 4
+
+
+@needs_compiler
+@pytest.mark.parametrize("error", [LaunchError("gone"), spec.BaselineFailure("wrote elsewhere")])
+def test_where_a_run_with_a_far_number_fails_zeros_may_be_left_out_still(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """That it fails there says nothing of a NaN."""
+    original = _original(HALVED)
+    run = original._run
+    asked = []
+
+    def failing(combination: Combination, number: int, poison: int | None = None) -> Run:
+        if combination.family.count(FINITE) in stand_ins.FARTHEST:
+            asked.append(combination.family)
+            raise error
+        return run(combination, number, poison)
+
+    monkeypatch.setattr(original, "_run", failing)
+    assert original.gather(_combination()).regardless is not None
+    assert len(asked) == len(stand_ins.FARTHEST)
 
 
 @needs_compiler
@@ -239,6 +328,19 @@ def test_shares_stay_shares() -> None:
     assert found == [0.5, 0.875, 0.125]
     assert all(float(_put([-1.0, np.nan, 3.0], n)[1]) == want for n, want in ((2, 3.5), (3, -1.5)))
     assert _put([-1.0, np.nan, 3.0], stand_ins.FAR)[1] == 259
+
+
+def test_the_farthest_numbers_are_for_floats_of_any_size() -> None:
+    """Shares hold one of theirs; halves go no further than they do in other families."""
+    shares = [0.25, np.nan, 0.5, 0.75]
+    for number, sign in zip(stand_ins.FARTHEST, (1, -1), strict=True):
+        assert float(_put(shares, number, init="uniform")[1]) == 0.5
+        assert float(_put(shares, number)[1]) == sign * 0.75 * 2**20
+        assert float(_put([-1.0, np.nan, 3.0], number)[1]) == sign * 4 * 2**20
+        assert float(_put([-1.0, np.nan, 3.0], number, type="half*")[1]) == sign * 1024
+    assert stand_ins.goes_far(_work(_pointer(), n=4))
+    assert not stand_ins.goes_far(_work({**_pointer(), "init": "uniform"}, n=4))
+    assert not stand_ins.goes_far(_work({**_pointer(), "role": "output"}, n=4))
 
 
 def test_several_nan_came_with_the_data() -> None:
