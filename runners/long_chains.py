@@ -8,8 +8,7 @@ behind, or round through all of them, at sizes up to those that a candidate has 
 
 An original may follow such a way from each of its places, which takes a time that grows with the
 square. So the shortest is asked first, and the next where it is likely to be quick, of the original
-and of a candidate (`runners.piled_up` says how); what does not come to an end in spite of that is
-noted, and held against nobody.
+and of a candidate (`runners.led_along`).
 
 What leads on are the numbers of a range that ends with a size (`runners.following`), in an array of
 as many elements or of rows or columns of as many. All else of a declared range that is only read is
