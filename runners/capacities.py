@@ -34,6 +34,7 @@ from runners.families import (
     FULL_ENDS,
     FULL_PILES,
     GOING_ROUND,
+    LONG_CHAINS,
     LONGEST,
     MOSTLY,
     NESTED,
@@ -59,7 +60,8 @@ MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # What all contents with a single change may take together, from the first of them on, and what all
 # wider ranges may: contents may be how often something is done.
 SINGLE_SECONDS = WIDER_SECONDS = 3.0
-RECIPE_SECONDS = 6.0
+# What all recipes may take together, and all long chains.
+RECIPE_SECONDS, CHAIN_SECONDS = 6.0, 4.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
@@ -72,7 +74,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {
-    **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE), 64),
+    **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, LONG_CHAINS), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
     **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS), sizes.TIMES_LONGER),
 }
@@ -90,6 +92,7 @@ _KINDS = {
     FAR_ENDS: OPPOSITE,
     **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS, FREQUENT), ALIKE),
     **dict.fromkeys(PILES, PILED),
+    LONG_CHAINS: LONG_CHAINS,
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
     SWINGS: SWINGS,
@@ -284,6 +287,10 @@ class Watch:
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
+        if kind == LONG_CHAINS:
+            now = self._clock()
+            if now > self._until.setdefault(kind, now + CHAIN_SECONDS):
+                return "there was no time left for this length"
         if kind in LONG and self._longer_is_known(kind, combination.case):
             return LONGER
         seconds = self._expected(combination)

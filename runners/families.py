@@ -206,6 +206,8 @@ TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "m
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an
 # end of a range but for some elements beside it (`runners.one_less`).
 CHAINS, ONE_LESS = "chains", "one-less"
+# Places that lead on along all there are, at sizes as long as may be (`runners.long_chains`).
+LONG_CHAINS = "long-chains"
 # Few small whole numbers times a large odd factor, along a variable whose name stands behind
 # (`runners.scaled_numbers`): for candidates that decide by floats what others do by whole numbers.
 SCALED = "scaled"

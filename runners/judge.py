@@ -25,6 +25,7 @@ from runners import (
     growing,
     infinite_ends,
     leaks,
+    led_along,
     made_floats,
     many_calls,
     moved_buffers,
@@ -427,6 +428,10 @@ class Judge:
         # What has not run is told first, that it is not known with the rest.
         at = len(measured["notes"]) if any(LAYER in one for one in notes) else 0
         measured["notes"][at:at] = notes
+        if lost:
+            return True
+        notes, lost = led_along.check(load, answers, job, deadline, report)
+        measured["notes"] += notes
         if lost:
             return True
         # Last: what a candidate does there is held against nobody, and may end its context.

@@ -11,6 +11,12 @@ promised. A count is told by two piles that are low, and a sum of numbers that a
 two of them that are small. A higher pile, or an end, is asked only where that holds, or a result is
 no larger than the number itself or what was there before, as the largest is, in all results: in one
 that overflows there may be others packed, by its candidates.
+
+Along a size there may be more of some results, as each name's code stands beside how many have it:
+something is gathered there as long as there are others that are no more. Where all are, nothing
+says that anything meets. And where other sizes as declared leave no room for a pile as high as
+promised, there is a second one beside few of all else: what is counted in 16 bits by each of 16
+blocks runs over at a million names, which have no room as long as they are 24 letters each.
 """
 
 from __future__ import annotations
@@ -50,6 +56,8 @@ MOST_ELEMENTS, MOST_NAMES, MOST_AMOUNTS = 1 << 24, 2, 2
 LEAST_TIMES, STEP, WITH_ENDS, LOWER = 2, 4, 2, 2
 
 Case = dict[str, float]
+Numbers = npt.NDArray[np.int64]
+ZERO: Numbers = np.zeros((), np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +85,23 @@ class Pile:
 
 
 def lines(work: Work, seed: int) -> Iterator[list[Pile]]:
-    """Yield piles along each size by which there are no more results, the lowest first."""
+    """Yield piles along each size by which not all results are more, the lowest first.
+
+    Sizes by which there are no more results at all come before all others.
+    """
     if captured_work(work) or not piles.whole_results(work):
         return
+    longer = {
+        name: sum(_longer(one, work, name) for one in piles.written(work))
+        for name in sizes.sizing(work)
+    }
     found = 0
-    for name in sorted(sizes.sizing(work), key=lambda name: -sizes.largest(work, name)):
-        if found == MOST_NAMES or any(_longer(one, work, name) for one in piles.written(work)):
+    for name in sorted(longer, key=lambda name: (longer[name] > 0, -sizes.largest(work, name))):
+        if found == MOST_NAMES or longer[name] == len(piles.written(work)):
             continue
-        heights = _heights(work, name)
-        if heights:
-            found += 1
+        every = _heights(work, name)
+        found += bool(every)
+        for heights in every:
             yield [
                 _pile(work, case, seed, ends=number < WITH_ENDS)
                 for number, case in enumerate(heights)
@@ -111,32 +126,47 @@ def _pile(work: Work, case: Case, seed: int, *, ends: bool) -> Pile:
     return Pile(Combination(case, PILED, seed), tuple(found))
 
 
-def _heights(work: Work, name: str) -> list[Case]:
-    """Return cases along a size, the highest first: as high as it may be, and ever less.
+def _heights(work: Work, name: str) -> list[list[Case]]:
+    """Return lines of cases along a size, the highest first: as high as it may be, and ever less.
 
-    The others are as in the largest declared case, small where that is too much.
+    The others are as in the largest declared case, small where that is too much; and small as well
+    where that alone is far higher.
     """
     most = int(sizes.largest(work, name))
     top = sizes.TIMES_LONGER * most
     declared = max(work.cases, key=lambda case: sizes.elements(work, case.values))
-    for others in (declared.values, *sizes.few_others(work, name)):
+    tried = [
+        (_highest(work, others, name, top), others)
+        for others in (declared.values, *sizes.few_others(work, name))
+    ]
+    fit = [one for one in tried if one[0] >= min(top, LEAST_TIMES * most)]
+    best = max(fit, key=lambda one: one[0], default=None)
+    if best is None:
+        return []
+    chosen = [fit[0], *([best] if best[0] >= LEAST_TIMES * fit[0][0] else [])]
+    lines_ = (_line(work, others, name, high) for high, others in chosen)
+    return [line for line in lines_ if line]
 
-        def fits(size: int, others: Mapping[str, float] = others) -> bool:
-            there = sizes.elements(work, {**others, name: float(size)})
-            return 0 < there <= MOST_ELEMENTS
 
-        high = top if fits(top) else sizes.least_above(1, top, lambda size: not fits(size)) - 1
-        if high < min(top, LEAST_TIMES * most):
-            continue
-        found = [{**others, name: float(high)}]
-        while _many(work, name, found[-1]):
-            found.append({**others, name: float(int(found[-1][name]) // STEP)})
-        if len(found) == 1:
-            return []
-        for _ in range(LOWER):
-            found.append({**others, name: float(max(1, int(found[-1][name]) // STEP))})
-        return found
-    return []
+def _highest(work: Work, others: Mapping[str, float], name: str, top: int) -> int:
+    """Return the largest size up to one for which there is room."""
+
+    def fits(size: int) -> bool:
+        return 0 < sizes.elements(work, {**others, name: float(size)}) <= MOST_ELEMENTS
+
+    return top if fits(top) else sizes.least_above(1, top, lambda size: not fits(size)) - 1
+
+
+def _line(work: Work, others: Mapping[str, float], name: str, high: int) -> list[Case]:
+    """Return cases from a height down to below what meets in all other families; none below it."""
+    found = [{**others, name: float(high)}]
+    while _many(work, name, found[-1]):
+        found.append({**others, name: float(int(found[-1][name]) // STEP)})
+    if len(found) == 1:
+        return []
+    for _ in range(LOWER):
+        found.append({**others, name: float(max(1, int(found[-1][name]) // STEP))})
+    return found
 
 
 def _many(work: Work, name: str, case: Case) -> bool:
@@ -163,7 +193,7 @@ def check(
     Return a note where one did not come to an end, and whether the device is lost.
     """
     every = [*lines(job.work, job.seed)] if job.kernel != job.baseline else []
-    if not every or answers.ask is None:
+    if not every or answers.ask is None or answers.unordered():
         return [], False
     if deadline - time.monotonic() < LONGEST_CHECK:
         return [f"{LAYER} not tried: there is no time left"], False
@@ -205,12 +235,24 @@ def _climbed(
 def _right(session: Session, answers: Answers, job: JobSpec, pile: Pile, report: Report) -> float:
     """Run all of a pile that the original defines; return what the slowest took, made anew."""
     asked = [pile.plain, *(end.combinations[-1] for end in pile.ends if fits(answers, end))]
+    return twice(session, answers, job, asked, report, LAYER)
+
+
+def twice(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    asked: Sequence[Combination],
+    report: Report,
+    layer: str,
+) -> float:
+    """Judge two runs of each; return what the slowest took (s), its inputs made before."""
     took = 0.0
     for one in asked:
         for number in (0, 1):
             begun = time.monotonic()
             made = partial(session.run, one, nan=number == 1, beside=False, seconds=PATIENCE)
-            one_run.renewing(session, answers, job, one, made, report, LAYER)
+            one_run.renewing(session, answers, job, one, made, report, layer)
             # The first has its inputs made and uploaded.
             took = max(took, time.monotonic() - begun) if number else took
     return took
@@ -235,19 +277,48 @@ def evenly(work: Work, answers: Answers, three: Sequence[Pile]) -> bool:
             if len(results) < len(three):
                 return False
             was = [
-                values(one[name], kind, field).astype(np.int64) if name in one else np.int64(0)
+                values(one[name], kind, field).astype(np.int64) if name in one else ZERO
                 for one in before
             ]
-            first, second, third = (
-                (now - then).view(np.uint64) for now, then in zip(results, was, strict=True)
-            )
-            with np.errstate(over="ignore"):
-                left = (third - first) * np.uint64(int(sized[1] - sized[0]))
-                right = (second - first) * np.uint64(int(sized[2] - sized[0]))
-            small = np.abs(results[2]) <= np.maximum(_largest(work), np.abs(was[2]))
-            if not bool(((left == right) | small).all()):
-                return False
+            steps = int(sized[1] - sized[0]), int(sized[2] - sized[0])
+            for part in _parts([len(one) for one in results]):
+                now = [one[where] for one, where in zip(results, part, strict=True)]
+                then = [
+                    one[where] if one.ndim else one for one, where in zip(was, part, strict=True)
+                ]
+                if not _straight(now, then, steps, _largest(work)):
+                    return False
     return True
+
+
+def _parts(counts: Sequence[int]) -> list[list[slice]]:
+    """Return which elements of results belong together: all, or of unlike many both ends.
+
+    >>> _parts([3, 3, 3])
+    [[slice(0, 3, None), slice(0, 3, None), slice(0, 3, None)]]
+    >>> _parts([1, 2])
+    [[slice(0, 1, None), slice(0, 1, None)], [slice(0, 1, None), slice(1, 2, None)]]
+    """
+    few = min(counts)
+    ends = [slice(0, few) for _ in counts], [slice(count - few, count) for count in counts]
+    return [*ends] if few < max(counts) else [ends[0]]
+
+
+def _straight(
+    results: Sequence[Numbers], was: Sequence[Numbers], steps: tuple[int, int], most: int
+) -> bool:
+    """Tell whether three results are on a line, with so many steps to each, or the last is small.
+
+    What was there before is no part of them.
+    """
+    first, second, third = (
+        (now - then).view(np.uint64) for now, then in zip(results, was, strict=True)
+    )
+    with np.errstate(over="ignore"):
+        left = (third - first) * np.uint64(steps[0])
+        right = (second - first) * np.uint64(steps[1])
+    small = np.abs(results[2]) <= np.maximum(most, np.abs(was[2]))
+    return bool(((left == right) | small).all())
 
 
 def _largest(work: Work) -> int:

@@ -179,6 +179,55 @@ def test_piles_fit_and_other_sizes_are_small_where_they_would_not() -> None:
     assert all(less * piled_up.STEP <= more for less, more in pairwise(lengths))
 
 
+def test_results_that_are_more_as_well_are_no_reason_to_pile_nothing_up() -> None:
+    """Each element's own result beside how many are alike: the counts alone are gathered."""
+    keys, each = _array("key", "randint:0:300"), _array("code", "zeros", "n", "int*")
+    counts = _array("many", "zeros", "bins", "int*")
+    [line] = _of(keys, each, counts, n=9000, bins=300)
+    assert line[-1].plain.case["n"] == 16 * 9000.0
+    # Sizes by which there are no more results at all come first.
+    more = _array("left", "randint:0:300", "m")
+    lines = _of(keys, more, each, counts, n=90000, m=9000, bins=300)
+    assert [line[-1].plain.case["m"] for line in lines] == [16 * 9000.0, 9000.0]
+
+
+def test_there_is_a_second_pile_beside_few_where_that_is_far_higher() -> None:
+    text = _array("text", "randint:97:123", "n*width", "const uint8_t*")
+    length, counts = _array("length", "randint:0:25"), _array("counts", "zeros", "90", "int*")
+    lines = _of(text, length, counts, n=200_000, width=24)
+    assert [line[-1].plain.case["width"] for line in lines] == [24.0, 2.0]
+    assert lines[0][-1].plain.case["n"] < 1 << 20
+    assert lines[1][-1].plain.case["n"] == 16 * 200_000.0
+
+
+@pytest.mark.parametrize(
+    ("bits", "made", "even"),
+    [
+        (32, lambda n, _: n - 1, True),
+        (32, lambda _, at: at, True),
+        (32, lambda n, at: n - at, True),
+        (16, lambda n, _: n - 1, False),
+        (16, lambda n, at: n - at, False),  # right at the last elements, and not at the first
+        (16, lambda _, at: at, False),
+        (32, lambda n, at: n * at % 1000_000, False),
+    ],
+)
+def test_results_of_unlike_many_are_compared_at_both_ends(bits: int, made: Any, even: bool) -> None:
+    """A count, a place, or how many are left, in words that hold it or not."""
+    three = [Pile(Combination({"n": n}, families.PILED, 1), ()) for n in (300.0, 9000.0, 90000.0)]
+    out = _array("out", "zeros", "n", "int*")
+
+    class Known:
+        ask = None
+
+        def of(self, one: Combination) -> dict[str, Answer]:
+            n = int(one.case["n"])
+            at = np.arange(n, dtype=np.int64)
+            return _answer("out", "int*", *((0 * at + made(n, at)) % (1 << bits)).tolist())
+
+    assert piled_up.evenly(_work(out, n=9000), cast("Answers", Known()), three) == even
+
+
 def _answer(name: str, kind: str, *numbers: int) -> dict[str, Answer]:
     type_ = parse(kind)
     want = np.array(numbers, type_.fields[0].scalar.dtype).view(np.uint8)
@@ -328,6 +377,16 @@ def test_who_adds_up_in_few_bits_is_refused_and_who_empties_them_is_not(
     assert any("n=128000" in what for what in held) == (wrong != "-")
     # What it asks is no one else's.
     assert {*known.described} == described
+
+
+def test_a_million_equal_names_of_the_red_team_are_among_the_piles() -> None:
+    """A count of 16 bits in each of 16 blocks (`soundex/pairs_in_shared`) runs over beyond them."""
+    work = once_read.parsed("soundex/base").work
+    top = max((line[-1].plain for line in _lines(work)), key=lambda one: one.case["names"])
+    assert top.case["names"] > 16 * (1 << 16)
+    made = Contents(work).of(top)
+    assert np.unique(made["text"]).tolist() == [97]
+    assert np.unique(made["length"].view(np.int32)).tolist() == [1]
 
 
 def test_the_red_teams_sums_and_counts_run_over_there() -> None:

@@ -1,0 +1,115 @@
+"""Is a candidate right where one place leads to the next along all there are? Else refused.
+
+`runners.long_chains` has what it is run on. An original may follow the way from each of its places,
+and a candidate as well, by other means: a time that grows with the square is no fault of either. So
+it is not asked with all else: the shortest ways come first, each is run twice, and the next only
+where it is likely to be quick. What does not come to an end in spite of that is noted, and held
+against nobody; what breaks, or is wrong, is.
+
+On the way an original may add up what its words do not hold, and then nothing is promised: a length
+is asked only where all results are far from the ends of their words, or marks that are such ends.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from runners import long_chains
+from runners.answers import Answers
+from runners.checks import Report
+from runners.compare import Answer
+from runners.contents import Combination
+from runners.cuda_types import values
+from runners.fault import Fault
+from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.long_chains import STEP
+from runners.other_values import LONGEST_CHECK, aside
+from runners.piled_up import EXPECTED, POWER, twice
+from runners.session import Session
+from runners.spec import JobSpec
+from runners.whole_families import LEAST_WIDE
+
+LAYER = "long chains"
+# Seconds of all that a candidate is run on.
+SECONDS = 4.0
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    deadline: float,
+    report: Report,
+) -> tuple[list[str], bool]:
+    """Run a candidate on chains, the shortest first; raise `Wrong` and the errors of `runners.gpu`.
+
+    Return a note where one did not come to an end, and whether the device is lost.
+    """
+    every = [*lines(job)] if job.kernel != job.baseline else []
+    if not every or answers.ask is None or answers.unordered():
+        return [], False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        return [f"{LAYER} not tried: there is no time left"], False
+    with aside(answers, [one for line in every for one in line]):
+        known = [[*itertools.takewhile(partial(_exact, answers), line)] for line in every]
+        if not any(known):
+            return [], False
+        try:
+            session = load()
+        except (DeviceError, Fault):
+            return [], False
+        return _climbed(session, answers, job, known, report)
+
+
+def _climbed(
+    session: Session,
+    answers: Answers,
+    job: JobSpec,
+    every: Sequence[Sequence[Combination]],
+    report: Report,
+) -> tuple[list[str], bool]:
+    until = time.monotonic() + SECONDS
+    for line in every:
+        for one in line:
+            try:
+                took = twice(session, answers, job, [one], report, LAYER)
+            except (OutOfMemoryError, Fault):
+                break
+            except HungError as error:
+                return [f"{LAYER} not tried to the end: {error} ({one.key})"], True
+            if took * STEP**POWER > EXPECTED or time.monotonic() > until:
+                break
+    return [], False
+
+
+def lines(job: JobSpec) -> list[list[Combination]]:
+    """Return what is asked, a line for each way, the shortest first."""
+    every = long_chains.lines(job.work)
+    return [[Combination(case, family, job.seed) for case, family in line] for line in every]
+
+
+def _exact(answers: Answers, one: Combination) -> bool:
+    """Tell whether an original's results are the same each time, and far from overflow."""
+    found = answers.of(one)
+    return found is not None and not any(
+        answer.unordered or not _far(answer) for answer in found.values()
+    )
+
+
+def _far(answer: Answer) -> bool:
+    """Tell whether results are far from the ends of their words, or marks: the ends themselves."""
+    for field in answer.type.fields:
+        data = values(answer.want, answer.type, field)
+        if field.scalar.size >= LEAST_WIDE:
+            ends = np.iinfo(field.scalar.dtype)
+            most = ends.max // STEP
+            plain = data[(data != ends.max) & (data != ends.min)]
+            low, high = int(plain.min(initial=0)), int(plain.max(initial=0))
+            if high > most or low < -most:
+                return False
+    return True
