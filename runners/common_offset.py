@@ -33,8 +33,9 @@ OFFSETS, MOST_STEPS, PER_SPREAD = (1234567.0, 1098765.0), 4, 1.5
 ELSEWHERE = f"{COMMON_OFFSET}:elsewhere"
 # Of shares, which lie between zero and one.
 SHARES_APART = 8
-# Elements of the longer case, and how long its rows are.
-MOST_ELEMENTS, LEAST_ROW, MOST_ROW = 1 << 17, 256, 2048
+# Elements of the longer case, and how long its rows are; where none is, so many times as long as
+# those of the smallest.
+MOST_ELEMENTS, LEAST_ROW, MOST_ROW, TIMES = 1 << 17, 256, 2048, 2
 
 
 def usable(work: Work) -> Iterator[Argument]:
@@ -61,19 +62,25 @@ def alone(work: Work) -> bool:
 
 
 def cases(work: Work, middle: Mapping[str, float]) -> list[dict[str, float]]:
-    """Return the cases that are asked: one of the smallest, and one with rows of some length."""
+    """Return the cases that are asked: one of the smallest, and one with rows of some length.
+
+    In rows of 17 the digits to spare hide what cancels: signed sums of them are exact. So rows have
+    to be long, and where all that are as long as wanted have too many elements, or are too long by
+    themselves, the longest of the others stand in for these.
+    """
     if not alone(work) or work.precise or not work.loops or not any(True for _ in usable(work)):
         return []
     every = [dict(one.values) for one in sizes.undeclared(work, limit=10, large=11, between=2)]
     every += [dict(one.values) for one in work.cases]
+    first = [dict(middle)] if sizes.elements(work, middle) <= sizes.LARGEST else []
+    least = min(LEAST_ROW, TIMES * max(1, _row(work, middle)))
     longer = [
         case
         for case in every
         if sizes.elements(work, case) <= MOST_ELEMENTS
-        and LEAST_ROW <= _row(work, case) <= MOST_ROW
+        and least <= _row(work, case) <= MOST_ROW
         and case != middle
     ]
-    first = [dict(middle)] if sizes.elements(work, middle) <= sizes.LARGEST else []
     return [*first, *sorted(longer, key=lambda case: _row(work, case))[-1:]]
 
 

@@ -112,18 +112,25 @@ def test_originals_of_floats_are_asked_in_a_small_case_and_in_longer_rows() -> N
 
     assert found("ogive/base") == [{"n": 307.0, "m": 33.0}, {"n": 307.0, "m": 401.0}]
     assert found("ogive/base", "screen") == []
+    # Rows that are as long as wanted have too many elements there, beside as many stations.
+    short, long = {"stations": 509.0, "members": 17.0}, {"stations": 509.0, "members": 205.0}
+    assert found("ensemble/base") == [short, long]
+    # What is not twice as long as the smallest case's rows shows no more than these.
+    assert found("zenith/base") == [{"n": 1001.0}]
     # One works in doubles, one takes exponentials, one has nothing but whole numbers.
     assert [found(name) for name in ("gannet/base", "sinkattn/base", "plumb/base")] == [[], [], []]
 
 
-def _why(judge: Judge, mine: str, theirs: str) -> tuple[str, int]:
-    job = _job(_text(mine), _text(theirs), workload=WORK, effort="confirm")
+def _why(
+    judge: Judge, mine: str, theirs: str, work: Json = WORK, cols: tuple[int, int] = (33, 527)
+) -> tuple[str, int]:
+    job = _job(_text(mine), _text(theirs), workload=work, effort="confirm")
     request = {"job": job, "candidate": artifact(_text(mine)), "baseline": artifact(_text(theirs))}
     parsed = spec.parse(job)
     middle = parsed.work.cases[0].values
     wanted = [Combination(middle, families.DECLARED, 1)]
     cases = common_offset.cases(parsed.work, middle)
-    assert [case["cols"] for case in cases] == [33, 527]
+    assert tuple(case["cols"] for case in cases) == cols
     wanted += [Combination(case, families.COMMON_OFFSET, 1) for case in cases]
     answers = judge._answers(request, parsed, wanted, 60.0)
     asked = [one for one in wanted if one.key in answers.described]
@@ -153,6 +160,19 @@ def test_what_cancels_on_paper_is_shown(
     assert asked == 2
     assert (why == "") == right, why
     assert right or "common-offset inputs" in why
+
+
+@pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+@pytest.mark.parametrize(("mine", "right"), [(WEIGHTS, False), (BACKWARDS, True)])
+def test_what_is_exact_in_short_rows_is_shown_in_the_longest_that_there_are(
+    judge: Judge, mine: str, *, right: bool
+) -> None:
+    """Signed sums of five numbers have digits to spare, and rows of 256 would be too many."""
+    work = {**WORK, "cases": [{"values": {"rows": 3000, "cols": 5}}]}
+    why, asked = _why(judge, mine, PAIRS, work, (5, 69))
+    assert asked == 2
+    assert (why == "") == right, why
+    assert right or "cols=69, common-offset inputs" in why
 
 
 @pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
