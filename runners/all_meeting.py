@@ -39,7 +39,7 @@ from runners.other_values import LONGEST_CHECK
 from runners.piled_up import EXPECTED, PATIENCE, POWER
 from runners.session import Session
 from runners.spec import JobSpec, Work
-from runners.whole_families import HOT, LEAST_WIDE
+from runners.whole_families import HOT, LEAST_WIDE, exact
 
 LAYER = "all in one place"
 # Elements of the case in which ways are tried, at least and at most, and of the one asked then.
@@ -118,7 +118,7 @@ def cases(work: Work) -> tuple[Case, Case] | None:
 
     None where no array leads anywhere, or something else than whole numbers is worked out.
     """
-    if not meeting.leading(work) or not opposed.exact(work):
+    if not meeting.leading(work) or not exact(work):
         return None
     ordered = sorted((case.values for case in work.cases), key=work.elements)
     fit = [case for case in ordered if any(meeting.kinds(work, case))]

@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from runners import dividends, opposed, sizes
+from runners import dividends, sizes
 from runners.contents import Combination
 from runners.families import MULTIPLES, captured_work
 from runners.spec import Argument, JobSpec, Work
 from runners.text import LONGEST
+from runners.whole_families import exact
 
 # Combinations of a workload; elements of the case; and up to where all numbers may be asked.
 MOST, MOST_ELEMENTS, SMALL = 64, 1 << 16, 160
@@ -41,7 +42,7 @@ def combinations(job: JobSpec) -> list[Combination]:
     """Return what a candidate is asked: values of all such scalars, each by itself."""
     work = job.work
     longest = max(len(one.source) for one in (job.baseline, job.kernel))
-    if captured_work(work) or not opposed.exact(work) or longest > LONGEST:
+    if captured_work(work) or not exact(work) or longest > LONGEST:
         return []
     base = _base(work)
     texts = [COMMENT.sub(" ", one.source) for one in (job.baseline, job.kernel)]

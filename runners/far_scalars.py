@@ -30,6 +30,7 @@ from runners.families import captured_work, ranges
 from runners.opposite_ends import HIGH, LOW
 from runners.spec import JobSpec, Work
 from runners.text import LONGEST
+from runners.whole_families import exact
 
 # Combinations of a workload; its scalars; other variables at one.
 MOST, MOST_NAMES, MOST_OTHERS = 12, 3, 3
@@ -42,7 +43,7 @@ Case = Mapping[str, float]
 def combinations(job: JobSpec) -> list[Combination]:
     """Return what a candidate is asked: each such scalar far out, those first that tell most."""
     work, text = job.work, job.baseline.source
-    if captured_work(work) or not opposed.exact(work) or len(text) > LONGEST:
+    if captured_work(work) or not exact(work) or len(text) > LONGEST:
         return []
     text = COMMENT.sub(" ", text)
     base = divisors.small(work)

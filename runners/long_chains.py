@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import following, opposed, piles, sizes
+from runners import following, piles, sizes
 from runners.cuda_types import values
 from runners.edge_paths import MOST_LONG
 from runners.expressions import names
@@ -33,6 +33,7 @@ from runners.following import Followed
 from runners.going_round import axes, fitting
 from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
+from runners.whole_families import exact
 
 BEFORE, AFTER, ROUND = "before", "after", "round"
 # How the places lead on, and what number all else is; the last only where there is anything else.
@@ -69,7 +70,7 @@ def links(work: Work) -> list[Followed]:
 
 def lines(work: Work) -> Iterator[list[tuple[Case, str]]]:
     """Yield cases and families for each way that places may lead on, the shortest first."""
-    found = links(work) if opposed.exact(work) else []
+    found = links(work) if exact(work) else []
     sides = [name for name in sizes.sizing(work) if any(name in names(one.size) for one in found)]
     linked = {one.argument.name for one in found}
     others = any(one[0].name not in linked for one in piles.read(work) if one[2] > one[1])

@@ -17,10 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from runners import longest, opposite_ends, piles, sizes
 from runners.contents import Combination
 from runners.expressions import names
-from runners.families import captured_work
 from runners.piles import Range
 from runners.spec import Work
-from runners.whole_families import HOT
+from runners.whole_families import HOT, exact
 from runners.whole_numbers import row_lengths
 
 # Elements of all buffers of a declared case.
@@ -48,12 +47,6 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
 def whole(work: Work) -> bool:
     """Tell whether nothing but whole numbers goes in and comes out, of 32 bits at least."""
     return exact(work) and piles.whole_results(work)
-
-
-def exact(work: Work) -> bool:
-    """Tell whether nothing but whole numbers goes in, is worked out and comes out."""
-    scalars = [one.scalar for argument in work.arguments for one in argument.type.fields]
-    return work.whole and all(one.kind != "f" for one in scalars) and not captured_work(work)
 
 
 def _long(work: Work, case: Mapping[str, float]) -> bool:

@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from runners import early_events, longest, opposed, piles, sizes
+from runners import early_events, longest, piles, sizes
 from runners.contents import Combination
 from runners.early_events import ACROSS, LARGEST, MIDDLING
 from runners.going_round import axes, fitting
 from runners.piles import Range
 from runners.spec import Work
-from runners.whole_families import HOT, MOST_INDEXED
+from runners.whole_families import HOT, MOST_INDEXED, exact
 
 # Arrays that have a turn in the smallest case, and in each other one; directions in which they get
 # longer, and the elements of all buffers there, but for numbers that are surely no keys.
@@ -38,7 +38,7 @@ Case = Mapping[str, float]
 def combinations(work: Work, middle: Case, seed: int) -> Iterator[Combination]:
     """Yield what is asked, the lighter cases of one direction first: they tell of the others."""
     every = piles.amounts(work)
-    if not (work.loops and every and opposed.exact(work)):
+    if not (work.loops and every and exact(work)):
         return
     declared = max((case.values for case in work.cases), key=work.elements)
     wide = piles.whole_results(work)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from runners import opposed, sizes, swings
+from runners import sizes, swings
 from runners.families import SWINGS, captured_work
 from runners.spec import Argument, Work
 from runners.swing_ways import ALL
 from runners.swings import NEAR
+from runners.whole_families import exact
 
 # Axes that are tried, sizes that make lines long, and arrays whose few lines have a turn.
 AXES, MOST_LONG, MOST_ARRAYS = 3, 3, 3
@@ -35,7 +36,7 @@ def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
         return
     for axis in range(AXES) if sizes.elements(work, middle) <= MOST_ELEMENTS else ():
         yield from _turns(work, middle, axis)
-    if not opposed.exact(work):
+    if not exact(work):
         return
     for axis, name in _lengthening(work, arrays)[:MOST_LONG]:
         for case in _long(work, name):

@@ -29,6 +29,7 @@ from runners import (
 from runners.contents import Combination
 from runners.families import FREQUENT, FULL_PILES
 from runners.spec import Work
+from runners.whole_families import exact
 
 # The longest row of which one number is most: all that may be alike, and as many others behind
 # them. Elements of all buffers there, and sizes that are tried.
@@ -37,7 +38,7 @@ LONGEST_ROW, MOST_ELEMENTS, MOST_NAMES = 1 << 17, 1 << 20, 2
 
 def combinations(work: Work, seed: int) -> Iterator[Combination]:
     """Yield what is asked in a confirmation, where the original is likely to be quick."""
-    if not opposed.exact(work):
+    if not exact(work):
         return
     for case in twins.cases(work):
         yield from (Combination(case, family, seed) for family in twins.FAMILIES)

@@ -24,6 +24,7 @@ from runners.families import (
     FALLING,
     MOSTLY,
     NEARLY,
+    captured_work,
     drawn,
     ranges,
 )
@@ -217,3 +218,9 @@ def _pair(data: Values, worst: Sequence[tuple[int, int]], turn: int) -> None:
     for number, pair in enumerate(worst):
         at = np.arange(APART // 2 + number * APART, len(data) - 1, APART * len(worst))[: HOT // 2]
         data[at], data[at + 1] = pair[turn % 2], pair[1 - turn % 2]
+
+
+def exact(work: Work) -> bool:
+    """Tell whether nothing but whole numbers goes in, is worked out and comes out."""
+    scalars = [one.scalar for argument in work.arguments for one in argument.type.fields]
+    return work.whole and all(one.kind != "f" for one in scalars) and not captured_work(work)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,37 @@ def test_imports_go_from_bot_to_runners_to_optimizer_and_never_back() -> None:
     code = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
     done = python("-c", code, cwd=ROOT)
     assert done.returncode == 0, done.stdout
+
+
+def _named(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, known: set[str]) -> set[str]:
+    """Return which of our modules one imports as it is imported itself."""
+    found: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            both = (f"{node.module}.{one.name}" for one in node.names)
+            found |= {one if one in known else node.module for one in both}
+        elif isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+    return (found & known) - {_named(path)}
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    """Which of them is imported first decides whether that works.
+
+    The process of entry functions once began with another one than any test does, and ended there.
+    """
+    known = {_named(path) for path in MODULES}
+    graph = {_named(path): _imported(path, known) for path in MODULES}
+    assert graph["runners.contents"]
+    try:
+        order = [*TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+    assert order.index("runners.contents") > order.index("runners.families")
 
 
 def test_the_core_is_importable_without_gpu_network_or_front_door_packages() -> None:
