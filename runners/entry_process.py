@@ -53,6 +53,9 @@ MOST_US = 1e9
 MOST_MARKS = 100_000
 # What original and candidate may take together far beyond the declared, and words about it.
 BEYOND_SECONDS, MOST_WORDS = 120.0, 500
+# What a child may take until it is ready, and what is waited until another one is tried: memory of
+# the device that one before held may not be free yet.
+START_SECONDS, PAUSES = 60.0, (1.0,)
 MOST_OUTPUTS = 16  # whose launches are looked at more closely
 _NONSENSE = "the entry function's process answered with something else"
 _ERRORS: dict[str, type[DeviceError]] = {
@@ -98,7 +101,7 @@ class EntryProcess:
         if self._pairs >= most or not needed <= self._shown or self._forged():
             self.close()
         if self._child is None or self._child.wait(0.0) is not None:
-            self._start(needed)
+            self._started(needed)
         self._pairs += 1
         pair = {key: request[key] for key in ("job", "candidate", "baseline")}
         if clocked:
@@ -119,6 +122,41 @@ class EntryProcess:
     def retire(self) -> None:
         """Have the next pair loaded in another child: what this one holds nobody gives back."""
         self._pairs = MOST_PAIRS
+
+    def _started(self, needed: frozenset[Path]) -> None:
+        """Start a child that is ready for a pair. Raise `Fault` where none gets there.
+
+        Nothing of a candidate is in it by then: what is wrong there is nobody's fault but ours, or
+        the device's, and says nothing about who comes next.
+        """
+        words = ""
+        for pause in (*PAUSES, 0.0):
+            self._start(needed)
+            words = self._awaited()
+            if not words:
+                return
+            self.close()
+            time.sleep(pause)
+        what = f"the process of entry functions does not start: {words}"
+        raise Fault("RunnerError", what, "optiml doctor looks at what it needs")
+
+    def _awaited(self) -> str:
+        """Wait until the child says that it is ready; return what it says in place of that."""
+        child = self._child
+        if child is None:
+            return "it is gone"
+        try:
+            line = self._line(child.stdout.fileno(), time.monotonic() + START_SECONDS)
+            said = _parse(line) if line else {}
+        except HungError:
+            return f"it was not ready in {START_SECONDS:.0f} s"
+        except (ValueError, TypeError):
+            return _NONSENSE
+        if said.get("ready") is True:
+            return ""
+        child.wait(0.5)
+        last = child.last_words().strip().splitlines()[-1:]
+        return str(said.get("fault") or "".join(last) or "it ended")[:MOST_WORDS]
 
     def _start(self, needed: frozenset[Path]) -> None:
         self.close()

@@ -244,7 +244,7 @@ class _Server:
 
 
 def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO, counter: Path | None = None) -> None:
-    """Answer requests until the worker closes its end or the device is lost.
+    """Say that it is ready; answer until the worker closes its end or the device is lost.
 
     `counter` is the library that counts allocations, if there is one.
     """
@@ -254,6 +254,8 @@ def serve(folder: Path, gpu: int, lines: TextIO, out: TextIO, counter: Path | No
         out.write(json.dumps({"fault": error.as_json()}) + "\n")
         out.flush()
         return
+    out.write(json.dumps({"ready": True}) + "\n")
+    out.flush()
     for line in lines:
         lost = False
         try:

@@ -54,6 +54,7 @@ CHILD = """
 import json, os, sys, time
 folder = sys.argv[1]
 open(os.path.join(folder, "run-0.bytes"), "wb").write(bytes(16))
+print(json.dumps({"ready": True}), flush=True)
 for line in sys.stdin:
     if json.loads(line)["op"] == "load":
         print(json.dumps({"loaded": True}), flush=True)
