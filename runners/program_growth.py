@@ -96,23 +96,24 @@ def steep(less: Work, more: Work) -> bool:
 def predicted(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
     """Return the seconds and the bytes of a number `far` times as large, by one `times` as large.
 
-    What grew goes on as it did; more than the cube or so nothing is taken to grow.
+    What grew goes on as it did; more than the cube or so nothing is taken to grow. On a busy host a
+    process takes longer or shorter by chance: that is no growth.
 
-    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (1.2, 200)))
+    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (1.7, 200)))
     >>> seconds, size = predicted(one, two, 2.0, 8.0)
     >>> round(seconds, 3), size
     (2.4, 800.0)
     """
     power = _power(less, more, times)
     grown = (far**power - 1) / (times**power - 1)
-    seconds = less.seconds + max(more.seconds - less.seconds, 0.0) * grown
+    seconds = less.seconds + _longer(less, more) * grown
     return seconds, less.peak_bytes + max(more.peak_bytes - less.peak_bytes, 0) * grown
 
 
 def stepped(less: Work, more: Work, steps: int) -> tuple[float, float]:
     """Return the same of so many steps where one step multiplied the work.
 
-    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (1.5, 200)))
+    >>> one, two = (Work(t, 0.0, n, {"bytes": n}) for t, n in ((1.0, 100), (2.0, 200)))
     >>> stepped(one, two, 4)
     (8.5, 1600.0)
     """
@@ -121,8 +122,8 @@ def stepped(less: Work, more: Work, steps: int) -> tuple[float, float]:
         pairs.append((less.kernel_us, more.kernel_us))
     each = max([STEEP, *(now / was for was, now in pairs if was > 0)])
     grown = (each**steps - 1) / (each - 1)
-    seconds = less.seconds + max(more.seconds - less.seconds, 0.0) * grown
-    return seconds, max(less.peak_bytes, more.peak_bytes / each) * each**steps
+    size = max(less.peak_bytes, more.peak_bytes / each) * each**steps
+    return less.seconds + _longer(less, more) * grown, size
 
 
 def together(less: Work, more: Work, times: float, far: float) -> tuple[float, float]:
@@ -167,6 +168,11 @@ def likely(less: Work, others: Sequence[tuple[Work, float]], far: float) -> tupl
         size *= max(1.0, more.peak_bytes / max(less.peak_bytes, 1)) ** power
         host *= (1.0 + _host(less, more) / less.seconds) ** power
     return host + (busy - less.kernel_us) / 1e6, size
+
+
+def _longer(less: Work, more: Work) -> float:
+    """Return how much longer a run is that does more: in kernels, and on the host beyond chance."""
+    return max(more.kernel_us - less.kernel_us, 0.0) / 1e6 + _host(less, more)
 
 
 def _host(less: Work, more: Work) -> float:
