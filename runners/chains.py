@@ -27,11 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import sizes
+from runners.axes import plane
 from runners.cuda_types import Field, values
 from runners.edge_paths import MOST_LONG
 from runners.expressions import names
 from runners.families import CHAINS, captured_work, ranges
-from runners.going_round import axes
 from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
@@ -71,7 +71,7 @@ class Links:
     def lines(self, case: Case) -> tuple[Places, Places]:
         """Return for each element in which line it is, and at which place of it."""
         at = np.arange(sizes.buffer(self.argument, case), dtype=np.int64)
-        row, along = axes(self.argument, case)
+        row, along = plane(self.argument, case)
         width = self.high - self.first + 1
         if along == width != row:
             return at // (row * along) * row + at % row, at // row % along
@@ -94,7 +94,7 @@ def _links(work: Work, one: Range) -> Links | None:
         return Links(argument, low, high, "")
     for case in work.cases:
         same = [name for name in sizes.sizing(work) if case.values.get(name) == width]
-        if same or width == axes(argument, case.values)[0]:
+        if same or width == plane(argument, case.values)[0]:
             return Links(argument, low, high, next(iter(same), ""))
     return None
 
@@ -102,7 +102,7 @@ def _links(work: Work, one: Range) -> Links | None:
 def _literal(argument: Argument, case: Case, width: int) -> bool:
     """Tell whether rows have so many places at all sizes, or a multiple, or columns so many."""
     longer = {**case, **{name: case.get(name, 0.0) + 1 for name in names(argument.shape or "1")}}
-    (row, along), (later, farther) = axes(argument, case), axes(argument, longer)
+    (row, along), (later, farther) = plane(argument, case), plane(argument, longer)
     return (row == later and row % width == 0) or along == farther == width
 
 

@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import piles, sizes
+from runners.axes import plane
 from runners.cuda_types import values
 from runners.families import EARLY
-from runners.going_round import axes
 from runners.inputs import Arrays, interleave, stream
 from runners.opposite_ends import near
 from runners.piles import Range
@@ -84,7 +84,7 @@ def placing(one: Range) -> bool:
 
 def events(argument: Argument, case: Mapping[str, float], kind: str) -> int:
     """Return how many elements of an array are events, or a few more."""
-    row, along = axes(argument, case)
+    row, along = plane(argument, case)
     length = along if kind == ACROSS else row
     return EVENTS * -(-sizes.buffer(argument, case) // length)
 
@@ -120,7 +120,7 @@ def applied(
 
 
 def _places(argument: Argument, count: int, case: Mapping[str, float], kind: str) -> Places:
-    row, along = axes(argument, case)
+    row, along = plane(argument, case)
     every = np.arange(count)
     place, length = (every // row % along, along) if kind == ACROSS else (every % row, row)
     second = length * 3 // 4 if kind == LARGEST else length - 1

@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import following, sizes, whole_numbers
+from runners import following, sizes
+from runners.axes import fitting, length, lengthening, lengths, plane
 from runners.cuda_types import values
 from runners.families import GOING_ROUND, ROUND_ACROSS, captured_work, drawn, ranges
 from runners.inputs import Arrays, interleave
@@ -63,10 +64,10 @@ def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
         return
     if sizes.elements(work, middle) <= MOST_ELEMENTS:
         yield middle, GOING_ROUND
-        if any(axes(one, middle)[1] > 1 for one in arrays):
+        if any(length(one, middle, 1) > 1 for one in arrays):
             yield middle, ROUND_ACROSS
-    for family, name in _lengthening(work, arrays)[:MOST_LONG]:
-        yield from ((case, family) for case in _long(work, name))
+    for axis, name in lengthening(work, arrays, len(FAMILIES))[:MOST_LONG]:
+        yield from ((case, FAMILIES[axis]) for case in lengths(work, name, MOST_ELEMENTS))
     yield from _asked_by_text(work, middle)
 
 
@@ -80,9 +81,9 @@ def _asked_by_text(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
         return
     if sizes.elements(work, middle) <= MOST_ELEMENTS:
         yield middle, GOING_ROUND + BY_TEXT
-    for family, name in _lengthening(work, arrays)[:MOST_LONG]:
-        for case in _long(work, name)[-1:] or _cut(work, name):
-            yield case, family + BY_TEXT
+    for axis, name in lengthening(work, arrays, len(FAMILIES))[:MOST_LONG]:
+        for case in lengths(work, name, MOST_ELEMENTS)[-1:] or _cut(work, name):
+            yield case, FAMILIES[axis] + BY_TEXT
 
 
 def _numbers(work: Work, width: int) -> list[int]:
@@ -102,36 +103,6 @@ def _advancing(work: Work) -> Iterator[tuple[Argument, int, int]]:
             yield argument, low, width
 
 
-def axes(argument: Argument, case: Case) -> tuple[int, int]:
-    """Return how long rows of an array are, and how many follow each other in a plane."""
-    count = sizes.buffer(argument, case)
-    row, *planes = whole_numbers.row_lengths(argument.shape or "1", case) or [max(1, count)]
-    return row, max(1, (planes[0] if planes else count) // row)
-
-
-def _lengthening(work: Work, arrays: list[Argument]) -> list[tuple[str, str]]:
-    """Return the families and the sizes that make what advances longer, rows first."""
-    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
-    found: list[tuple[str, str]] = []
-    for way, family in enumerate(FAMILIES):
-        for name in sizes.sizing(work):
-            longer = {**first, name: first.get(name, 0.0) + 1}
-            grows = any(axes(a, longer)[way] != axes(a, first)[way] for a in arrays)
-            if grows and sizes.largest(work, name) > sizes.SMALL:
-                found.append((family, name))
-    return found
-
-
-def _long(work: Work, name: str) -> list[dict[str, float]]:
-    most = sizes.largest(work, name)
-    for others in sizes.few_others(work, name):
-        line = [{**others, name: most * times} for times in (1, sizes.TIMES_LONGER)]
-        fit = [case for case in line if 0 < sizes.elements(work, case) <= MOST_ELEMENTS]
-        if fit:
-            return fit
-    return []
-
-
 def _cut(work: Work, name: str) -> list[dict[str, float]]:
     """Return a case whose rows are as long as there is room for, where declared ones are longer."""
     for others in sizes.few_others(work, name):
@@ -139,18 +110,6 @@ def _cut(work: Work, name: str) -> list[dict[str, float]]:
         if size > sizes.SMALL:
             return [{**others, name: float(size)}]
     return []
-
-
-def fitting(work: Work, others: Case, name: str, top: int, most: int) -> int:
-    """Return the largest size up to one with which all buffers have no more elements than so many.
-
-    One where none is such.
-    """
-
-    def over(size: int) -> bool:
-        return not 0 < sizes.elements(work, {**others, name: float(size)}) <= most
-
-    return sizes.least_above(1, top + 1, over) - 1
 
 
 def steps(width: int) -> tuple[int, ...]:
@@ -170,7 +129,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     """Return arrays whose whole numbers advance along rows, or across them, and go round."""
     out, across = dict(arrays), family.startswith(ROUND_ACROSS)
     for number, (argument, low, width) in enumerate(_advancing(work)):
-        row, along = axes(argument, case)
+        row, along = plane(argument, case)
         count = len(arrays[argument.name]) // argument.type.size
         parts = []
         for field in argument.type.fields:

@@ -25,12 +25,12 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import following, piles, sizes
+from runners.axes import fitting, plane
 from runners.cuda_types import values
 from runners.edge_paths import MOST_LONG
 from runners.expressions import names
 from runners.families import LONG_CHAINS
 from runners.following import Followed
-from runners.going_round import axes, fitting
 from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
 from runners.whole_families import exact
@@ -55,7 +55,7 @@ def places(one: Followed, case: Case) -> Places | None:
         return None
     at = np.arange(sizes.buffer(one.argument, case), dtype=np.int64)
     many = one.last_at(case) - max(one.low, 0) + 1
-    row, along = axes(one.argument, case)
+    row, along = plane(one.argument, case)
     if row == many:
         return at % many
     return at // row % many if along == many else None

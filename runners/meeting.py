@@ -26,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import sizes
+from runners.axes import plane
 from runners.cuda_types import Field, values
 from runners.families import MEETING, ranges
-from runners.going_round import axes
 from runners.inputs import Arrays, interleave
 from runners.piles import Range
 from runners.spec import Argument, Work
@@ -96,7 +96,7 @@ def rows(argument: Argument, case: Case, kind: str) -> tuple[int, int]:
     >>> rows(one, {"n": 5.0}, ACROSS), rows(one, {"n": 5.0}, ALONG)
     ((3, 5), (1, 3))
     """
-    row, along = axes(argument, case)
+    row, along = plane(argument, case)
     count = sizes.buffer(argument, case)
     if kind == ALONG or row == count:
         return 1, row

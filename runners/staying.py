@@ -17,9 +17,9 @@ import math
 from collections.abc import Iterator, Mapping
 
 from runners import early_events, longest, piles, sizes
+from runners.axes import fitting, plane
 from runners.contents import Combination
 from runners.early_events import ACROSS, LARGEST, MIDDLING
-from runners.going_round import axes, fitting
 from runners.piles import Range
 from runners.spec import Work
 from runners.whole_families import HOT, MOST_INDEXED, exact
@@ -64,7 +64,7 @@ def _longer(work: Work, every: list[Range], seed: int) -> Iterator[Combination]:
             growing = [
                 number
                 for number, (argument, *_) in enumerate(every)
-                if axes(argument, more)[way] != axes(argument, first)[way]
+                if plane(argument, more)[way] != plane(argument, first)[way]
             ]
             if not growing or directions == MOST_DIRECTIONS:
                 continue
@@ -102,7 +102,7 @@ def _goes(work: Work, case: Case, number: int, kind: str) -> bool:
     """Tell whether there is a way for something to go, and no more places are alike than may be."""
     one = piles.amounts(work)[number]
     count = sizes.buffer(one[0], case)
-    row, along = axes(one[0], case)
+    row, along = plane(one[0], case)
     if early_events.placing(one) and count > HOT:
         return False
     return row < count and along >= LEAST_ALONG if kind == ACROSS else row > 1

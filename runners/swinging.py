@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from runners import sizes, swings
+from runners.axes import axes, lengthening, lengths
 from runners.families import SWINGS, captured_work
-from runners.spec import Argument, Work
+from runners.spec import Work
 from runners.swing_ways import ALL
 from runners.swings import NEAR
 from runners.whole_families import exact
@@ -38,8 +39,8 @@ def asked(work: Work, middle: Case) -> Iterator[tuple[Case, str]]:
         yield from _turns(work, middle, axis)
     if not exact(work):
         return
-    for axis, name in _lengthening(work, arrays)[:MOST_LONG]:
-        for case in _long(work, name):
+    for axis, name in lengthening(work, arrays, AXES)[:MOST_LONG]:
+        for case in lengths(work, name, MOST_LONG_ELEMENTS):
             fit = all(swings.room(work, case, one, axis) >= most - low for one, low, most in every)
             yield from _turns(work, case, axis, "" if fit else NEAR)
 
@@ -48,33 +49,9 @@ def _turns(work: Work, case: Case, axis: int, part: str = "") -> Iterator[tuple[
     """Yield what is asked along an axis: more than once where there are fewer lines than ways."""
     most = 0
     for number, (argument, *_) in enumerate(swings.swinging(work)):
-        every = swings.axes(argument, case)
+        every = axes(argument, case)
         if axis < len(every) and every[axis][0] >= swings.LEAST_LINE:
             many = sizes.buffer(argument, case) // every[axis][0]
             few = 2 + min(number, MOST_ARRAYS - 1) if many < swings.FIRST else 2
             most = max(most, 1 if many >= ALL else few)
     yield from ((case, f"{SWINGS} {axis} {turn}{part}") for turn in range(most))
-
-
-def _lengthening(work: Work, arrays: list[Argument]) -> list[tuple[int, str]]:
-    """Return axes, and the sizes that make lines along them longer."""
-    first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
-    found: list[tuple[int, str]] = []
-    for axis in range(AXES):
-        for name in sizes.sizing(work):
-            longer = {**first, name: first.get(name, 0.0) + 1}
-            grows = any(swings.line(a, longer, axis) > swings.line(a, first, axis) for a in arrays)
-            if grows and sizes.largest(work, name) > sizes.SMALL:
-                found.append((axis, name))
-    return found
-
-
-def _long(work: Work, name: str) -> list[dict[str, float]]:
-    """Return a case as long as declared, and one as long as a candidate has to be right for."""
-    most = sizes.largest(work, name)
-    for others in sizes.few_others(work, name):
-        line = [{**others, name: most * times} for times in (1, sizes.TIMES_LONGER)]
-        fit = [case for case in line if 0 < sizes.elements(work, case) <= MOST_LONG_ELEMENTS]
-        if fit:
-            return fit
-    return []

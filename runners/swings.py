@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import following, piles, sizes
+from runners import following, piles
+from runners.axes import axes, length
 from runners.cuda_types import values
 from runners.families import drawn, ranges
 from runners.going_round import UNRANGED
@@ -33,7 +34,6 @@ from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
 from runners.swing_ways import ALL, WAYS, Offsets, made
 from runners.whole_families import LEAST_WIDE, alike
-from runners.whole_numbers import row_lengths
 
 # Numbers of a range, and of a line, at least.
 LEAST_WIDTH, LEAST_LINE = 8, 16
@@ -57,25 +57,6 @@ def swinging(work: Work) -> Iterator[tuple[Argument, int, int]]:
             yield argument, low, high
 
 
-def axes(argument: Argument, case: Case) -> list[tuple[int, int]]:
-    """Return how long lines are along each axis of an array, and how far apart their numbers are.
-
-    The last axis comes first; one of a single number is none.
-    """
-    count, found, apart = sizes.buffer(argument, case), [], 1
-    for whole in [*row_lengths(argument.shape or "1", case), count]:
-        if whole > apart:
-            found.append((whole // apart, apart))
-            apart = whole
-    return found
-
-
-def line(argument: Argument, case: Case, axis: int) -> int:
-    """Return how long lines are along an axis; zero where there is no such axis."""
-    every = axes(argument, case)
-    return every[axis][0] if axis < len(every) else 0
-
-
 def room(work: Work, case: Case, argument: Argument, axis: int) -> int:
     """Return the largest swing of which a line's squares add up to what an original's words hold.
 
@@ -83,7 +64,7 @@ def room(work: Work, case: Case, argument: Argument, axis: int) -> int:
     """
     sizes_of = [field.scalar.size for one in piles.written(work) for field in one.type.fields]
     room = 2 * WORD**2 if work.wide and max(sizes_of, default=0) > LEAST_WIDE else WORD
-    return max(LEAST_WIDTH, isqrt(room // max(1, line(argument, case, axis))) - 1)
+    return max(LEAST_WIDTH, isqrt(room // max(1, length(argument, case, axis))) - 1)
 
 
 def _near(low: int, high: int, most: int) -> tuple[int, int]:
