@@ -244,12 +244,8 @@ def _grows(work: Work, outputs: Outputs) -> bool:
 
 
 def _run(session: Session, one: Combination) -> Outputs | None:
-    # The same fill each time: what is left alone is then the same as well.
-    try:
-        run = session.run(one, nan=True, beside=False, seconds=PATIENCE)
-    except OutOfMemoryError:
-        return None
-    return None if run.damage else run.outputs
+    run = fuzzing.tried(session, one, PATIENCE)
+    return None if run is None or run.damage else run.outputs
 
 
 def _timed(session: Session, one: Combination) -> tuple[Outputs | None, float]:

@@ -132,7 +132,7 @@ class Fuzzing:
             for one in turns:
                 if time.monotonic() > until:
                     break
-                run = _run(session, one)
+                run = tried(session, one)
                 if run is not None and not run.damage:
                     found.append((one, run.outputs))
             self._kept[key] = found
@@ -180,10 +180,13 @@ def _cases(
     return list(found.values())
 
 
-def _run(session: Session, one: Combination) -> Run | None:
-    # The same fill each time: what is left alone is then the same as well.
+def tried(session: Session, one: Combination, seconds: float = PATIENCE) -> Run | None:
+    """Run once, for so many seconds at most; None where the device has no room for it.
+
+    With the same fill each time: what is left alone is then the same as well.
+    """
     try:
-        return session.run(one, nan=True, beside=False, seconds=PATIENCE)
+        return session.run(one, nan=True, beside=False, seconds=seconds)
     except OutOfMemoryError:
         return None
 
@@ -202,7 +205,7 @@ def _suspects(
         if time.monotonic() > until:
             break
         try:
-            run = _run(session, one)
+            run = tried(session, one)
         except DeviceError as error:
             raise _BrokeError(one, error) from error
         if run is None:
