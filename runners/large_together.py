@@ -68,7 +68,8 @@ def _groups(work: Work) -> list[list[str]]:
     order = {name: at for at, part in enumerate(parts) for name in part}
     wide = [name for name in sizes.sizing(work) if sizes.largest(work, name) > sizes.SMALL]
     own = sorted((name for name in wide if name in order), key=order.__getitem__)
-    rows = [name for name in own if name in capacities.lengthening(work)]
+    longer = capacities.lengthening(work)
+    rows = [name for name in own if name in longer]
     found = [rows, own] if len(rows) < MOST_GROUPS else [rows]
     return [one for at, one in enumerate(found) if one and one not in found[:at]]
 
