@@ -34,6 +34,7 @@ from runners.families import (
     FULL_ENDS,
     FULL_PILES,
     GOING_ROUND,
+    ISOLATED,
     LONG_CHAINS,
     LONGEST,
     MOSTLY,
@@ -64,6 +65,8 @@ SINGLE_SECONDS = WIDER_SECONDS = 3.0
 RECIPE_SECONDS, CHAIN_SECONDS = 6.0, 4.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
+# And where all sizes of an array are: between each element once and each pair of them.
+TOGETHER_POWER = 1.5
 # How a time grows with a length: no slower than in proportion, and where one time is known alone.
 LEAST_POWER, USUAL_POWER, MOST_POWER = 1.0, 2.0, 3.0
 # The length at which all elements are alike, its variables, and the elements of all buffers there.
@@ -96,6 +99,7 @@ _KINDS = {
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
     SWINGS: SWINGS,
+    ISOLATED: ISOLATED,
     EARLY: EARLY,
 }
 ASKED = frozenset(_KINDS) - {EQUAL}  # which is asked anyway, and tells of those like it
@@ -210,6 +214,11 @@ def _asked(family: str) -> bool:
     return family.partition(" ")[0] in ASKED
 
 
+def _no_less(case: Case, than: Case) -> bool:
+    """Tell whether no variable of a case is smaller than in another one."""
+    return case.keys() == than.keys() and all(case[name] >= than[name] for name in case)
+
+
 def longer(case: Case, than: Case) -> bool:
     """Tell whether a case is another with one variable longer."""
     if case.keys() != than.keys():
@@ -239,6 +248,9 @@ def hopeless(combination: Combination, dropped: Iterable[Combination]) -> bool:
     if name := scalar_ends.scalar(combination.family):
         # The first one is the scalar far out alone, and what is too much then is so beside others.
         return any(scalar_ends.scalar(other.family) == name for other in dropped)
+    if _kind(combination.family) == ISOLATED:
+        alone = (other.case for other in dropped if _kind(other.family) == ISOLATED)
+        return any(_no_less(combination.case, case) for case in alone)
     kind = _kind(combination.family)
     return _asked(combination.family) and any(
         _kind(other.family) == kind and longer(combination.case, other.case) for other in dropped
@@ -278,12 +290,9 @@ class Watch:
                 now = self._clock()
                 until = self._until.setdefault(kind, now + seconds)
                 return f"there was no time left for {kind}" if now > until else ""
-        if combination.family == FOLLOWING:
-            seconds = self._in_proportion(combination.case)
-            return f"the original would take {seconds:.1f} s" if seconds > LONG_SECONDS else ""
-        if scalar_ends.scalar(combination.family):
-            seconds = self._by_like(combination.case, (DECLARED, scalar_ends.SCALAR_ENDS))
-            return f"the original would take {seconds:.1f} s" if seconds > MOST_SECONDS else ""
+        if (told := self._told(combination)) is not None:
+            seconds, most = told
+            return f"the original would take {seconds:.1f} s" if seconds > most else ""
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
@@ -304,6 +313,17 @@ class Watch:
         if seconds == math.inf:
             return "nothing tells what the original would take"
         return f"the original would take {seconds:.1f} s"
+
+    def _told(self, combination: Combination) -> tuple[float, float] | None:
+        """Return what a run may take, and what it may take at most, where others all tell of it."""
+        family, case = combination.family, combination.case
+        if family == FOLLOWING:
+            return self._in_proportion(case), LONG_SECONDS
+        if _kind(family) == ISOLATED:
+            return self._together(case), MOST_SECONDS
+        if scalar_ends.scalar(family):
+            return self._by_like(case, (DECLARED, scalar_ends.SCALAR_ENDS)), MOST_SECONDS
+        return None
 
     def _expected(self, combination: Combination) -> float:
         """Return what a run is likely to take, from the two longest of the lengths before.
@@ -348,17 +368,22 @@ class Watch:
             return 0.0
         return self._by_like(case, DRAWN)
 
-    def _by_like(self, case: Case, kinds: Collection[str]) -> float:
+    def _together(self, case: Case) -> float:
+        """Return what a run may take in which several sizes are larger, by like contents if any."""
+        own = self._by_like(case, (ISOLATED,), TOGETHER_POWER)
+        return own if own < math.inf else self._by_like(case, (DECLARED, PLAIN), TOGETHER_POWER)
+
+    def _by_like(self, case: Case, kinds: Collection[str], power: float = USUAL_POWER) -> float:
         """Return what a run may take at most, by others of the same variables of some kinds.
 
-        As if it grew with the square of each variable that is larger, all of them multiplied, and
+        As if it grew with a power of each variable that is larger, all of them multiplied, and
         were no quicker where one is smaller.
         """
         return min(
             (
                 seconds
                 * math.prod(max(1.0, case[name] / other[name]) for name in case if case[name])
-                ** USUAL_POWER
+                ** power
                 for kind, other, seconds in self._took
                 if kind in kinds
                 and other.keys() == case.keys()

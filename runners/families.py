@@ -192,6 +192,9 @@ GOING_ROUND, ROUND_ACROSS = "going-round", "going-round-across"
 # Whole numbers that swing around the middle of their range along an axis (`runners.swings`), whose
 # number stands behind, and of which one is most of a very long row (`runners.frequent`).
 SWINGS, FREQUENT = "swings", "frequent"
+# Whole numbers of which few are neighbours of the same, so that counts which others take off again
+# are as large as they may be (`runners.isolated`); which numbers they are stands behind.
+ISOLATED = "isolated"
 # Whole numbers of a range whose end is a declared size, as far as that size goes elsewhere, and
 # many of them up there (`runners.following`).
 FOLLOWING = "following"

@@ -26,6 +26,7 @@ from runners import (
     going_round,
     impulses,
     inputs,
+    large_together,
     last_places,
     late_ties,
     logarithms,
@@ -172,6 +173,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
             *(Combination(case, kind, seed) for case, kind in swinging.asked(work, middle)),
+            *(Combination(case, kind, seed) for case, kind in large_together.asked(work)),
             *(Combination(case, kind, seed) for case, kind in all_infinite.asked(work, middle)),
         ]
     # Behind all: beyond what was declared the original need not define anything, and may crash.

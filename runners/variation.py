@@ -42,6 +42,7 @@ from runners import (
     going_round,
     impulses,
     infinite_rows,
+    isolated,
     last_places,
     late_ties,
     logarithms,
@@ -98,6 +99,7 @@ from runners.families import (
     HALF_STEPS,
     IMPULSES,
     INFINITIES,
+    ISOLATED,
     LAST_PLACES,
     LOGARITHMS,
     LONG_CHAINS,
@@ -212,6 +214,7 @@ _IN_ROWS: dict[str, Rows] = {
     MEETING: meeting.applied,
     SWINGS: swings.applied,
     FREQUENT: frequent.applied,
+    ISOLATED: isolated.applied,
 }
 
 
