@@ -20,20 +20,21 @@ in which cases, is in `runners.large_together`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from runners import piles, sizes
+from runners.axes import axes
 from runners.cuda_types import Field, values
 from runners.families import ISOLATED, drawn, ranges
 from runners.full_counts import UNRANGED
 from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
-from runners.whole_families import HOT, LEAST_WIDE, alike
-from runners.whole_numbers import row_lengths
+from runners.whole_families import HOT, alike
 
 # What is done: few numbers at random, the lower one alone, the higher one alone.
 FEW, LOWER, HIGHER = FAMILIES = tuple(f"{ISOLATED} {one}" for one in ("few", "lower", "higher"))
@@ -45,35 +46,24 @@ LEAST_WIDTH = 3
 LEAST_AXES, APART = 3, 4
 # How many times as many indices are the same as chance makes.
 TIMES_CHANCE = 4
-# Words in which sums of an original are worked out that has no wider ones.
-WORD = 1 << 31
 
 Case = Mapping[str, float]
 Values = npt.NDArray[Any]
 
 
-def axes(argument: Argument, case: Case) -> list[int]:
+def lengths(argument: Argument, case: Case) -> list[int]:
     """Return how long an array is along each axis, the first one first; all of it where it has one.
 
     An axis of one place is none.
     """
-    count, shape, apart = sizes.buffer(argument, case), [], 1
-    for whole in [*row_lengths(argument.shape or "1", case), count]:
-        if whole > apart and count % whole == 0 and whole % apart == 0:
-            shape.append(whole // apart)
-            apart = whole
-    return shape[::-1] or [count]
-
-
-def words(work: Work) -> int:
-    """Return what sums of an original have room for, signs and all."""
-    widths = [field.scalar.size for one in piles.written(work) for field in one.type.fields]
-    return 2 * WORD**2 if work.wide and max(widths, default=0) > LEAST_WIDE else WORD
+    found = [length for length, _ in axes(argument, case)][::-1]
+    count = sizes.buffer(argument, case)
+    return found if prod(found) == count else [count]
 
 
 def room(work: Work, count: int) -> int:
     """Return the largest number of which products of a few add up to what words hold, over all."""
-    return int((words(work) / max(1, count)) ** (1 / FACTORS))
+    return int((piles.words(work) / max(1, count)) ** (1 / FACTORS))
 
 
 def numbers(low: int, high: int, most: int, least: int = LEAST_WIDTH) -> tuple[int, int]:
@@ -110,7 +100,7 @@ def fits(work: Work, case: Case) -> bool:
         for one in drawn(work)
     ]
     most = max((many * max(map(abs, ends)) for many, ends in found), default=0)
-    return any(ends[1] > ends[0] for _, ends in found) and most < words(work)
+    return any(ends[1] > ends[0] for _, ends in found) and most < piles.words(work)
 
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
@@ -131,7 +121,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
             if family == FEW:
                 _few(data, field, one, ends, rng)
             elif ends[1] > ends[0]:
-                _alone(data, field, one, ends, (axes(argument, case), higher))
+                _alone(data, field, one, ends, (lengths(argument, case), higher))
             parts.append(data)
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)

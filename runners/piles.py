@@ -35,6 +35,8 @@ from runners.whole_numbers import row_lengths
 
 # What is no key may be far below zero, and a range of keys ends this near to a size or a row.
 LEAST_KEY, BESIDE, BESIDE_PART = -16, 2, 8
+# Words in which sums of an original are worked out that has no wider ones.
+WORD = 1 << 31
 
 Range = tuple[Argument, int, int]
 
@@ -76,6 +78,12 @@ def within(number: int, low: int, high: int) -> int:
 def read(work: Work) -> list[Range]:
     """Return the arrays of whole numbers with a range that are only read, with their ends."""
     return [one for one in ranges(work) if not one[0].written]
+
+
+def words(work: Work) -> int:
+    """Return what sums of an original have room for, signs and all: no words of it are wider."""
+    widths = [field.scalar.size for one in written(work) for field in one.type.fields]
+    return 2 * WORD**2 if work.wide and max(widths, default=0) > LEAST_WIDE else WORD
 
 
 def written(work: Work) -> list[Argument]:

@@ -33,15 +33,14 @@ from runners.going_round import UNRANGED
 from runners.inputs import Arrays, interleave
 from runners.spec import Argument, Work
 from runners.swing_ways import ALL, WAYS, Offsets, made
-from runners.whole_families import LEAST_WIDE, alike
+from runners.whole_families import alike
 
 # Numbers of a range, and of a line, at least.
 LEAST_WIDTH, LEAST_LINE = 8, 16
 # Ways that are met where all sizes but one are small, and how far from array to array they move on.
 FIRST, NEXT_ARRAY = 9, 5
-# Words in which sums of an original are worked out that has no wider ones; what is said behind a
-# family in which swings are no larger than fits into them.
-WORD, NEAR = 1 << 31, " near"
+# What is said behind a family in which swings are no larger than an original's words hold.
+NEAR = " near"
 
 Case = Mapping[str, float]
 Values = npt.NDArray[Any]
@@ -62,9 +61,7 @@ def room(work: Work, case: Case, argument: Argument, axis: int) -> int:
 
     There are fewer sums of squares by chance, and beyond its words an original means nothing.
     """
-    sizes_of = [field.scalar.size for one in piles.written(work) for field in one.type.fields]
-    room = 2 * WORD**2 if work.wide and max(sizes_of, default=0) > LEAST_WIDE else WORD
-    return max(LEAST_WIDTH, isqrt(room // max(1, length(argument, case, axis))) - 1)
+    return max(LEAST_WIDTH, isqrt(piles.words(work) // max(1, length(argument, case, axis))) - 1)
 
 
 def _near(low: int, high: int, most: int) -> tuple[int, int]:
