@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from runners import capacities, families, recipes
+from runners import capacities, families, opposite_rows, recipes, told
 from runners.answering import read
 from runners.compare import Answer
 from runners.contents import Combination, pool
@@ -32,6 +32,8 @@ _START = (
     "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1));"
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
+# Why an answer is not held against a candidate.
+UNTOLD = "nothing tells that all that the original adds up fits into its words"
 MOST_RESTARTS = 6
 # Answers of other workloads and seeds that may stay on disk: a search asks for one seed again and
 # again and for each confirmation's once.
@@ -66,6 +68,8 @@ class Answers:
     ask: Callable[[Sequence[Combination]], None] | None = None
     # What was asked about, by its key.
     met: dict[str, Combination] = field(default_factory=dict)
+    # Of what is asked only where shorter ones tell of it, what they told.
+    told: set[str] = field(default_factory=set)
     _read: dict[str, dict[str, Answer]] = field(default_factory=dict)
     # What all answers together say of their outputs, and of which answers that is.
     _told: tuple[list[Json], set[str], dict[str, tuple[str, ...]]] = ([], set(), {})
@@ -171,6 +175,25 @@ def _moved(combination: Combination) -> list[Combination]:
     ]
 
 
+def _untold(answers: Answers, wanted: Sequence[Combination]) -> None:
+    """Drop what an original's answers on shorter rows do not tell: its own sums may overflow."""
+    for line in opposite_rows.ways(wanted):
+        keys = [one.key for one in line]
+        if all(key in answers.dropped or key in answers.told for key in keys):
+            continue
+        every = [
+            read(answers.folder, answers.work, answers.described[key])
+            if key in answers.described
+            else None
+            for key in keys
+        ]
+        many = told.told(opposite_rows.lengths(line), every)
+        answers.told.update(keys[:many])
+        for key in keys[many:]:
+            answers.described.pop(key, None)
+            answers.dropped.setdefault(key, UNTOLD)
+
+
 def _tell(twin: Future[Json | None], path: Path) -> None:
     """Write down what was compiled, or null, where the process waits for it."""
     fresh = path.with_name(f".{path.name}")
@@ -265,6 +288,7 @@ class Oracle:
 
         answers.ask = ask
         ask(wanted)
+        _untold(answers, wanted)
         for key in declared & answers.dropped.keys():
             case = key.split("|")[0] or "the only case"
             remedy = answers.remedies.get(key) or "mend the kernel or its cases"

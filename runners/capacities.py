@@ -40,6 +40,7 @@ from runners.families import (
     MOSTLY,
     NESTED,
     OPPOSITE,
+    OPPOSITE_ROWS,
     PILED,
     PILES,
     PLAIN,
@@ -77,7 +78,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 # From a length at most so many times shorter it is told what a run takes, by family: of shorter
 # runs all but nothing is the launch's.
 FARTHEST = {
-    **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, LONG_CHAINS), 64),
+    **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, OPPOSITE_ROWS, LONG_CHAINS), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
     **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS), sizes.TIMES_LONGER),
 }
@@ -93,6 +94,7 @@ _KINDS = {
     LONGEST: LONGEST,
     OPPOSITE: OPPOSITE,
     FAR_ENDS: OPPOSITE,
+    OPPOSITE_ROWS: OPPOSITE_ROWS,
     **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS, FREQUENT), ALIKE),
     **dict.fromkeys(PILES, PILED),
     LONG_CHAINS: LONG_CHAINS,

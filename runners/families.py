@@ -141,6 +141,9 @@ CLUSTERED = "clustered"
 # One array of whole numbers near one end of its range, and all others near the other, along sizes
 # that are long (`runners.opposite_ends`); which array it is stands behind.
 OPPOSITE = "opposite-ends"
+# The same in ever longer rows, few of them (`runners.opposite_rows`), along a size whose
+# name stands behind.
+OPPOSITE_ROWS = "opposite-rows"
 # One array of whole numbers with few events, which all others let through (`runners.early_events`);
 # which array it is and what the events are stands behind.
 EARLY = "early-event"

@@ -41,6 +41,7 @@ from runners.families import (
     LOG_BELOW,
     MASKS,
     NAN_BELOW,
+    OPPOSITE_ROWS,
     REACHES,
     VAST,
 )
@@ -215,7 +216,7 @@ def _silent(key: str) -> bool:
     kinds |= {CROWDED_INFINITIES}
     changed = one_element.change(family) or wider.wider(family)
     few = recipes.number(family) is not None or cancelling.cancels(family)
-    few |= family in no_loss.FAMILIES
+    few |= family in no_loss.FAMILIES or family.partition(" ")[0] == OPPOSITE_ROWS
     return "+" in key or family in kinds or changed is not None or few
 
 

@@ -56,7 +56,7 @@ def applied(
 ) -> Arrays:
     """Return arrays of which one is near the end that a family names, and others near the other."""
     del case
-    _, which, end = family.split(" ")
+    _, which, end, *_ = family.split(" ")
     out = dict(arrays)
     for number, (argument, low, high) in enumerate(amounts(work)):
         upper = (number == int(which)) == (end == HIGH)

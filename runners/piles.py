@@ -120,16 +120,25 @@ def meet(work: Work, one: Range, case: Mapping[str, float]) -> bool:
 
 
 def is_key(work: Work, one: Range) -> bool:
-    """Tell whether a range begins near zero and ends beside a size, or as a buffer does."""
+    """Tell whether a range begins near zero and ends beside a size, or as a buffer does.
+
+    It was declared once for all cases. So it was made for the largest of them, or for a size that
+    has room for it in all of them: that 69 is beside the 77 rows of a smaller case is by chance,
+    where another case has five.
+    """
     argument, low, high = one
     if argument.end:
         return True
     if low < LEAST_KEY:
         return False
     others = [a for a in work.arguments if a.type.pointer and a is not argument]
-    for case in (case.values for case in work.cases):
-        known = [*case.values(), *(float(sizes.buffer(other, case)) for other in others)]
-        if any(beside(high, size) for size in known):
+    cases = sorted((case.values for case in work.cases), key=work.elements)
+    known = [[case.get(name, 0.0) for case in cases] for name in cases[-1]]
+    known += [[float(sizes.buffer(other, case)) for case in cases] for other in others]
+    for every in known:
+        near = [beside(high, size) for size in every]
+        room = (high < size or there for size, there in zip(every, near, strict=True))
+        if near[-1] or (any(near) and all(room)):
             return True
     return False
 

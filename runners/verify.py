@@ -25,7 +25,16 @@ from runners.checks import Report, Wrong
 from runners.compare import Answer, nothing_asked
 from runners.contents import Combination
 from runners.expressions import ExpressionError, count
-from runners.families import DECLARED, EARLY, ENDS, FAR_ENDS, LONGEST, MASKS, OPPOSITE
+from runners.families import (
+    DECLARED,
+    EARLY,
+    ENDS,
+    FAR_ENDS,
+    LONGEST,
+    MASKS,
+    OPPOSITE,
+    OPPOSITE_ROWS,
+)
 from runners.full_grids import FAMILIES, ONCE, SHAKEN_ELEMENTS, TWICE, WATCHED_ELEMENTS
 from runners.gpu import LaunchError, OutOfMemoryError
 from runners.inputs import stream
@@ -38,7 +47,7 @@ from runners.worn_in import changed
 
 _REPEATS = {"screen": 2, "race": 3, "confirm": 6}
 # Families of cases so heavy, or so many, that one run has to do.
-ONE_RUN = frozenset({LONGEST, OPPOSITE, EARLY, FAR_ENDS, recipes.WORD})
+ONE_RUN = frozenset({LONGEST, OPPOSITE, OPPOSITE_ROWS, EARLY, FAR_ENDS, recipes.WORD})
 # Runs where blocks may meet that do so in nothing that is declared; so many times as many of these
 # and of the declared, where a candidate alone loads, changes and stores.
 MET_REPEATS, UPDATED_TIMES = 6, 2
