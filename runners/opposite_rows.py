@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from runners import full_counts, going_round, longest, opposed, opposite_ends, sizes
+from runners import full_counts, longest, opposed, opposite_ends, sizes
+from runners.axes import fitting, plane
 from runners.contents import Combination
 from runners.families import OPPOSITE_ROWS, captured_work
 from runners.opposite_ends import HIGH, LOW
@@ -57,7 +58,7 @@ def _lengths(work: Work, name: str) -> list[Case]:
     most = int(sizes.largest(work, name))
     top = sizes.TIMES_LONGER * most
     tried = [
-        (going_round.fitting(work, others, name, top, MOST_ELEMENTS), others)
+        (fitting(work, others, name, top, MOST_ELEMENTS), others)
         for others in sizes.few_others(work, name)
     ]
     high, others = max(tried, key=lambda one: one[0])
@@ -69,11 +70,7 @@ def _lengths(work: Work, name: str) -> list[Case]:
 
 def _grow(every: Sequence[Range], line: Sequence[Case]) -> bool:
     """Tell whether something is carried further from case to case: a difference of amounts."""
-    longer = [
-        one
-        for one in every
-        if going_round.axes(one[0], line[-1]) != going_round.axes(one[0], line[0])
-    ]
+    longer = [one for one in every if plane(one[0], line[-1]) != plane(one[0], line[0])]
     return bool(longer) if len(every) > 1 else any(map(opposite_ends.signed, longer))
 
 
