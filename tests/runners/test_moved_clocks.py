@@ -173,6 +173,9 @@ class Local(EntryProcess):
     def _start(self, needed: frozenset[Path]) -> None:
         self._child, self._shown = cast("Any", SimpleNamespace(wait=lambda _: None)), needed
 
+    def _awaited(self) -> str:
+        return ""  # there is no process to get ready
+
     def _forged(self) -> bool:
         return False
 
