@@ -159,7 +159,7 @@ class Asking:
                 self.kept[key] = found
         else:
             found = self.kept[key]
-        if found is None or (self.varied and found.glimpse() is None):
+        if found is None or (self.varied and found.glimpse(original) is None):
             return None
         return found
 
@@ -182,7 +182,7 @@ class Asking:
             self.done.append(check(LAYER, " ".join(line.arguments), passed=True))
             self.right.add(line.arguments)
             return True
-        seen = first.glimpse()
+        seen = first.glimpse(self._original(line.run))
         if seen is None:
             return False
         trial, original = self.trial, seen.profile
@@ -214,12 +214,12 @@ class Asking:
 
     def _as_once(self, line: Line, first: Look) -> bool:
         """Tell whether a candidate does, and prints, what one run of the original did."""
-        original = first.once
+        known = self._original(line.run)
+        original = first.once(known.declared)
         probe, bounds = self._terms(line, original)
         path = Path(str(self.trial.request["candidate"]["path"]))
         run = self.trial.patiently(path, original, probe)
-        must = first.original.must
-        if must not in run.stdout or program_stdout.difference(original.stdouts, run.stdout):
+        if known.must not in run.stdout or program_stdout.difference(original.stdouts, run.stdout):
             return False
         try:
             self.trial.verify(original, run, probe.poison, bounds, [], printed=False)

@@ -70,10 +70,10 @@ class Glimpse:
 class Look:
     """An original's first run with arguments that nobody declared, and what more tell once asked.
 
-    Who does bit by bit what one run did needs no more of them: on a busy host each takes seconds.
+    Who does what one run did needs no more of them: on a busy host each takes seconds. It outlives
+    the request that it was made for, and so it keeps nothing that runs programs.
     """
 
-    original: Original
     arguments: tuple[str, ...]
     first: Ran
     report: Report
@@ -87,10 +87,12 @@ class Look:
         """Return how much the original does there."""
         return program_growth.of(self.report, self.first.seconds)
 
-    @property
-    def once(self) -> Profile:
-        """Return what is compared if nothing varies from run to run, nor by fresh memory."""
-        found = _profile(self.original.declared, self.arguments, [self.first], self.report)
+    def once(self, known: Profile) -> Profile:
+        """Return what is compared if nothing varies from run to run, nor by fresh memory.
+
+        `known` is what the original does with its declared arguments.
+        """
+        found = _profile(known, self.arguments, [self.first], self.report)
         again = replace(self.base, poison=self.poisons[1])
         same = tuple(learned([self.base], self.base))
         return replace(found, references={again.poison: again}, expectations=same)
@@ -100,10 +102,10 @@ class Look:
         """Tell whether further runs have said that nothing may be asked."""
         return self._found == [None]
 
-    def glimpse(self) -> Glimpse | None:
+    def glimpse(self, original: Original) -> Glimpse | None:
         """Learn from further runs what varies; None where nothing may be asked. Asked once."""
         if not self._found:
-            self._found.append(_learned(self))
+            self._found.append(_learned(self, original))
         return self._found[0]
 
 
@@ -130,7 +132,7 @@ def look(original: Original, arguments: tuple[str, ...], seconds: float) -> Look
     if first is None or first.report is None:
         return None
     base = reference(poisons[0], first, first.report, None)
-    return Look(original, arguments, first, first.report, base, poisons)
+    return Look(arguments, first, first.report, base, poisons)
 
 
 def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> Glimpse | None:
@@ -141,11 +143,11 @@ def glimpse(original: Original, arguments: tuple[str, ...], seconds: float) -> G
     takes from fresh memory, parts of buffers that it fills with its own arguments.
     """
     found = look(original, arguments, seconds)
-    return found.glimpse() if found else None
+    return found.glimpse(original) if found else None
 
 
-def _learned(look: Look) -> Glimpse | None:
-    original, known, first, base = look.original, look.original.declared, look.first, look.base
+def _learned(look: Look, original: Original) -> Glimpse | None:
+    known, first, base = original.declared, look.first, look.base
     fresh = look.poisons[0] != look.poisons[1]
     runs, layers = [first], [base]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -84,6 +85,27 @@ def test_who_does_what_one_run_did_needs_no_second_run_of_the_original(fakes: Fa
     assert wrong.refused is not None
     assert wrong.lines["queue"].count("15999 47999") >= 3
     assert wrong.lines["queue-packed"].count("15999 47999") == 2
+
+
+def test_what_an_earlier_request_saw_is_learned_from_with_the_later_ones_means(
+    fakes: Fakes, tmp_path: Path
+) -> None:
+    """The folder of the earlier one is gone by then, and with it all that it could start."""
+    kept: dict[str, Any] = {}
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first = Asked(
+        fakes, "queue", "queue-fast", ROAD, host=True, kept=kept, scratch=tmp_path / "first"
+    )
+    assert len(first.right) == 4
+    shutil.rmtree(tmp_path / "first")
+    wrong = Asked(
+        fakes, "queue", "queue-packed", ROAD, host=True, kept=kept, scratch=tmp_path / "second"
+    )
+    assert wrong.refused is not None
+    # The first run of each line was the earlier request's.
+    assert "1000 7501" not in wrong.lines["queue"]
+    assert "15999 47999" in wrong.lines["queue"]
 
 
 def test_what_varies_from_run_to_run_is_learned_at_the_first_line(fakes: Fakes) -> None:

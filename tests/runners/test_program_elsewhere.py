@@ -62,6 +62,8 @@ class Asked:
         built: Mapping[str, str] | None = None,
         kernel: str = WHOLE,
         host: bool = False,
+        kept: dict[str, Any] | None = None,
+        scratch: Path | None = None,
     ) -> None:
         self.lines: dict[str, list[str]] = {baseline: [], candidate: []}
         self.checks: list[dict[str, Any]] = []
@@ -71,7 +73,8 @@ class Asked:
         sources = {"path": "saxpy.cu", "source": kernel}, {"source": source}
         job = request["job"] | dict(zip(("kernel", "baseline"), sources, strict=True))
         library = (str(fakes.folder),)
-        runner = Runner(interposed(), fakes.folder, fakes.folder / "project", library_path=library)
+        folder = scratch or fakes.folder
+        runner = Runner(interposed(), folder, fakes.folder / "project", library_path=library)
         job["workload"] = job["workload"] | {"accept": {"edit_host": host}}
         path, originals = Path(request["baseline"]["path"]), []
         for run in runs:
@@ -89,9 +92,8 @@ class Asked:
             lambda _text, _job: {"path": others["doubles"]} if "doubles" in others else None,
             lambda: others.get("rounded"),
         )
-        kept: dict[str, Any] = {}
         try:
-            terms = Bounds(), kept
+            terms = Bounds(), {} if kept is None else kept
             self.notes = program_elsewhere.ask(trial, originals, variants, terms, self.checks)
         except Failed as failure:
             self.refused = failure
