@@ -50,6 +50,10 @@ SECONDS, CONFIRM_SECONDS = 45, JOB_SECONDS[Effort.CONFIRM]
 # would still work when the others are done. A part takes so many seconds of a lane at least.
 LEAST_PART, MOST_PART = 30.0, 0.6
 LANES = 5
+# Programs that are judged at a time on each GPU. They start a process for every run, and a driver that
+# opens its GPU to fourteen of them at once takes 5 s for each, to three of them 1 s: no more of them
+# get ready so, and what a program may take ends before its start is over.
+PROGRAMS = 3
 # A worker that is given up may take so long to end what it started.
 GIVE_UP_SECONDS = 5.0
 # Cores that are left to the lanes, whose answers and sanitizers compute, too.
@@ -187,6 +191,7 @@ class Team:
         self._building = Building(sm, scratch)
         lanes = lanes or min(LANES, max(3, (os.cpu_count() or 8) // 2 // gpus))
         self._beyond, self._lanes = beyond, lanes * gpus
+        self._programs = min(PROGRAMS, lanes) * gpus
         self._stopped = threading.Event()
         self._workers = [(Served(n % gpus), Served(n % gpus)) for n in range(self._lanes)]
         # The workers of lanes that have nothing to do.
@@ -219,12 +224,22 @@ class Team:
         cores = cores or max(4, (os.cpu_count() or 8) - LEFT_CORES)
         known: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
         self._stopped.clear()
-        with ThreadPoolExecutor(cores) as pool, ThreadPoolExecutor(self._lanes) as lanes:
+        few = min(self._programs, sum(map(_of_program, bases)))
+        with (
+            ThreadPoolExecutor(cores) as pool,
+            ThreadPoolExecutor(max(1, few)) as programs,
+            ThreadPoolExecutor(max(1, self._lanes - few)) as lanes,
+        ):
             built = {
                 c.label: pool.submit(self._building.compiled, c.source, c.job("screen"))
                 for c in _as_needed(bases, self._lanes)
             }
-            running = [lanes.submit(self._of_base, mine, built, known, until) for mine in bases]
+            running = [
+                (programs if _of_program(mine) else lanes).submit(
+                    self._of_base, mine, built, known, until
+                )
+                for mine in bases
+            ]
             try:
                 for _ in candidates:
                     outcome = _next(known, running, end)
@@ -396,6 +411,10 @@ def _parts(
     found.sort(key=seconds, reverse=True)
     urgent = [mine for mine in found if any(one.label in first for one in mine)]
     return [*_mixed(urgent), *_mixed([mine for mine in found if mine not in urgent])]
+
+
+def _of_program(part: Sequence[Candidate]) -> bool:
+    return part[0].base.kind == "program"
 
 
 def _mixed(parts: Sequence[list[Candidate]]) -> list[list[Candidate]]:

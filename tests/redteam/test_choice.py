@@ -6,6 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -149,6 +150,45 @@ class _Idle(Team):
 
 def test_every_candidate_gets_its_outcome_where_there_is_time() -> None:
     assert {o.label for o in _Idle().judge(CANDIDATES)} == {c.label for c in CANDIDATES}
+
+
+class _Counting(_Idle):
+    """Counts how many programs are judged at a time, and waits for all that may be."""
+
+    def __init__(self, lanes: int) -> None:
+        super().__init__()
+        Team.__init__(self, Path("unused"), 90, lanes=lanes)
+        self._building.close()
+        self._building = _Idle()._building
+        for worker in itertools.chain.from_iterable(self._workers):
+            worker.start = lambda: None  # type: ignore[assignment, method-assign, return-value]
+        self.now, self.most, self.others = 0, 0, 0
+        self._lock = threading.Lock()
+
+    def _one(self, candidate: Candidate, outcome: Outcome, *more: object) -> None:
+        program = candidate.base.kind == "program"
+        with self._lock:
+            self.now += program
+            self.most = max(self.most, self.now)
+            self.others += not program and self.now > 0
+        time.sleep(0.005)
+        super()._one(candidate, outcome, *more)
+        with self._lock:
+            self.now -= program
+
+
+def test_few_programs_are_judged_at_a_time_and_other_lanes_go_on() -> None:
+    """Each of their runs is the start of a process, and those wait for one another."""
+    programs = [c for c in CANDIDATES if c.base.kind == "program"][:60]
+    others = [c for c in CANDIDATES if c.base.kind == "kernel"][:200]
+    team = _Counting(lanes=8)
+    found = {o.label for o in team.judge([*programs, *others])}
+    assert found == {c.label for c in (*programs, *others)}
+    assert 1 < team.most <= run.PROGRAMS
+    assert team.others > 50
+    team = _Counting(lanes=8)
+    assert len([*team.judge(programs)]) == len(programs)
+    assert team.most <= run.PROGRAMS
 
 
 def test_who_cannot_be_judged_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
