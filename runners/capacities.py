@@ -216,6 +216,17 @@ def _asked(family: str) -> bool:
     return family.partition(" ")[0] in ASKED
 
 
+def _would_take(seconds: float) -> str:
+    """Say why a run is not made; `inf` where nothing tells how long it would be.
+
+    >>> _would_take(2.34), _would_take(math.inf)
+    ('the original would take 2.3 s', 'nothing tells what the original would take')
+    """
+    if seconds == math.inf:
+        return "nothing tells what the original would take"
+    return f"the original would take {seconds:.1f} s"
+
+
 def _no_less(case: Case, than: Case) -> bool:
     """Tell whether no variable of a case is smaller than in another one."""
     return case.keys() == than.keys() and all(case[name] >= than[name] for name in case)
@@ -294,7 +305,7 @@ class Watch:
                 return f"there was no time left for {kind}" if now > until else ""
         if (told := self._told(combination)) is not None:
             seconds, most = told
-            return f"the original would take {seconds:.1f} s" if seconds > most else ""
+            return _would_take(seconds) if seconds > most else ""
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
@@ -312,9 +323,7 @@ class Watch:
             return ""
         if kind in LONG and seconds <= LONG_SECONDS:
             return ""
-        if seconds == math.inf:
-            return "nothing tells what the original would take"
-        return f"the original would take {seconds:.1f} s"
+        return _would_take(seconds)
 
     def _told(self, combination: Combination) -> tuple[float, float] | None:
         """Return what a run may take, and what it may take at most, where others all tell of it."""
