@@ -66,6 +66,14 @@ def lengths(work: Work, name: str, most: int) -> list[dict[str, float]]:
     return []
 
 
+def farthest(work: Work, name: str, top: int, most: int) -> tuple[int, Case]:
+    """Return how large a size may be up to one, and what few others stand beside it."""
+    tried = [
+        (fitting(work, others, name, top, most), others) for others in sizes.few_others(work, name)
+    ]
+    return max(tried, key=lambda one: one[0])
+
+
 def fitting(work: Work, others: Case, name: str, top: int, most: int) -> int:
     """Return the largest size up to one with which all buffers have no more elements than so many.
 

@@ -300,19 +300,15 @@ class Watch:
         )
         for kind, one, seconds in together:
             if one is not None:
-                now = self._clock()
-                until = self._until.setdefault(kind, now + seconds)
-                return f"there was no time left for {kind}" if now > until else ""
+                return self._late(kind, seconds)
         if (told := self._told(combination)) is not None:
             seconds, most = told
             return _would_take(seconds) if seconds > most else ""
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
-        if kind == LONG_CHAINS:
-            now = self._clock()
-            if now > self._until.setdefault(kind, now + CHAIN_SECONDS):
-                return "there was no time left for this length"
+        if kind == LONG_CHAINS and (late := self._late(kind, CHAIN_SECONDS)):
+            return late
         if kind in LONG and self._longer_is_known(kind, combination.case):
             return LONGER
         seconds = self._expected(combination)
@@ -324,6 +320,12 @@ class Watch:
         if kind in LONG and seconds <= LONG_SECONDS:
             return ""
         return _would_take(seconds)
+
+    def _late(self, kind: str, seconds: float) -> str:
+        """Say that all of a kind have had their seconds, from the first of them on."""
+        now = self._clock()
+        until = self._until.setdefault(kind, now + seconds)
+        return f"there was no time left for {kind}" if now > until else ""
 
     def _told(self, combination: Combination) -> tuple[float, float] | None:
         """Return what a run may take, and what it may take at most, where others all tell of it."""

@@ -14,12 +14,13 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+from runners.ptx_lines import blanked
+
 _SPACES = {"global", "shared", "shared::cta", "shared::cluster"}
 _ORDERS = {"relaxed": "relaxed", "acquire": "relaxed", "release": "release", "acq_rel": "release"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
 _TYPES = {"b32", "b64"}  # there is no plain store of 128 bits in one piece
 _SINK = "_"
-_UNREAD = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _FUNCTION = re.compile(r"(?<![\w$%])\.(?:entry|func)\b")
 _DECLARED = re.compile(r"(?<![\w$%])\.reg\b[^;]*;")
 _NAME = re.compile(r"[%$A-Za-z_][\w$]*")
@@ -35,7 +36,7 @@ def as_stores(ptx: str) -> str:
     >>> as_stores("@%p1 atom.global.exch.b32 %r1, [%rd1+4], %r2;")
     '@%p1 st.relaxed.gpu.global.b32 [%rd1+4], %r2;'
     """
-    seen = _UNREAD.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), ptx)
+    seen = blanked(ptx)
     begins = [0, *(found.start() for found in _FUNCTION.finditer(seen)), len(ptx)]
     parts: list[str] = []
     at = 0

@@ -19,6 +19,7 @@ Originals are those that make whole numbers of whole numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from runners import capacities, isolated, sizes
 from runners.expressions import names
@@ -92,10 +93,7 @@ def _large(work: Work, group: Sequence[str]) -> dict[str, float] | None:
 
 
 def _places(case: Case, group: Sequence[str]) -> float:
-    product = 1.0
-    for name in group:
-        product *= case[name]
-    return product
+    return prod(case[name] for name in group)
 
 
 def _grown(work: Work, others: Case, group: Sequence[str]) -> dict[str, float] | None:

@@ -24,12 +24,12 @@ from collections.abc import Callable
 
 from runners.fault import Fault
 from runners.plainer import LEAST_SECONDS, Look
+from runners.ptx_lines import blanked
 from runners.sanitizer import Finding
 from runners.spec import Json
 
 TOOL = "racecheck"
 ALONE = "alone"
-_UNREAD = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _LOAD = re.compile(r"(?<![\w.$%])ld(?:\.weak)?(?=\.shared(?:::\w+)?\.[\w.]+\s)")
 
 
@@ -41,7 +41,7 @@ def as_volatile(ptx: str) -> str | None:
     >>> as_volatile("ld.volatile.shared.u32 %r1, [%r2]; // ld.shared.u32 %r1, [%r2];") is None
     True
     """
-    seen = _UNREAD.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), ptx)
+    seen = blanked(ptx)
     parts: list[str] = []
     at = 0
     for found in _LOAD.finditer(seen):

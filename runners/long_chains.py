@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import following, piles, sizes
-from runners.axes import fitting, plane
+from runners.axes import farthest, plane
 from runners.cuda_types import values
 from runners.edge_paths import MOST_LONG
 from runners.expressions import names
@@ -84,8 +84,7 @@ def lines(work: Work) -> Iterator[list[tuple[Case, str]]]:
 def _lengths(work: Work, found: Sequence[Followed], name: str) -> list[Case]:
     """Return cases in which a size is ever longer: beyond where chains are asked anyway."""
     top = int(sizes.TIMES_LONGER * sizes.largest(work, name))
-    tried = [(fitting(work, o, name, top, MOST_ELEMENTS), o) for o in sizes.few_others(work, name)]
-    high, others = max(tried, key=lambda one: one[0])
+    high, others = farthest(work, name, top, MOST_ELEMENTS)
     every: list[Case] = []
     while high > MOST_LONG and len(every) < MOST_LENGTHS:
         case = {**others, name: float((high - 1) | 1)}  # no whole blocks, nor powers of two

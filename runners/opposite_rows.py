@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runners import full_counts, longest, opposed, opposite_ends, sizes
-from runners.axes import fitting, plane
+from runners.axes import farthest, plane
 from runners.contents import Combination
 from runners.families import OPPOSITE_ROWS, captured_work
 from runners.opposite_ends import HIGH, LOW
@@ -57,11 +57,7 @@ def _lengths(work: Work, name: str) -> list[Case]:
     """Return cases up to the longest one, of which the first two are no longer than declared."""
     most = int(sizes.largest(work, name))
     top = sizes.TIMES_LONGER * most
-    tried = [
-        (fitting(work, others, name, top, MOST_ELEMENTS), others)
-        for others in sizes.few_others(work, name)
-    ]
-    high, others = max(tried, key=lambda one: one[0])
+    high, others = farthest(work, name, top, MOST_ELEMENTS)
     if high < LEAST_TIMES * most:
         return []
     lengths = [high // STEP**less for less in range(LENGTHS)][::-1]

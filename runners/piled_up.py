@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from runners import one_run, piles, sizes
 from runners.answers import Answers
+from runners.axes import fitting
 from runners.checks import Report
 from runners.compare import Answer
 from runners.contents import Combination
@@ -136,7 +137,7 @@ def _heights(work: Work, name: str) -> list[list[Case]]:
     top = sizes.TIMES_LONGER * most
     declared = max(work.cases, key=lambda case: sizes.elements(work, case.values))
     tried = [
-        (_highest(work, others, name, top), others)
+        (fitting(work, others, name, top, MOST_ELEMENTS), others)
         for others in (declared.values, *sizes.few_others(work, name))
     ]
     fit = [one for one in tried if one[0] >= min(top, LEAST_TIMES * most)]
@@ -146,15 +147,6 @@ def _heights(work: Work, name: str) -> list[list[Case]]:
     chosen = [fit[0], *([best] if best[0] >= LEAST_TIMES * fit[0][0] else [])]
     lines_ = (_line(work, others, name, high) for high, others in chosen)
     return [line for line in lines_ if line]
-
-
-def _highest(work: Work, others: Mapping[str, float], name: str, top: int) -> int:
-    """Return the largest size up to one for which there is room."""
-
-    def fits(size: int) -> bool:
-        return 0 < sizes.elements(work, {**others, name: float(size)}) <= MOST_ELEMENTS
-
-    return top if fits(top) else sizes.least_above(1, top, lambda size: not fits(size)) - 1
 
 
 def _line(work: Work, others: Mapping[str, float], name: str, high: int) -> list[Case]:

@@ -179,9 +179,7 @@ class Asking:
         """
         self.compared += 1
         if not self.varied and self._as_once(line, first):
-            self.done.append(check(LAYER, " ".join(line.arguments), passed=True))
-            self.right.add(line.arguments)
-            return True
+            return self._met(line)
         seen = first.glimpse(self._original(line.run))
         if seen is None:
             return False
@@ -191,9 +189,7 @@ class Asking:
         failure, run = program_doubt.failing(trial, original, probe, bounds)
         if failure is None:
             self.varied = True
-            self.done.append(check(LAYER, name, passed=True))
-            self.right.add(line.arguments)
-            return True
+            return self._met(line)
         doubt = program_doubt.Doubt(trial, self._original(line.run), seen, probe, bounds)
         why = doubt.why(failure, run, self.variants)
         if why is None:
@@ -211,6 +207,11 @@ class Asking:
             told = f"{RIGHT} arguments {declared}; with {name}{far} it is not: {words}"
             self.notes.append(limit.said(told))
         return False
+
+    def _met(self, line: Line) -> bool:
+        self.done.append(check(LAYER, " ".join(line.arguments), passed=True))
+        self.right.add(line.arguments)
+        return True
 
     def _as_once(self, line: Line, first: Look) -> bool:
         """Tell whether a candidate does, and prints, what one run of the original did."""

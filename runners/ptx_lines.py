@@ -12,6 +12,16 @@ from dataclasses import dataclass
 _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
 _INSTRUCTION = re.compile(r"^(?:@!?%p\w+\s+)?(?P<opcode>[a-z]\w*(?:(?:\.|::)\w+)*)\s+(?P<rest>.*)$")
 _REGISTER = re.compile(r"%\w+")
+_UNREAD = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+
+
+def blanked(ptx: str) -> str:
+    """Return PTX with blanks for its comments and strings: as long, and with the same lines.
+
+    >>> blanked('ld; // st;') == 'ld;       '
+    True
+    """
+    return _UNREAD.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), ptx)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,12 @@ from collections.abc import Callable
 
 from runners.fault import Fault
 from runners.plainer import LEAST_SECONDS, Look
+from runners.ptx_lines import blanked
 from runners.sanitizer import Finding
 from runners.spec import Json
 
 TOOL = "racecheck"
 LOADS, STORES = "loads", "stores"
-_UNREAD = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 _OPERAND = r"[^,;{}\[\]\s]+"
 _ACCESS = re.compile(
     r"(?<![\w.$%])(?P<what>ld|st)\.(?P<order>relaxed|acquire|release)"
@@ -57,7 +57,7 @@ def as_atomics(ptx: str, which: str) -> str | None:
     >>> as_atomics("ld.relaxed.cta.b64 %rd2,[%rd1+8]; ld.shared.u32 %r1, [%r2];", STORES) is None
     True
     """
-    seen = _UNREAD.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), ptx)
+    seen = blanked(ptx)
     parts: list[str] = []
     at = 0
     for found in _ACCESS.finditer(seen):

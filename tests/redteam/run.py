@@ -50,9 +50,9 @@ SECONDS, CONFIRM_SECONDS = 45, JOB_SECONDS[Effort.CONFIRM]
 # would still work when the others are done. A part takes so many seconds of a lane at least.
 LEAST_PART, MOST_PART = 30.0, 0.6
 LANES = 5
-# Programs that are judged at a time on each GPU. They start a process for every run, and a driver that
-# opens its GPU to fourteen of them at once takes 5 s for each, to three of them 1 s: no more of them
-# get ready so, and what a program may take ends before its start is over.
+# Programs that are judged at a time on each GPU. They start a process for every run: on two H200 that
+# took some 5 s in fourteen lanes of them and others, and 1 s where three of eight had programs
+# (2026-11-28); what a program may take ended before its start was over.
 PROGRAMS = 3
 # A worker that is given up may take so long to end what it started.
 GIVE_UP_SECONDS = 5.0
