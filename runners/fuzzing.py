@@ -8,6 +8,10 @@ of cases that were asked before, and the outputs are put side by side. That deci
 rounding, an order that is free and what the original does not define differ as well. Where most
 differs, the original is asked at length, and the candidate judged by its answers like anywhere
 else.
+
+Behind them are some dozen that are far larger (`runners.far_cases`). What a candidate does not come
+to an end with there is held against nobody: where much meets, right code may take a time that grows
+with its square.
 """
 
 from __future__ import annotations
@@ -22,14 +26,14 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import one_run, recipes
+from runners import far_cases, one_run, recipes
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
 from runners.cuda_types import Field, Storage, to_float, values
 from runners.families import DECLARED, captured_work
 from runners.fault import Fault
-from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.other_values import LONGEST_CHECK, aside
 from runners.run import Run
@@ -39,6 +43,8 @@ from runners.spec import MOVED, Argument, JobSpec, Work
 LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
+# The same of those that are far larger, and what their outputs are that are kept.
+FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 4.0, 5.0, 1 << 28
 # Behind each so many of them one more has families crossed (`runners.crossed`).
 CROSSED_OF = 2
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
@@ -62,11 +68,15 @@ class Suspect:
     combination: Combination
 
 
+Known = list[tuple[Combination, dict[str, Storage]]]
+
+
 @dataclass(slots=True)
 class Fuzzing:
-    """What the originals of the latest jobs made of their combinations."""
+    """What the originals of the latest jobs made of their combinations, small ones and far ones."""
 
-    _kept: dict[str, list[tuple[Combination, dict[str, Storage]]]] = field(default_factory=dict)
+    _small: dict[str, Known] = field(default_factory=dict)
+    _large: dict[str, Known] = field(default_factory=dict)
 
     def check(
         self,
@@ -105,38 +115,84 @@ class Fuzzing:
         except (DeviceError, Fault):
             return [], False
         try:
-            suspects, runs = _suspects(session, answers, job.work, known)
+            suspects, runs = _suspects(session, answers, job.work, known, SECONDS)
         except _BrokeError as broke:
             return [], _defined(answers, broke)
         asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
-        return [], False
+        try:
+            far = self._far(pair[0], job)
+        except DeviceError:
+            return [], True
+        except Fault:
+            return [], False
+        return _judged_far(session, answers, job, far, report)
 
     def ran(
         self, answers: Answers, job: JobSpec, wanted: Sequence[Combination]
     ) -> tuple[list[Combination], Iterator[Combination]]:
         """Return what a pair was run on, and more of that kind, which nothing was run on."""
-        known = [one for one, _ in self._kept.get(_key(job), ())]
+        known = [one for one, _ in self._small.get(_key(job), ())]
         cases = _cases(answers, job.work, wanted)
         return known, asked(job.work, job.seed + 1, cases) if cases else iter(())
 
-    def _original(
-        self, load: Load, job: JobSpec, turns: Iterator[Combination]
-    ) -> list[tuple[Combination, dict[str, Storage]]]:
+    def _original(self, load: Load, job: JobSpec, turns: Iterator[Combination]) -> Known:
         key = _key(job)
-        if key not in self._kept:
-            self._kept.clear()
-            session, until = load(), time.monotonic() + SECONDS_ORIGINAL
-            found = []
-            for one in turns:
-                if time.monotonic() > until:
-                    break
-                run = tried(session, one)
-                if run is not None and not run.damage:
-                    found.append((one, run.outputs))
-            self._kept[key] = found
-        return self._kept[key]
+        if key not in self._small:
+            self._small.clear()
+            self._small[key] = _outputs(load(), turns, SECONDS_ORIGINAL)
+        return self._small[key]
+
+    def _far(self, load: Load, job: JobSpec) -> Known:
+        """Return what an original makes of far cases: none where it broke in one of them before."""
+        key = _key(job)
+        if key not in self._large:
+            self._large.clear()
+            self._large[key] = []
+            if turns := [*far_cases.asked(job.work, job.seed)]:
+                seconds = FAR_SECONDS_ORIGINAL
+                self._large[key] = _outputs(load(), iter(turns), seconds, launches=False)
+        return self._large[key]
+
+
+def _outputs(
+    session: Session, turns: Iterator[Combination], seconds: float, *, launches: bool = True
+) -> Known:
+    """Return what an original makes of combinations, for so long and as far as it can be kept.
+
+    Unless it `launches` whatever the size is, what it cannot launch is left out.
+    """
+    found, until, left = Known(), time.monotonic() + seconds, FAR_BYTES
+    for one in turns:
+        if time.monotonic() > until or left < 0:
+            break
+        try:
+            run = tried(session, one)
+        except LaunchError:
+            if launches:
+                raise
+            continue
+        if run is not None and not run.damage:
+            found.append((one, run.outputs))
+            left -= sum(len(data) for data in run.outputs.values())
+    return found
+
+
+def _judged_far(
+    session: Session, answers: Answers, job: JobSpec, known: Known, report: Report
+) -> tuple[list[str], bool]:
+    """Run a candidate where it is far larger; return notes, and whether the device is lost."""
+    try:
+        suspects, runs = _suspects(session, answers, job.work, known, FAR_SECONDS)
+    except _BrokeError as broke:
+        if isinstance(broke.error, HungError):
+            return [f"{LAYER} not tried to the end: {broke.error} ({broke.combination.key})"], True
+        return [], _defined(answers, broke)
+    asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
+    report.runs += runs
+    report.add(LAYER, f"{runs} runs far larger", passed=True, error=None, bound=None)
+    return [], False
 
 
 def _key(job: JobSpec) -> str:
@@ -195,12 +251,13 @@ def _suspects(
     session: Session,
     answers: Answers,
     work: Work,
-    known: Sequence[tuple[Combination, dict[str, Storage]]],
+    known: Known,
+    seconds: float,
 ) -> tuple[list[Suspect], int]:
     """Run a candidate on all of it, in so many seconds; return where it differs, and the runs."""
     free = frozenset(answers.unordered())
     found: dict[str, list[Suspect]] = {}
-    until, runs = time.monotonic() + SECONDS, 0
+    until, runs = time.monotonic() + seconds, 0
     for one, outputs in known:
         if time.monotonic() > until:
             break

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, crossed, kindred, scaled_numbers, whole_numbers
+from runners import captured, crossed, kindred, nearly_one, scaled_numbers, whole_numbers
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
 from runners.families import SWINGS, ranges
 from runners.inputs import FREE, Arrays, interleave, stream
@@ -31,6 +31,8 @@ WORD = "recipe"
 # From here on they are those of many small runs (`runners.fuzzing`), and arrays akin in most; and
 # from there on each array has a family of its own (`runners.crossed`).
 FUZZED, PLAIN_OF, ALONE_OF, CROSSED = 1 << 20, 4, 8, 1 << 21
+# And from there on it is nearly all one number (`runners.nearly_one`).
+NEARLY_ONE = 1 << 22
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -106,6 +108,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= NEARLY_ONE:
+        return nearly_one.applied(work, arrays, seed, turn, case)
     if turn >= CROSSED:
         return crossed.applied(work, arrays, seed, turn, case)
     out = arrays if turn % PLAIN_OF == 0 else _by_recipe(turn, work, arrays, seed, case)

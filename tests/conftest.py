@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import fuzzing, recipes
+from runners import far_cases, fuzzing, recipes
 from tests import once, turns
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
@@ -72,7 +72,7 @@ def pytest_collection() -> Iterator[None]:
 
 
 # What is asked by chance, of all: a device that g++ stands in for takes many times as long for it.
-RECIPES, FUZZED = 2, 6
+RECIPES, FUZZED, FAR_CASES = 2, 6, 0
 
 # Garbage is looked for less often than usual among what is new: tests make much and keep little.
 YOUNG = 20_000
@@ -90,7 +90,7 @@ def _keep(phase: str, info: Mapping[str, int]) -> None:
 
 def pytest_configure() -> None:
     """Let collections be few, and each of them short; and recipes be few."""
-    recipes.COUNT, fuzzing.MOST = RECIPES, FUZZED
+    recipes.COUNT, fuzzing.MOST, far_cases.CASES = RECIPES, FUZZED, FAR_CASES
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     if _keep not in gc.callbacks:
         gc.callbacks.append(_keep)

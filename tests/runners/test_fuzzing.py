@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, fuzzing, one_run, recipes, spec
+from runners import families, far_cases, fuzzing, one_run, recipes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -81,9 +81,9 @@ def _text(compare: str = COMPARE, total: str = SUM) -> str:
 
 
 def _asked(
-    judge: Judge, mine: str, base: str
+    judge: Judge, mine: str, base: str, work: Json = WORK
 ) -> tuple[Answers, spec.JobSpec, list[Combination], Callable[[], Session], Callable[[], Session]]:
-    job = _job(mine + "// another\n", base, workload=WORK, effort="confirm")
+    job = _job(mine + "// another\n", base, workload=work, effort="confirm")
     request = {"job": job, "candidate": artifact(mine), "baseline": artifact(base)}
     parsed = spec.parse(job)
     declared = [
@@ -290,6 +290,111 @@ def test_runs_differ_beyond_rounding_and_in_what_is_no_number() -> None:
     whole = np.array([1, 2, 3, 4], np.int32)
     assert _apart(whole, whole[::-1].copy())
     assert not _apart(whole, whole[::-1].copy(), any_order=True)
+
+
+# How many of a row are one; counted in 16 bits, as by two to a word.
+COUNTED = """
+extern "C" __global__ void scale(const int* kind, int* many, int n, int rows) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    COUNTER found = 0;
+    for (int i = 0; i < n; ++i) found += kind[(size_t)row * n + i] == 1;
+    many[row] = found;
+}
+"""
+OF_ROWS: Json = {
+    "arguments": [
+        {"name": "kind", "type": "const int*", "shape": "rows*n", "init": "randint:0:5"},
+        {"name": "many", "type": "int*", "shape": "rows", "role": "output"},
+        {"name": "n", "type": "int", "value": "n"},
+        {"name": "rows", "type": "int", "value": "rows"},
+    ],
+    "launch": {"grid": ["(rows+31)/32"], "block": ["32"], "shared": "0", "tunable": False},
+    "cases": [{"values": {"n": 5000, "rows": 40}}, {"values": {"n": 33, "rows": 3}}],
+    "tolerance": {"rtol": 0.0, "atol": 0.0},
+}
+
+
+@host
+@pytest.mark.parametrize("counter", ["unsigned short", "unsigned"])
+def test_what_is_too_narrow_for_much_of_one_kind_is_refused_in_far_cases(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, counter: str
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 14)
+    for name in ("FAR_SECONDS", "FAR_SECONDS_ORIGINAL"):
+        monkeypatch.setattr(fuzzing, name, 1e9)
+    mine, base = COUNTED.replace("COUNTER", counter), COUNTED.replace("COUNTER", "int")
+    answers, job, wanted, original, load = _asked(judge, mine, base, OF_ROWS)
+    report = Report()
+    terms = ((original, load), answers, job, wanted, time.monotonic() + 300.0, report)
+    if counter == "unsigned":
+        assert Fuzzing().check(*terms) == ([], False)
+        assert report.runs >= 14
+        return
+    with pytest.raises(Wrong, match=rf"many\[.* inputs, .*{fuzzing.LAYER}"):
+        Fuzzing().check(*terms)
+
+
+def test_where_it_is_far_what_does_not_end_is_noted_and_what_breaks_is_wrong(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 3)
+    monkeypatch.setattr(far_cases, "LEAST_ELEMENTS", 64)
+
+    def far(error: Exception) -> Callable[[Combination], dict[str, Any]]:
+        def does(one: Combination) -> dict[str, Any]:
+            if one.case["n"] > 100:
+                raise error
+            return _zeros(one)
+
+        return does
+
+    fine = _Session(_zeros)
+    hung = _Session(far(HungError("still running")))
+    [note], lost = _checked(_Known(), fine, hung, monkeypatch)
+    assert lost
+    assert "still running" in note
+    assert any(one.case["n"] > 100 for one in fine.ran)
+    breaks = _Session(far(DeviceError("an illegal address")))
+    with pytest.raises(DeviceError, match="an illegal address"):
+        _checked(_Known(), fine, breaks, monkeypatch)
+    # Of an original that breaks there, or cannot be launched, nothing is asked of a candidate.
+    for error, lost in (
+        (DeviceError("an illegal address"), True),
+        (HungError("still running"), True),
+        (LaunchError("too large"), False),
+        (Fault("RunnerError", "the process ended"), False),
+    ):
+        mine = _Session(far(DeviceError("never here")))
+        assert _checked(_Known(), _Session(far(error)), mine, monkeypatch) == ([], lost)
+
+
+def test_an_original_that_broke_far_out_is_run_there_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 3)
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK, effort="confirm"))
+    loads = []
+
+    def load() -> Session:
+        loads.append(1)
+        return cast("Session", _Session(_raises(DeviceError("an illegal address"))))
+
+    fuzz = Fuzzing()
+    with pytest.raises(DeviceError):
+        fuzz._far(load, job)
+    assert fuzz._far(load, job) == []
+    assert len(loads) == 1
+
+
+def test_no_more_is_kept_of_an_original_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK, effort="confirm"))
+    monkeypatch.setattr(fuzzing, "FAR_BYTES", 100)
+    session = cast("Session", _Session(_zeros))  # 32 bytes each
+    turns = fuzzing.asked(job.work, 1, [job.work.cases[0].values])
+    assert len(fuzzing._outputs(session, turns, 100.0)) == 4
 
 
 def test_cases_are_small_and_some_of_them_larger() -> None:

@@ -1,0 +1,93 @@
+"""Cases that chance draws from all that a candidate has to be right for: one size far out, or two.
+
+Sizes that nobody declared are asked one at a time, at a few places (`runners.sizes`). Here one of
+them, or two together, is up to sixteen times as large as declared, and the others are as large as
+in some declared case, or small, or one: what needs many patients of few genes and a long time has
+its turn. With `runners.nearly_one` for contents (`runners.fuzzing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from runners import nearly_one, recipes, sizes
+from runners.axes import fitting
+from runners.contents import Combination
+from runners.families import DECLARED, captured_work
+from runners.inputs import stream
+from runners.spec import Work
+
+# Cases, and contents of each; elements of all buffers, and of a case that is worth it.
+CASES, CONTENTS = 14, 3
+MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
+# Where a size that is large as declared is not so many times as large in any of these: how many
+# more there are, elements of all buffers of one, and how many others come first.
+FAR, MORE, MOST_OF_FEW, AHEAD = 4, 2, 1 << 25, 4
+# How often a size is as large as may be, and two of them are; what the others may be, too.
+FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
+
+Case = Mapping[str, float]
+
+
+def asked(work: Work, seed: int) -> Iterator[Combination]:
+    """Yield what is run: contents of one case as declared, then others, then of the next case."""
+    if captured_work(work):
+        return
+    others = CONTENTS if nearly_one.usable(work) else 0
+    for number, case in enumerate(cases(work, seed)):
+        yield Combination(case, DECLARED, seed)
+        for turn in range(others):
+            family = f"{recipes.WORD} {recipes.NEARLY_ONE + number * CONTENTS + turn}"
+            yield Combination(case, family, seed)
+
+
+def cases(work: Work, seed: int) -> list[dict[str, float]]:
+    """Return cases that are large along a size or two, each once."""
+    wide = [name for name in sizes.changing(work) if sizes.largest(work, name) > sizes.SMALL]
+    rng = stream(seed, "far cases")
+    found: list[dict[str, float]] = []
+    for turn in range(3 * CASES if wide else 0):
+        first = wide[turn % len(wide)]
+        more = [name for name in wide if name != first and rng.random() < TWO]
+        case = _drawn(work, [first, *more[:1]], wide, rng, MOST_ELEMENTS)
+        if case is not None and case not in found:
+            found.append(case)
+        if len(found) == CASES:
+            break
+    near = [name for name in wide if _times(work, name, found) < FAR]
+    for turn in range(MORE if near and CASES else 0):
+        case = _drawn(work, [near[turn % len(near)]], wide, rng, MOST_OF_FEW)
+        if case is not None and case not in found:
+            # Ahead of most: it takes longer, and there may be no time for all of them.
+            found.insert(AHEAD + turn, case)
+    return found
+
+
+def _times(work: Work, name: str, found: Sequence[Case]) -> float:
+    """Return how many times as large as declared a size is in some cases."""
+    return max((case[name] for case in found), default=0.0) / sizes.largest(work, name)
+
+
+def _drawn(
+    work: Work, far: Sequence[str], wide: Sequence[str], rng: np.random.Generator, most: int
+) -> dict[str, float] | None:
+    every = [dict(case.values) for case in work.cases]
+    case = every[int(rng.integers(len(every)))]
+    for name in wide:
+        declared = sizes.largest(work, name)
+        if name in far:
+            power = 1.0 if rng.random() < FARTHEST else rng.random()
+            farthest = int(declared * sizes.TIMES_LONGER**power)
+            case[name] = float(max(1, farthest - int(rng.integers(3))))
+        elif rng.random() < TWO:
+            case[name] = float(rng.choice([one for one in SMALL_ONES if one <= declared]))
+    for name in (*(one for one in wide if one not in far), *far[1:], far[0]):
+        if 0 < sizes.elements(work, case) <= most:
+            break
+        top = int(case[name]) if name in far else min(int(case[name]), int(max(SMALL_ONES)))
+        case[name] = float(max(1, fitting(work, case, name, top, most)))
+    case = sizes.promised(work, case)
+    fits = LEAST_ELEMENTS <= sizes.elements(work, case) <= most
+    return case if fits else None

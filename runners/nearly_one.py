@@ -1,0 +1,108 @@
+"""Whole numbers that are nearly all one, in each array another one, where sizes are large.
+
+Counts of few bits, tables of few places and tiles that are carried on show in cases as large as a
+candidate has to be right for, and of these only where much meets: all of it in one group, most of
+it marked, at one time. Families that were made for that change all arrays in their way, along one
+size. Here chance decides for each array, as `runners.crossed` does in small cases: which number
+nearly all of it is (an end of its range, one near zero, any), and where there are others (nowhere,
+in a few places, before or behind a place, in turns, in every second row).
+
+What is added up in an original's words has to fit into them, or nothing is promised: what is no key
+is no larger than so many of it have room for. Floats stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import piles, sizes
+from runners.cuda_types import values
+from runners.inputs import Arrays, interleave, stream
+from runners.piles import Range
+from runners.spec import Work
+from runners.whole_numbers import row_lengths
+
+WORD = "nearly one"
+# How often an array stays as it was declared, and how often all of it is one number.
+DECLARED_OF, ONE_OF = 0.15, 0.45
+# Of what few others there are; how many numbers are multiplied.
+FEW, FACTORS = (1, 2, 3, 17, 1000), 3
+TURNS = (2, 3, 32, 256, 1000)
+Case = Mapping[str, float]
+Places = npt.NDArray[np.bool_]
+
+
+def usable(work: Work) -> list[Range]:
+    """Return the arrays that are changed: only read, and of more than one number."""
+    return [one for one in piles.read(work) if one[2] > one[1]]
+
+
+def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arrays:
+    """Return arrays of which each is nearly all one number."""
+    out = dict(arrays)
+    for one in usable(work):
+        argument = one[0]
+        rng = stream(seed, WORD, turn, argument.name)
+        if rng.random() < DECLARED_OF:
+            continue
+        first, second = _numbers(work, one, case, rng)
+        count = sizes.buffer(argument, case)
+        row = min(row_lengths(argument.shape or "1", case), default=count)
+        others = _others(count, max(1, row), rng)
+        parts = []
+        for field in argument.type.fields:
+            data = values(arrays[argument.name], argument.type, field).copy()
+            data[:] = first
+            data[np.resize(others, len(data))] = second
+            parts.append(data)
+        out[argument.name] = interleave(parts, argument.type, count)
+    return out
+
+
+def _numbers(work: Work, one: Range, case: Case, rng: np.random.Generator) -> tuple[int, int]:
+    """Return the number of nearly all, and that of the others."""
+    argument, low, high = one
+    if argument.end:
+        high = max(low, int(argument.init_at(case).rpartition(":")[2]) - 1)
+    if not piles.is_key(work, one):
+        low, high = _room(work, case, low, high)
+    near = int(rng.integers(low, high, endpoint=True))
+    kinds = [low, high, high, piles.within(0, low, high), piles.within(1, low, high), near]
+    first, second = (kinds[int(at)] for at in rng.integers(0, len(kinds), 2))
+    if first == second:
+        second = int(rng.integers(low, high, endpoint=True))
+    return first, second
+
+
+def _room(work: Work, case: Case, low: int, high: int) -> tuple[int, int]:
+    """Return the part of a range of which all there is can be added up and multiplied.
+
+    Where there is none of it beside zero, the number that is nearest to zero alone.
+    """
+    many = max((sizes.buffer(argument, case) for argument, *_ in usable(work)), default=1)
+    # One, as of a flag, may be in all of it: it stays what it is when it is multiplied.
+    most = max(1, round((piles.words(work) / max(1, many)) ** (1 / FACTORS)))
+    nearest = piles.within(0, low, high)
+    return max(low, min(nearest, -most)), min(high, max(nearest, most))
+
+
+def _others(count: int, row: int, rng: np.random.Generator) -> Places:
+    """Return where an array has other numbers."""
+    found = np.zeros(count, np.bool_)
+    if rng.random() < ONE_OF or not count:
+        return found
+    kind = int(rng.integers(5))
+    if kind == 0:
+        found[rng.integers(0, count, int(rng.choice(FEW)))] = True
+    elif kind == 1:
+        found[: int(rng.integers(count))] = True
+    elif kind == 2:
+        found[int(rng.integers(count)) :] = True
+    elif kind == 3:
+        found[:: int(rng.choice(TURNS))] = True
+    else:
+        found[:] = np.arange(count) // row % 2 == 1
+    return found

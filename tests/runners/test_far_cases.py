@@ -1,0 +1,163 @@
+"""One size far out or two, the others anything: within what was promised, and all of it reached."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from runners import far_cases, nearly_one, piles, recipes, sizes
+from runners.contents import Combination, Contents
+from runners.cuda_types import to_float, values
+from runners.families import DECLARED
+from runners.spec import Work
+from tests.runners.test_inputs import _work
+
+SEEDS = range(6)
+
+
+@pytest.fixture(autouse=True)
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as a confirmation has."""
+    monkeypatch.setattr(far_cases, "CASES", 14)
+
+
+def _array(name: str, init: str, shape: str, kind: str = "const int*") -> dict[str, str]:
+    return {"name": name, "type": kind, "shape": shape, "init": init}
+
+
+def _times_of_death() -> Work:
+    """Whether patients have a gene, and when they leave: `span` sizes no buffer."""
+    return _work(
+        _array("time", "randint:0:span", "n"),
+        _array("group", "randint:0:2", "genes*n", "const uint8_t*"),
+        {"name": "seen", "type": "int*", "shape": "genes", "role": "output"},
+        {"name": "span", "type": "int", "value": "span"},
+        n=20000,
+        genes=64,
+        span=500,
+    )
+
+
+def test_each_size_comes_to_where_a_candidate_has_to_be_right_beside_much_and_little() -> None:
+    work = _times_of_death()
+    cases = [case for seed in SEEDS for case in far_cases.cases(work, seed)]
+    for name in ("n", "genes", "span"):
+        most = sizes.TIMES_LONGER * sizes.largest(work, name)
+        assert max(case[name] for case in cases) == most
+        assert all(1 <= case[name] <= most for case in cases)
+    # Tiles of 2048 are three in time where there are thousands of patients.
+    assert any(case["span"] > 3 * 2048 and case["n"] >= 20000 for case in cases)
+    # More than 16 bits count leave, and most of a gene.
+    assert any(case["n"] > 4 << 16 for case in cases)
+    assert any(case["n"] >= 20000 and case["genes"] < 10 for case in cases)
+    assert len({case["n"] % 32 for case in cases}) > 3
+
+
+def test_cases_are_worth_it_and_no_larger_than_there_is_time_for() -> None:
+    work = _times_of_death()
+    for seed in SEEDS:
+        cases = far_cases.cases(work, seed)
+        assert len(cases) == far_cases.CASES
+        assert cases == far_cases.cases(work, seed)
+        assert all(cases.count(case) == 1 for case in cases)
+        for case in cases:
+            count = work.elements(case)
+            assert far_cases.LEAST_ELEMENTS <= count <= far_cases.MOST_ELEMENTS
+
+
+def test_what_is_large_as_declared_is_so_many_times_as_large_in_a_few_early_ones() -> None:
+    work = _work(
+        _array("start", "randint:0:1024", "n"),
+        {"name": "out", "type": "int*", "shape": "n", "role": "output"},
+        n=1_000_000,
+    )
+    farthest = []
+    for seed in SEEDS:
+        cases = far_cases.cases(work, seed)
+        large = [at for at, one in enumerate(cases) if work.elements(one) > 1 << 21]
+        assert 1 <= len(large) <= far_cases.MORE
+        assert max(large) <= far_cases.AHEAD + far_cases.MORE
+        assert max(work.elements(case) for case in cases) <= far_cases.MOST_OF_FEW
+        farthest.append(max(case["n"] for case in cases))
+    assert max(farthest) > 8_800_000
+
+
+def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> None:
+    kinds = [one.family for one in far_cases.asked(_times_of_death(), 1)]
+    assert kinds.count(DECLARED) == far_cases.CASES
+    assert len(kinds) == far_cases.CASES * (1 + far_cases.CONTENTS)
+    assert len({*kinds}) == 1 + far_cases.CASES * far_cases.CONTENTS
+    floats = _work(_array("x", "normal", "n", "const float*"), n=5000)
+    assert {one.family for one in far_cases.asked(floats, 1)} == {DECLARED}
+    small = _work(_array("x", "normal", "n", "const float*"), n=9)
+    assert not [*far_cases.asked(small, 1)]
+
+
+def _made(work: Work, case: dict[str, float], turn: int) -> dict[str, npt.NDArray[np.float64]]:
+    one = Combination(case, f"{recipes.WORD} {recipes.NEARLY_ONE + turn}", 3)
+    arrays, found = Contents(work).of(one), {}
+    for argument in work.arguments:
+        if argument.name in arrays:
+            field = argument.type.fields[0]
+            data = values(arrays[argument.name], argument.type, field)
+            found[argument.name] = to_float(data, field.scalar)
+    return found
+
+
+def test_arrays_are_nearly_one_number_each_and_any_of_what_there_is_at_that_size() -> None:
+    work = _times_of_death()
+    case = {"n": 3000.0, "genes": 5.0, "span": 8000.0}
+    full = alike = marked = 0
+    largest = 0.0
+    for turn in range(120):
+        made = _made(work, case, turn)
+        time, group = made["time"], made["group"]
+        assert 0 <= time.min() <= time.max() < 8000
+        assert {*np.unique(group)} <= {0.0, 1.0}
+        largest = max(largest, time.max())
+        alike += len(np.unique(time)) == 1
+        marked += len(np.unique(time)) == 1 and group.mean() > 0.9
+        full += group.mean() > 0.9
+    assert largest == 7999  # and not what is last in the declared case
+    assert 30 < alike < 90
+    assert full > 30
+    assert marked > 10
+
+
+def test_what_is_added_up_has_room_and_keys_are_any_of_their_range() -> None:
+    work = _work(
+        _array("place", "randint:0:rows", "n"),
+        _array("amount", "randint:-1000000:1000001", "n"),
+        _array("rest", "randint:5000:6000", "n"),
+        {"name": "sum", "type": "int*", "shape": "rows", "role": "output"},
+        n=4096,
+        rows=500,
+    )
+    case = {"n": 65536.0, "rows": 8000.0}
+    seen = set()
+    for turn in range(80):
+        made = _made(work, case, turn)
+        as_declared = len(np.unique(made["amount"])) > 2
+        most = np.abs(made["amount"]).max()
+        assert as_declared or most**nearly_one.FACTORS * 65536 <= 2 * piles.WORD
+        as_declared = len(np.unique(made["rest"])) > 2
+        # As near to zero as there is any.
+        assert as_declared or {*made["rest"]} == {5000.0}
+        seen |= {*made["place"][:1]}
+    assert max(seen) > 7000
+
+
+def test_what_has_an_order_or_is_a_float_stays() -> None:
+    work = _work(
+        _array("order", "permutation", "n"),
+        _array("x", "normal", "n", "const float*"),
+        _array("key", "randint:0:9", "n"),
+        n=5000,
+    )
+    plain = Contents(work).of(Combination(work.cases[0].values, DECLARED, 3))
+    for turn in range(10):
+        one = Combination(work.cases[0].values, f"{recipes.WORD} {recipes.NEARLY_ONE + turn}", 3)
+        made = Contents(work).of(one)
+        for name in ("order", "x"):
+            assert np.array_equal(made[name], plain[name])
