@@ -1,0 +1,33 @@
+// Pitch by YIN: for each frame the difference function over the lags, divided by its running mean.
+// curve[f][0] = 1; a lag up to which a frame does not differ from itself at all (silence), or differs by
+// no number (a sample is missing, NaN), has 1 as well.
+__global__ void pitch(const float* x, float* curve, int frames, int hop, int window, int lags) {
+    extern __shared__ float diff[];
+    int frame = blockIdx.x;
+    const float* s = x + (size_t)frame * hop;
+    int loud = 0;
+    for (int i = threadIdx.x; i < window; i += blockDim.x) loud |= s[i] != 0.0f;
+    if (!__syncthreads_or(loud)) {
+        // a silent frame
+        for (int lag = threadIdx.x; lag < lags; lag += blockDim.x) curve[(size_t)frame * lags + lag] = 1.0f;
+        return;
+    }
+    for (int lag = threadIdx.x; lag < lags; lag += blockDim.x) {
+        float sum = 0.0f;
+        for (int i = 0; i < window; i++) {
+            float d = s[i] - s[i + lag];
+            sum += d * d;
+        }
+        diff[lag] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float running = 0.0f;
+        float* out = curve + (size_t)frame * lags;
+        out[0] = 1.0f;
+        for (int lag = 1; lag < lags; lag++) {
+            running += diff[lag];
+            out[lag] = running > 0.0f ? diff[lag] * (float)lag / running : 1.0f;
+        }
+    }
+}
