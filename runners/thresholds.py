@@ -121,7 +121,7 @@ def compared(
         *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
         *divisors.combinations(job),
         *far_scalars.combinations(job),
-        *far_and_full.combinations(job),
+        *(one for one in far_and_full.combinations(job) if dict(one.case) not in known),
         *one_place.combinations(job),
     ]
 
