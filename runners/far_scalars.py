@@ -47,7 +47,7 @@ def combinations(job: JobSpec) -> list[Combination]:
         return []
     text = COMMENT.sub(" ", text)
     base = divisors.small(work)
-    found = [name for name in _scalars(work) if base is not None and _open(text, name)]
+    found = [name for name in scalars(work) if base is not None and asked_of(text, name)]
     turns = [_of(work, text, base, name, found) for name in found[:MOST_NAMES] if base is not None]
     asked = (one for turn in itertools.zip_longest(*turns) for one in turn if one is not None)
     known = {c.key: c for c in (Combination(case, kind, job.seed) for case, kind in asked)}
@@ -74,11 +74,11 @@ def _of(
     asked += [(case, "") for case in (*both, {**alone, name: top - 1}, *least[1:MOST_OTHERS])]
     ends = any(True for _ in opposite_ends.amounts(work))
     for case, contents in asked:
-        if (ends or not contents) and _fits(work, text, case, found):
+        if (ends or not contents) and fits(work, text, case, found):
             yield case, scalar_ends.family(name, contents)
 
 
-def _open(text: str, name: str) -> bool:
+def asked_of(text: str, name: str) -> bool:
     """Tell whether a scalar is neither shifted by nor a divisor alone (`runners.divisors`)."""
     divides = divisors.divided(text, name) and not _multiplied(text, name)
     return not divides and not _shifts(text, name)
@@ -96,7 +96,7 @@ def _passed(work: Work) -> dict[str, Scalar]:
     }
 
 
-def _scalars(work: Work) -> list[str]:
+def scalars(work: Work) -> list[str]:
     """Return the passed variables by which no buffer grows, and whose words hold as much.
 
     What is as small as a stride or a radius is tried about as far out with all sizes.
@@ -142,7 +142,7 @@ def _added(text: str, name: str) -> bool:
     return re.search(rf"{behind}|\b{one}\s*+\)*+\s*+[+-]", text, re.ASCII) is not None
 
 
-def _fits(work: Work, text: str, case: Case, found: list[str]) -> bool:
+def fits(work: Work, text: str, case: Case, found: list[str]) -> bool:
     """Tell whether products by scalars fit into words, and sums of them where declared ones do."""
     room = max(opposed.room(work), INT)
     most = _product(work, text, case, found)
@@ -158,7 +158,14 @@ def _product(work: Work, text: str, case: Case, found: list[str]) -> int:
 
     And with all that are added to it.
     """
-    ends = max((max(abs(low), abs(high)) for _, low, high in ranges(work)), default=1)
+    ends = max((max(abs(low), abs(high)) for low, high in _ends(work, case)), default=1)
     factors = [int(case[name]) for name in found if _multiplied(text, name)]
     terms = [int(case[name]) for name in found if _added(text, name)]
     return max(1, ends) * math.prod(factors) + sum(terms)
+
+
+def _ends(work: Work, case: Case) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last number of each range, as it is in a case."""
+    for argument, low, high in ranges(work):
+        there = int(argument.init_at(case).rpartition(":")[2]) - 1
+        yield low, there if argument.end else high

@@ -15,6 +15,7 @@ from runners import (
     capacities,
     divisors,
     equal_parts,
+    far_and_full,
     far_scalars,
     full_grids,
     one_place,
@@ -120,6 +121,7 @@ def compared(
         *(Combination(case, MOSTLY, job.seed) for case in counted[since:][:MOST_COUNTS]),
         *divisors.combinations(job),
         *far_scalars.combinations(job),
+        *(one for one in far_and_full.combinations(job) if dict(one.case) not in known),
         *one_place.combinations(job),
     ]
 

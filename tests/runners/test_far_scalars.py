@@ -22,8 +22,9 @@ ALONE, LEAST = (
 
 
 def _asked(label: str) -> list[Combination]:
-    every = thresholds.compared(once_read.parsed(label), ())
-    return [one for one in every if scalar_ends.scalar(one.family)]
+    job = once_read.parsed(label)
+    own = {one.key for one in far_scalars.combinations(job)}
+    return [one for one in thresholds.compared(job, ()) if one.key in own]
 
 
 def _changed(label: str, before: str, after: str) -> JobSpec:
