@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from runners import nearly_one, recipes, sizes
+from runners import far_and_full, far_scalars, nearly_one, recipes, sizes
 from runners.axes import fitting
 from runners.contents import Combination
+from runners.divisors import COMMENT
 from runners.families import DECLARED, captured_work
 from runners.inputs import stream
 from runners.spec import Work
+from runners.text import LONGEST
 
 # Cases, and contents of each; elements of all buffers, and of a case that is worth it.
 CASES, CONTENTS = 14, 3
@@ -31,22 +33,36 @@ FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
 Case = Mapping[str, float]
 
 
-def asked(work: Work, seed: int) -> Iterator[Combination]:
-    """Yield what is run: contents of one case as declared, then others, then of the next case."""
+def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
+    """Yield what is run: contents of one case as declared, then others, then of the next case.
+
+    `text` is that of the original.
+    """
     if captured_work(work):
         return
     others = CONTENTS if nearly_one.usable(work) else 0
-    for number, case in enumerate(cases(work, seed)):
+    for number, case in enumerate(cases(work, seed, text)):
         yield Combination(case, DECLARED, seed)
         for turn in range(others):
             family = f"{recipes.WORD} {recipes.NEARLY_ONE + number * CONTENTS + turn}"
             yield Combination(case, family, seed)
 
 
-def cases(work: Work, seed: int) -> list[dict[str, float]]:
-    """Return cases that are large along a size or two, each once."""
-    wide = [name for name in sizes.changing(work) if sizes.largest(work, name) > sizes.SMALL]
-    rng = stream(seed, "far cases")
+def cases(work: Work, seed: int, text: str = "") -> list[dict[str, float]]:
+    """Return cases that are large along a size or two, each once.
+
+    `text` is the original's: what sizes no buffer is far out where products by it still fit there.
+    """
+    text = far_and_full.places_apart(COMMENT.sub(" ", text)) if len(text) <= LONGEST else ""
+    bounds = [name for name in far_scalars.scalars(work) if far_scalars.asked_of(text, name)]
+    sizing = [name for name in sizes.sizing(work) if sizes.largest(work, name) > sizes.SMALL]
+    found = _all(work, [*sizing, *(bounds if text else [])], stream(seed, "far cases"))
+    if not bounds:
+        return found
+    return [case for case in found if far_scalars.fits(work, text, case, bounds)]
+
+
+def _all(work: Work, wide: Sequence[str], rng: np.random.Generator) -> list[dict[str, float]]:
     found: list[dict[str, float]] = []
     for turn in range(3 * CASES if wide else 0):
         first = wide[turn % len(wide)]

@@ -150,7 +150,7 @@ class Fuzzing:
         if key not in self._large:
             self._large.clear()
             self._large[key] = []
-            if turns := [*far_cases.asked(job.work, job.seed)]:
+            if turns := [*far_cases.asked(job.work, job.seed, job.baseline.source)]:
                 seconds = FAR_SECONDS_ORIGINAL
                 self._large[key] = _outputs(load(), iter(turns), seconds, launches=False)
         return self._large[key]

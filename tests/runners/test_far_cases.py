@@ -14,6 +14,8 @@ from runners.spec import Work
 from tests.runners.test_inputs import _work
 
 SEEDS = range(6)
+# What `span` is for: places, which are no amounts.
+TEXT = "for (int t = 0; t < span; ++t) seen[g] += mine[(size_t)g * span + t];"
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +43,10 @@ def _times_of_death() -> Work:
 
 def test_each_size_comes_to_where_a_candidate_has_to_be_right_beside_much_and_little() -> None:
     work = _times_of_death()
-    cases = [case for seed in SEEDS for case in far_cases.cases(work, seed)]
+    cases = [case for seed in SEEDS for case in far_cases.cases(work, seed, TEXT)]
     for name in ("n", "genes", "span"):
         most = sizes.TIMES_LONGER * sizes.largest(work, name)
-        assert max(case[name] for case in cases) == most
+        assert max(case[name] for case in cases) >= most - 2
         assert all(1 <= case[name] <= most for case in cases)
     # Tiles of 2048 are three in time where there are thousands of patients.
     assert any(case["span"] > 3 * 2048 and case["n"] >= 20000 for case in cases)
@@ -52,6 +54,32 @@ def test_each_size_comes_to_where_a_candidate_has_to_be_right_beside_much_and_li
     assert any(case["n"] > 4 << 16 for case in cases)
     assert any(case["n"] >= 20000 and case["genes"] < 10 for case in cases)
     assert len({case["n"] % 32 for case in cases}) > 3
+
+
+@pytest.mark.parametrize(
+    ("text", "high", "far"),
+    [
+        ("if (time[i] < span) n += 1;", 90_000, True),
+        ("sum += time[i] << span;", 90_000, False),
+        ("sum += time[i] / span;", 90_000, False),
+        ("int seen = time[i] * span;", 50, True),
+        ("int seen = time[i] * span;", 6_000_000, False),
+        ("", 90_000, False),
+    ],
+)
+def test_what_sizes_nothing_is_far_out_where_its_original_has_room_for_it(
+    text: str, high: int, far: bool
+) -> None:
+    work = _work(
+        _array("time", f"randint:0:{high}", "n"),
+        {"name": "sum", "type": "int*", "shape": "n", "role": "output"},
+        {"name": "span", "type": "int", "value": "span"},
+        n=400,
+        span=300,
+    )
+    cases = [case for seed in SEEDS for case in far_cases.cases(work, seed, text)]
+    assert cases
+    assert (max(case["span"] for case in cases) > 300) == far
 
 
 def test_cases_are_worth_it_and_no_larger_than_there_is_time_for() -> None:
