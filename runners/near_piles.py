@@ -22,7 +22,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from runners import isolated, piles
+from runners import isolated, piles, sizes
 from runners.cuda_types import values
 from runners.families import NEARLY_PILED_LOW
 from runners.inputs import Arrays, interleave, stream
@@ -44,11 +44,12 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
 
     Of a longer array the first numbers are the same: what comes of them is likely to be, too.
     """
+    del case
     out = dict(arrays)
     for one in piles.read(work):
         argument, low, high = one
         chosen, other = (stream(seed, family, argument.name, which) for which in ("one", "other"))
-        first, last = numbers(work, one, case)
+        first, last = numbers(work, one)
         parts = []
         for field in argument.type.fields:
             data = values(arrays[argument.name], argument.type, field).copy()
@@ -66,11 +67,15 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     return out
 
 
-def numbers(work: Work, one: Range, case: Case) -> tuple[int, int]:
-    """Return the first and the last number of an array: of keys two, of amounts a few near zero."""
+def numbers(work: Work, one: Range) -> tuple[int, int]:
+    """Return the first and the last number of an array: of keys two, of amounts a few near zero.
+
+    They are the same in all cases, so that what comes of a higher pile is told by lower ones.
+    """
     _, low, high = one
     if piles.is_key(work, one):
         return piles.within(0, low, high), piles.within(1, low, high)
     room = piles.words(work) if piles.whole_results(work) else EXACT
-    most = int((room / max(case.values(), default=1.0)) ** (1 / isolated.FACTORS))
+    longest = max((sizes.largest(work, name) for name in sizes.sizing(work)), default=1.0)
+    most = int((room / (sizes.TIMES_LONGER * longest)) ** (1 / isolated.FACTORS))
     return isolated.numbers(low, high, most)

@@ -37,6 +37,8 @@ from runners.spec import JobSpec, Work
 LAYER = "nearly piled up"
 # Elements of all buffers and their bytes; and how high piles are of which floats are made.
 MOST_ELEMENTS, MOST_BYTES, MOST_INEXACT = 1 << 25, 1 << 28, 1 << 22
+# Of fewer what is drawn decides how many of them are alike.
+LEAST = 64
 # What a run may be likely to take, and what all of them may.
 EXPECTED, SECONDS = 1.0, 3.0
 # How many times as large or as small as what two others tell a result may be: what is left of a
@@ -86,8 +88,9 @@ def _heights(work: Work, name: str) -> list[dict[str, float]]:
         high = fitting(work, others, name, top, MOST_ELEMENTS)
         while high > 1 and longest.total_bytes(work, {**others, name: float(high)}) > MOST_BYTES:
             high //= 2
-        line = piled_up.down_from(work, others, name, high) if high >= least else []
-        if line:
+        down = piled_up.down_from(work, others, name, high) if high >= least else []
+        line = [case for case in down if case[name] >= LEAST]
+        if len(line) > LOWER:
             return line[::-1]
     return []
 
@@ -161,13 +164,15 @@ def told(work: Work, answers: Answers, line: Sequence[Combination]) -> list[Comb
 
 def _alike(work: Work, answers: Answers, three: Sequence[Combination]) -> bool:
     """Tell whether an original's results in a third case are what two tell, or small."""
-    high = [max(sum(one.case.values()), 1.0) for one in three]  # of which one alone differs
+    cases = [one.case for one in three]  # of whose sizes one alone differs
+    (name,) = [name for name in cases[0] if cases[0][name] != cases[-1][name]]
+    high = [case[name] for case in cases]
     steps = high[1] - high[0], high[2] - high[1]
     times = high[1] / high[0], high[2] / high[1]
     every = [answers.of(one) for one in three]
     held = tuple(one for one in piles.written(work) if one.role == "inout")
     before = [generate(replace(work, arguments=held), one.case, one.seed) for one in three]
-    near = [near_piles.numbers(work, one, three[0].case) for one in piles.read(work)]
+    near = [near_piles.numbers(work, one) for one in piles.read(work)]
     most = max(abs(end) for ends in near for end in ends)
     for argument in piles.written(work):
         name, kind = argument.name, argument.type
@@ -219,7 +224,8 @@ def follows(
         power = np.log(second / first) / np.log(times[0])
         grown = second * times[1] ** power
         fine = (np.isnan(third) & np.isnan(second) & np.isnan(first)) | (third == second)
-        fine |= np.abs(third - second) <= np.maximum(NEAR * np.abs(second), LITTLE)
+        near = np.maximum(NEAR * np.abs(second), LITTLE)
+        fine |= (np.abs(third - second) <= near) & (np.abs(second - first) <= near)
         for one in (straight, grown):
             share = third / one
             fine |= np.isfinite(third) & (share >= 1 / APART) & (share <= APART)
