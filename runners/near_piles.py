@@ -52,7 +52,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         first, last = numbers(work, one)
         parts = []
         for field in argument.type.fields:
-            data = values(arrays[argument.name], argument.type, field).copy()
+            data = values(arrays[argument.name], argument.type, field)
             many = min(len(data), PERIOD)
             if high - low == 1:
                 usual, rest = (low, high) if family == NEARLY_PILED_LOW else (high, low)
@@ -60,8 +60,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
             else:
                 others = other.integers(first, max(first + 1, last), many)
                 drawn = np.where(chosen.integers(0, OTHERS, many) == 0, others, last)
-            data[:] = np.resize(drawn, len(data)).astype(data.dtype)
-            parts.append(data)
+            parts.append(np.resize(drawn.astype(data.dtype), len(data)))
         count = len(arrays[argument.name]) // argument.type.size
         out[argument.name] = interleave(parts, argument.type, count)
     return out
