@@ -23,6 +23,7 @@ from runners import longest, near_piles, piled_up, piles, sizes
 from runners.answers import Answers
 from runners.axes import fitting
 from runners.checks import Report
+from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Field, to_float, values
 from runners.families import NEARLY_PILED, NEARLY_PILED_LOW, captured_work
@@ -45,6 +46,9 @@ EXPECTED, SECONDS = 1.0, 3.0
 # count that ran over is less than a half of it. By what part it may differ where it stays as it is,
 # or by how much; and of so many small ones one may.
 APART, NEAR, LITTLE, FEW = 1.5, 0.2, 1e-3, 16
+
+# What an original's own rounding may come to, as a part of a result.
+ROUNDED = 1e-4
 
 Wide = npt.NDArray[np.float64]
 
@@ -151,7 +155,7 @@ def told(work: Work, answers: Answers, line: Sequence[Combination]) -> list[Comb
     found: list[Combination] = []
     for one in line:
         answer = answers.of(one)
-        if answer is None or any(part.unordered for part in answer.values()):
+        if answer is None or not all(_decides(part) for part in answer.values()):
             break
         # What ran over may be on a line with the lowest, and is then on none with the last ones.
         pairs = (found[:LOWER], found[-LOWER:]) if len(found) > LOWER else (found[:LOWER],)
@@ -160,6 +164,22 @@ def told(work: Work, answers: Answers, line: Sequence[Combination]) -> list[Comb
             break
         found.append(one)
     return found if len(found) > LOWER else []
+
+
+def _decides(answer: Answer) -> bool:
+    """Tell whether results come in an order, and floats are made of counts, not added up as floats.
+
+    Of these the original itself loses much where nearly all of them meet in one place.
+    """
+    if answer.unordered:
+        return False
+    for field, budget in zip(answer.type.fields, answer.budgets, strict=True):
+        if field.scalar.kind == "f" and budget is not None:
+            want = to_float(values(answer.want, answer.type, field), field.scalar)
+            with np.errstate(all="ignore"):
+                if (budget.bound(want) > ROUNDED * (np.abs(want) + 1)).any():
+                    return False
+    return True
 
 
 def _alike(work: Work, answers: Answers, three: Sequence[Combination]) -> bool:
