@@ -185,6 +185,10 @@ BESIDE_ENDS = "beside-ends"
 PILED, PILED_MORE, PILED_LESS = "piled", "piled-more", "piled-less"
 PILED_LAST, PILED_FIRST = "piled-last", "piled-first"
 PILES = frozenset({PILED, PILED_MORE, PILED_LESS, PILED_LAST, PILED_FIRST})
+# Three of four numbers alike, and flags that are nearly all set, or nearly none
+# (`runners.nearly_piled`).
+NEARLY_PILED, NEARLY_PILED_LOW = "nearly-piled", "nearly-piled-low"
+NEARLY_PILES = frozenset({NEARLY_PILED, NEARLY_PILED_LOW})
 # Whole numbers in shapes (`runners.shaped_numbers`): the place before or behind each element's own,
 # a stretch at the end of each row that is alike, ways between walls, and brackets that nest.
 BEFORE, AFTER, LATE, MAZE, NESTED = "before", "after", "late", "maze", "nested"

@@ -31,6 +31,7 @@ from runners import (
     moved_buffers,
     moved_clocks,
     narrowed,
+    nearly_piled,
     other_powers,
     other_ranges,
     other_values,
@@ -401,15 +402,16 @@ class Judge:
             return True
         if self._delays.large(session, request, job, known, report):
             return True
-        for ask in (infinite_ends.check, compensated.check):
-            notes, lost = ask(load, answers, job, wanted, deadline, report)
+        checks = (infinite_ends.check, compensated.check)
+        heaps = (piled_up.check, nearly_piled.check)
+        for ask in (
+            *(partial(one, load, answers, job, wanted) for one in checks),
+            *(partial(one, load, answers, job) for one in heaps),
+        ):
+            notes, lost = ask(deadline, report)
             measured["notes"] += notes
             if lost:
                 return True
-        notes, lost = piled_up.check(load, answers, job, deadline, report)
-        measured["notes"] += notes
-        if lost:
-            return True
         same = replace(job, kernel=job.baseline)
 
         def original() -> Session:

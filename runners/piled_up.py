@@ -93,7 +93,7 @@ def lines(work: Work, seed: int) -> Iterator[list[Pile]]:
     if captured_work(work) or not piles.whole_results(work):
         return
     longer = {
-        name: sum(_longer(one, work, name) for one in piles.written(work))
+        name: sum(gets_longer(one, work, name) for one in piles.written(work))
         for name in sizes.sizing(work)
     }
     found = 0
@@ -145,11 +145,11 @@ def _heights(work: Work, name: str) -> list[list[Case]]:
     if best is None:
         return []
     chosen = [fit[0], *([best] if best[0] >= LEAST_TIMES * fit[0][0] else [])]
-    lines_ = (_line(work, others, name, high) for high, others in chosen)
+    lines_ = (down_from(work, others, name, high) for high, others in chosen)
     return [line for line in lines_ if line]
 
 
-def _line(work: Work, others: Mapping[str, float], name: str, high: int) -> list[Case]:
+def down_from(work: Work, others: Mapping[str, float], name: str, high: int) -> list[Case]:
     """Return cases from a height down to below what meets in all other families; none below it."""
     found = [{**others, name: float(high)}]
     while _many(work, name, found[-1]):
@@ -163,11 +163,12 @@ def _line(work: Work, others: Mapping[str, float], name: str, high: int) -> list
 
 def _many(work: Work, name: str, case: Case) -> bool:
     """Tell whether more meet along a size than in all other families."""
-    growing = [one for one in piles.read(work) if _longer(one[0], work, name)]
+    growing = [one for one in piles.read(work) if gets_longer(one[0], work, name)]
     return case[name] >= STEP and any(piles.meet(work, one, case) for one in growing)
 
 
-def _longer(argument: Argument, work: Work, name: str) -> bool:
+def gets_longer(argument: Argument, work: Work, name: str) -> bool:
+    """Tell whether an array has more elements by a size."""
     first = max(work.cases, key=lambda case: sizes.elements(work, case.values)).values
     more = {**first, name: first[name] + 1}
     return sizes.buffer(argument, more) > sizes.buffer(argument, first)
@@ -273,7 +274,7 @@ def evenly(work: Work, answers: Answers, three: Sequence[Pile]) -> bool:
                 for one in before
             ]
             steps = int(sized[1] - sized[0]), int(sized[2] - sized[0])
-            for part in _parts([len(one) for one in results]):
+            for part in both_ends([len(one) for one in results]):
                 now = [one[where] for one, where in zip(results, part, strict=True)]
                 then = [
                     one[where] if one.ndim else one for one, where in zip(was, part, strict=True)
@@ -283,12 +284,12 @@ def evenly(work: Work, answers: Answers, three: Sequence[Pile]) -> bool:
     return True
 
 
-def _parts(counts: Sequence[int]) -> list[list[slice]]:
+def both_ends(counts: Sequence[int]) -> list[list[slice]]:
     """Return which elements of results belong together: all, or of unlike many both ends.
 
-    >>> _parts([3, 3, 3])
+    >>> both_ends([3, 3, 3])
     [[slice(0, 3, None), slice(0, 3, None), slice(0, 3, None)]]
-    >>> _parts([1, 2])
+    >>> both_ends([1, 2])
     [[slice(0, 1, None), slice(0, 1, None)], [slice(0, 1, None), slice(1, 2, None)]]
     """
     few = min(counts)

@@ -24,6 +24,7 @@ from runners import (
     lines_run,
     many_calls,
     moved_buffers,
+    nearly_piled,
     piled_up,
     same_number,
     timed_launches,
@@ -38,7 +39,7 @@ RECORDS = Path(__file__).parents[1] / "data" / "redteam" / "records.json"
 NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
-    | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, fuzzing.LAYER}
+    | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, nearly_piled.LAYER, fuzzing.LAYER}
     | {lines_run.LAYER, all_meeting.LAYER, led_along.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
