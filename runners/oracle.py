@@ -38,6 +38,7 @@ from runners import (
     opposed,
     opposite_rows,
     overlapping,
+    promised_lengths,
     recipes,
     shaped_numbers,
     share_bands,
@@ -143,8 +144,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
     extra += [Combination(case, families.DECLARED, seed) for case in scattered]
     extra += _named(work, seed, (middle, *ordered, *scattered[:FLAGGED]), full=full)
     if full and not families.captured_work(work):
-        there = [dict(c.case) for c in extra]
-        far = (case for case in capacities.beyond(work) if case not in there)
+        far = _far(work, [dict(one.case) for one in extra])
         extra += [Combination(case, families.ALIKE, seed) for case in capacities.crowded(work)]
         extra += [Combination(case, kind, seed) for case, kind in full_counts.asked(work)]
         extra += _tallied(work, seed, (middle, *ordered))
@@ -189,6 +189,14 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
         kept |= {families.STARTED, families.FILLERS}
         extra = [c for c in extra if c.family in kept]
     return declared, list({c.key: c for c in extra}.values())
+
+
+def _far(work: Work, known: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
+    """Return the cases beyond what kernels have room for, and the ends of what is promised."""
+    found: list[Mapping[str, float]] = []
+    for case in (*capacities.beyond(work), *promised_lengths.cases(work)):
+        found += [case] if case not in known and case not in found else []
+    return found
 
 
 def _by_recipe(work: Work, seed: int, known: Sequence[Combination]) -> list[Combination]:

@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from runners import answering, capacities, families, inputs, oracle, sizes, variation
+from runners import (
+    answering,
+    capacities,
+    families,
+    inputs,
+    oracle,
+    promised_lengths,
+    sizes,
+    variation,
+)
 from runners.answers import Answers, Oracle
 from runners.contents import Combination
 from runners.gathered import Gathered
@@ -57,7 +66,8 @@ def test_each_variable_passes_the_capacities_that_are_not_too_far() -> None:
 def test_only_a_confirmation_asks_for_them() -> None:
     """They are long, and few candidates come so far; of captured contents there is one length."""
     assert _plain(_rows(), "screen") == []
-    assert _plain(_rows(), "confirm") == capacities.beyond(_rows())
+    ends = [*promised_lengths.cases(_rows())]
+    assert _plain(_rows(), "confirm") == [*capacities.beyond(_rows()), *ends]
     kept = _work(_pointer("int*", "zeros", "rows*cols"), rows=300, cols=1500)
     assert _plain(kept, "confirm")
     real = _work({**_pointer(shape="rows*cols"), "init": "capture:x"}, rows=300, cols=1500)

@@ -30,7 +30,21 @@ def test_a_table_that_ends_within_sixteen_times_has_ended_in_the_longest_case() 
     assert 256 * 8192 < line[0]["n"] <= sizes.TIMES_LONGER * sizes.largest(work, "n")
     declared, extra = once_read.combinations(work, "confirm", 1)
     asked = [one for one in (*declared, *extra) if one.family == LONGEST]
-    assert [dict(one.case) for one in asked] == line
+    assert [dict(one.case) for one in asked] == [line[0], {"n": line[0]["n"] + 1}, *line[1:]]
+
+
+def test_whole_words_are_asked_as_far_out_as_odd_sizes() -> None:
+    """Half of all flat sizes were multiples of four up to 1.2 times the declared, and no further."""
+    every = sorted({one.base.name for one in CANDIDATES.values() if one.base.kind != "program"})
+    found = 0
+    for work in (_of(f"{name}/base").work for name in every[::8]):
+        asked = [one.case for one in longest.combinations(work, 1)]
+        for first, *_ in longest.cases(work):
+            (name,) = (k for k, size in first.items() if size > sizes.largest(work, k))
+            most = max(case[name] for case in asked if case[name] % longest.WORD == 0)
+            assert first[name] < most <= sizes.TIMES_LONGER * sizes.largest(work, name)
+            found += 1
+    assert found > 10
 
 
 def test_it_is_no_more_than_a_candidate_has_to_be_right_on_and_memory_holds() -> None:
