@@ -219,6 +219,9 @@ LONG_CHAINS = "long-chains"
 SCALED = "scaled"
 # Rows that all lead to one place, and other arrays at ends of their ranges (`runners.meeting`).
 MEETING = "meeting"
+# The largest of each line, or the smallest, at places that are equally far from each other
+# (`runners.at_strides`); along which axis, and whose turn it is, stands behind.
+AT_STRIDES = "at-strides"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from runners import (
     all_infinite,
+    at_strides,
     beside_ends,
     beside_means,
     binades,
@@ -72,6 +73,7 @@ from runners import (
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    AT_STRIDES,
     BESIDE_ENDS,
     BESIDE_MEANS,
     BESIDE_SUMS,
@@ -214,6 +216,7 @@ _IN_ROWS: dict[str, Rows] = {
     SCALED: scaled_numbers.applied,
     MEETING: meeting.applied,
     SWINGS: swings.applied,
+    AT_STRIDES: at_strides.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }
