@@ -55,6 +55,7 @@ from runners import (
     no_floats,
     one_infinity,
     one_less,
+    one_slot,
     opposite_ends,
     piles,
     recurring,
@@ -117,6 +118,7 @@ from runners.families import (
     NO_FLOATS,
     NOT_FINITE,
     ONE_LESS,
+    ONE_SLOT,
     OPPOSITE,
     OPPOSITE_ROWS,
     PILES,
@@ -217,6 +219,7 @@ _IN_ROWS: dict[str, Rows] = {
     MEETING: meeting.applied,
     SWINGS: swings.applied,
     AT_STRIDES: at_strides.applied,
+    ONE_SLOT: one_slot.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }
