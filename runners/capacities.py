@@ -24,6 +24,7 @@ from runners import (
 from runners.contents import Combination
 from runners.families import (
     ALIKE,
+    AT_STRIDES,
     DECLARED,
     DENSITIES,
     EARLY,
@@ -81,7 +82,7 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 FARTHEST = {
     **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, OPPOSITE_ROWS, LONG_CHAINS), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
-    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS), sizes.TIMES_LONGER),
+    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS, AT_STRIDES), sizes.TIMES_LONGER),
 }
 # Families of which the times of one tell those of the other.
 _KINDS = {
@@ -102,6 +103,7 @@ _KINDS = {
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
     SWINGS: SWINGS,
+    AT_STRIDES: AT_STRIDES,
     ISOLATED: ISOLATED,
     EARLY: EARLY,
 }

@@ -223,6 +223,12 @@ LONG_CHAINS = "long-chains"
 SCALED = "scaled"
 # Rows that all lead to one place, and other arrays at ends of their ranges (`runners.meeting`).
 MEETING = "meeting"
+# The largest of each line, or the smallest, at places that are equally far from each other
+# (`runners.at_strides`); along which axis, and whose turn it is, stands behind.
+AT_STRIDES = "at-strides"
+# Keys that a factor of the candidate's text leads to one place of a table (`runners.one_slot`);
+# the factor stands behind.
+ONE_SLOT = "one-slot"
 # Captured values in another order.
 SHUFFLED = "shuffled"
 

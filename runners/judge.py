@@ -41,6 +41,7 @@ from runners import (
     rounded,
     same_number,
     second_look,
+    slot_factors,
     small_constants,
     static_gate,
     tensor_cores,
@@ -223,6 +224,7 @@ class Judge:
         own = small_constants.beside(job, wanted, codes)
         own += [*narrowed.beside(job, wanted, codes), *thresholds.compared(job, wanted, codes)]
         own += [*made_floats.beside(job, wanted, codes), *float_decisions.beside(job, codes)]
+        own += slot_factors.beside(job)
         return declared, [*extra, *own]
 
     def _waited_for(

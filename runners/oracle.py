@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from runners import (
     all_infinite,
     asked,
+    at_strides,
     beside_ends,
     beside_means,
     bitmaps,
@@ -175,6 +176,7 @@ def combinations(work: Work, checks: str, seed: int) -> tuple[list[Combination],
             *_by_recipe(work, seed, [*declared, *extra]),
             *(Combination(case, kind, seed) for case, kind in going_round.asked(work, middle)),
             *(Combination(case, kind, seed) for case, kind in swinging.asked(work, middle)),
+            *(Combination(case, kind, seed) for case, kind in at_strides.asked(work)),
             *(Combination(case, kind, seed) for case, kind in large_together.asked(work)),
             *(Combination(case, kind, seed) for case, kind in all_infinite.asked(work, middle)),
         ]

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from runners import captured, crossed, kindred, nearly_one, scaled_numbers, whole_numbers
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
-from runners.families import SWINGS, ranges
+from runners.families import AT_STRIDES, SWINGS, ranges
 from runners.inputs import FREE, Arrays, interleave, stream
 from runners.spec import MOVED, Argument, Work
 
@@ -67,13 +67,13 @@ def number(family: str) -> int | None:
 def kind(family: str) -> str:
     """Return what families are counted by, where one of each kind is enough: recipes are one.
 
-    So are swings, along whatever axis.
+    So are swings, along whatever axis, and what is at strides.
 
     >>> kind("recipe 12"), kind("swings 1 0"), kind("mixed")
     ('recipe', 'swings', 'mixed')
     """
     first = family.partition(" ")[0]
-    return first if first == SWINGS or number(family) is not None else family
+    return first if first in {SWINGS, AT_STRIDES} or number(family) is not None else family
 
 
 def asked(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from runners import (
     all_infinite,
+    at_strides,
     beside_ends,
     beside_means,
     binades,
@@ -55,6 +56,7 @@ from runners import (
     no_floats,
     one_infinity,
     one_less,
+    one_slot,
     opposite_ends,
     piles,
     recurring,
@@ -73,6 +75,7 @@ from runners import (
 from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
+    AT_STRIDES,
     BESIDE_ENDS,
     BESIDE_MEANS,
     BESIDE_SUMS,
@@ -117,6 +120,7 @@ from runners.families import (
     NO_FLOATS,
     NOT_FINITE,
     ONE_LESS,
+    ONE_SLOT,
     OPPOSITE,
     OPPOSITE_ROWS,
     PILES,
@@ -217,6 +221,8 @@ _IN_ROWS: dict[str, Rows] = {
     SCALED: scaled_numbers.applied,
     MEETING: meeting.applied,
     SWINGS: swings.applied,
+    AT_STRIDES: at_strides.applied,
+    ONE_SLOT: one_slot.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }

@@ -360,7 +360,9 @@ def test_what_counts_in_few_bits_runs_over_where_more_are_alike(judge: Judge) ->
     # Long mixed inputs have stretches that are alike, too, more numbers than usual are more in each
     # place, and of small ones nothing is left in so few bits; which come first is chance.
     kinds = (families.ALIKE, "mixed", families.PLAIN, families.THOUSANDTH)
-    assert any(f"{one} inputs" in verdict["log"] for one in kinds), verdict["log"]
+    # As many as there may be are in any order.
+    strides = (f"{families.AT_STRIDES} 0 {turn}" for turn in range(3))
+    assert any(f"{one} inputs" in verdict["log"] for one in (*kinds, *strides)), verdict["log"]
     wide = FIXED.replace("one << 11", "one << 23")
     verdict = _verdict(judge, wide, EXACT, workload=DEPOSIT_WORK, effort="confirm")
     assert verdict["status"] == "correct", verdict["log"]
