@@ -384,6 +384,9 @@ class Oracle:
                     # A process that is begun anew knows from these what is not to be asked, and
                     # what may take long.
                     "order_decides": any(ORDER_DECIDES in s for s in answers.dropped.values()),
+                    "faithful": sorted(
+                        {n for one in answers.described.values() for n in one.get("faithful", ())}
+                    ),
                     "took": [
                         {"case": dict(c.case), "family": c.family, "seconds": known["took"]}
                         for key, c in answers.met.items()  # in the order in which they were asked

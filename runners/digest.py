@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,13 +66,14 @@ class Digest:
         reference: Callable[..., object] | None,
         *,
         precise: bool = False,
+        faithful: Iterable[str] = (),
     ) -> None:
         self.work, self.folder = work, folder
         self._share = perturbation.share(work)
         self._halves = perturbation.share_of_halves(work)
         self._beside = perturbation.share_beside(work)
         self._times = MOST_MOVED if precise else math.inf
-        self.truth = Truth(work, contents, reference)
+        self.truth = Truth(work, contents, reference, faithful)
         self._domain = Domain(work, contents)
         self._declared: threading.Event | None = None
 
@@ -136,6 +137,7 @@ class Digest:
             "seconds": gathered.seconds,
             "took": gathered.took or gathered.seconds,
             "outputs": outputs,
+            "faithful": self.truth.faithful,
         }
 
     def _regardless(

@@ -57,6 +57,20 @@ def differing(wide: Floats, narrow: Floats, apart: float = APART) -> npt.NDArray
     return np.asarray((far & finite) | (np.isnan(wide) != np.isnan(narrow)))
 
 
+def noise(wide: Floats, narrow: Floats, atol: float) -> npt.NDArray[np.bool_]:
+    """Mark the elements that are nothing but rounding in the lesser of two precisions.
+
+    They are wrong there by half of what they are or more, and by more than is allowed of any.
+
+    >>> noise(np.array([0.0, 0.0, 1.0, 1e3]), np.array([3.0, 1e-7, 1.1, 1e3]), 1e-6)
+    array([ True, False, False, False])
+    """
+    with np.errstate(all="ignore"):
+        gap = np.abs(wide - narrow)
+        lost = gap > 0.5 * np.maximum(np.abs(wide), np.abs(narrow))
+    return np.asarray(np.isfinite(gap) & lost & (gap > atol))
+
+
 def check_reference(
     where: str,
     budget: Json | None,

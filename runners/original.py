@@ -104,7 +104,9 @@ class Original:
             inputs.load_function(job.work.root, job.work.reference) if job.work.reference else None
         )
         precise = in_doubles(job.baseline.source)
-        self._digest = Digest(self.work, self.folder, self.contents, reference, precise=precise)
+        faithful = [str(name) for name in request.get("faithful", ())]
+        terms = (self.work, self.folder, self.contents, reference)
+        self._digest = Digest(*terms, precise=precise, faithful=faithful)
         # Sums are made by atomics on halves: nothing but what is declared can be judged.
         self._rounds = bool(request.get("order_decides"))
 

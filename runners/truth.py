@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from runners import cancelling, cuda_types, families, spec
+from runners import cancelling, cuda_types, families, recipes, spec
 from runners.contents import Combination, Contents
 from runners.cuda_types import from_float, to_float, values
-from runners.expectation import Floats, call, differing, natural
+from runners.expectation import Floats, call, differing, natural, noise
 from runners.gathered import left_alone
 from runners.run import Run
 from runners.spec import Work
@@ -27,17 +27,27 @@ class Truth:
     """Knows better than the original, where anything does.
 
     `reference` is the numpy function that does, if there is one. A declared combination tells what
-    the double-precision twin is worth: it is asked about first.
+    the double-precision twin is worth: it is asked about first, and a process that is begun later
+    is told (`faithful`: the outputs in which it computes the same thing).
     """
 
     def __init__(
-        self, work: Work, contents: Contents, reference: Callable[..., object] | None
+        self,
+        work: Work,
+        contents: Contents,
+        reference: Callable[..., object] | None,
+        faithful: Iterable[str] = (),
     ) -> None:
         self.work, self.contents = work, contents
         self._reference = reference
         self._turn = threading.Lock()  # a reference need not be fit for threads
         # Outputs in which the twin computes the same thing, seen on what is declared.
-        self._faithful: set[str] = set()
+        self._faithful = set(faithful)
+
+    @property
+    def faithful(self) -> list[str]:
+        """Return the outputs in which the twin is known to compute the same thing."""
+        return sorted(self._faithful.copy())  # other threads add to it
 
     def refers(self, combination: Combination) -> bool:
         """Tell whether the numpy reference is asked about a combination."""
@@ -105,6 +115,11 @@ class Truth:
             apart |= np.isinf(narrow[kept]) != np.isinf(shown)
             share = float(apart.mean()) if len(apart) else 0.0
             declared = combination.family == families.DECLARED
+            # What nobody declared, and is nothing but the original's own rounding, is another
+            # number in any order of its sums: of a row that is one number throughout, what is left
+            # of it less its mean, divided by what is left of that.
+            made_up = recipes.number(combination.family.partition("+")[0]) is not None
+            lost = noise(wide[kept], narrow[kept], self.work.atol) if made_up else False
             if share > (FEW_APART if declared else MOST_APART):
                 stress = combination.family.partition("+")[0] in families.STRESS
                 if not declared and not stress and argument.name in self._faithful:
@@ -113,17 +128,18 @@ class Truth:
                     part = wide[kept]
                     odd = np.isnan(part) != np.isnan(narrow[kept])
                     odd |= np.isinf(narrow[kept]) != np.isinf(shown)
-                    part[odd] = np.inf
+                    part[odd | lost] = np.inf
                     wide[kept] = part
                     out[argument.name] = wide
                 continue
             if declared:
                 self._faithful.add(argument.name)
-            if share:
+            if share or np.any(lost):
                 # Where another precision crosses a threshold, the original is what is wanted; in
                 # families nobody declared it may also be ill-conditioned there: anything goes.
                 part = wide[kept]
                 part[apart] = narrow[kept][apart] if declared else np.inf
+                part[lost & ~apart] = np.inf
                 wide[kept] = part
             out[argument.name] = wide
         return out

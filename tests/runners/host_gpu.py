@@ -292,7 +292,8 @@ class HostOracle(Oracle):
 def _question(request: Json) -> str:
     """Name all that an original's answers depend on."""
     job = {k: v for k, v in request["job"].items() if k != "kernel"}
-    asked = [job, request["baseline"], request["combinations"], request["order_decides"]]
+    told = [request["order_decides"], request["faithful"]]
+    asked = [job, request["baseline"], request["combinations"], *told]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
