@@ -39,7 +39,7 @@ ROUNDING = 1e-6
 # many, which once took all of the time: a sample without a single good one tells half of it.
 USUAL = 12
 # Seeds one after the other in which each class has its turn: they begin so far apart.
-TURNS = 52
+TURNS = 56
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
 # What took more times what a good one of its kind does waited for others on a busy host.
