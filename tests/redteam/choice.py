@@ -39,7 +39,7 @@ ROUNDING = 1e-6
 # many, which once took all of the time: a sample without a single good one tells half of it.
 USUAL = 12
 # Seeds one after the other in which each class has its turn: they begin so far apart.
-TURNS = 56
+TURNS, MORE = 56, 4
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
 # What took more times what a good one of its kind does waited for others on a busy host.
@@ -209,8 +209,9 @@ def _dealt(rare: Sequence[Candidate], least: Mapping[str, float]) -> list[list[C
     Left to chance, several of the longest met in one turn, and its others never had room. Which turn
     a class is in does not depend on the seed.
     """
-    most = max(1, -(-len(rare) // TURNS))
-    turns: list[list[Candidate]] = [[] for _ in range(-(-len(rare) // most))]
+    # A few more than its share in each, so that what takes nearly all of a turn has fewer beside it.
+    most = max(1, -(-len(rare) // TURNS)) + MORE
+    turns: list[list[Candidate]] = [[] for _ in range(min(TURNS, len(rare)))]
     seconds = [0.0] * len(turns)
     for one in sorted(rare, key=lambda one: (-least[one.what], one.what)):
         at = min((n for n, turn in enumerate(turns) if len(turn) < most), key=seconds.__getitem__)
