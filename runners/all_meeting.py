@@ -28,6 +28,7 @@ import numpy as np
 from runners import fuzzing, indexing, meeting, opposed, piles, sizes
 from runners.answers import Answers
 from runners.checks import Report
+from runners.climbing import PATIENCE, POWER
 from runners.contents import Combination
 from runners.cuda_types import Storage, values
 from runners.families import DECLARED
@@ -36,7 +37,7 @@ from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.inputs import stream
 from runners.meeting import Way
 from runners.other_values import LONGEST_CHECK
-from runners.piled_up import EXPECTED, PATIENCE, POWER
+from runners.piled_up import EXPECTED
 from runners.session import Session
 from runners.spec import JobSpec, Work
 from runners.whole_families import HOT, LEAST_WIDE, exact

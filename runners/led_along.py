@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,14 +22,15 @@ import numpy as np
 from runners import long_chains
 from runners.answers import Answers
 from runners.checks import Report
+from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import values
 from runners.fault import Fault
-from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.gpu import DeviceError
 from runners.long_chains import STEP
 from runners.other_values import LONGEST_CHECK, aside
-from runners.piled_up import EXPECTED, POWER, twice
+from runners.piled_up import EXPECTED
 from runners.session import Session
 from runners.spec import JobSpec
 from runners.whole_families import LEAST_WIDE
@@ -63,28 +64,9 @@ def check(
             session = load()
         except (DeviceError, Fault):
             return [], False
-        return _climbed(session, answers, job, known, report)
-
-
-def _climbed(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    every: Sequence[Sequence[Combination]],
-    report: Report,
-) -> tuple[list[str], bool]:
-    until = time.monotonic() + SECONDS
-    for line in every:
-        for one in line:
-            try:
-                took = twice(session, answers, job, [one], report, LAYER)
-            except (OutOfMemoryError, Fault):
-                break
-            except HungError as error:
-                return [f"{LAYER} not tried to the end: {error} ({one.key})"], True
-            if took * STEP**POWER > EXPECTED or time.monotonic() > until:
-                break
-    return [], False
+        climb = ([[one] for one in line] for line in known)
+        limits = Limits(LAYER, EXPECTED, SECONDS)
+        return climbed(session, answers, job, climb, report, limits)
 
 
 def lines(job: JobSpec) -> list[list[Combination]]:

@@ -23,15 +23,16 @@ from runners import longest, near_piles, piled_up, piles, sizes
 from runners.answers import Answers
 from runners.axes import fitting
 from runners.checks import Report
+from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Field, to_float, values
 from runners.families import NEARLY_PILED, NEARLY_PILED_LOW, captured_work
 from runners.fault import Fault
-from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.gpu import DeviceError
 from runners.inputs import generate
 from runners.other_values import LONGEST_CHECK, aside
-from runners.piled_up import LEAST_TIMES, LOWER, MOST_NAMES, POWER, STEP
+from runners.piled_up import LEAST_TIMES, LOWER, MOST_NAMES
 from runners.session import Session
 from runners.spec import JobSpec, Work
 
@@ -123,28 +124,9 @@ def check(
             session = load()
         except (DeviceError, Fault):
             return [], False
-        return _climbed(session, answers, job, known, report)
-
-
-def _climbed(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    every: Sequence[Sequence[Combination]],
-    report: Report,
-) -> tuple[list[str], bool]:
-    until = time.monotonic() + SECONDS
-    for line in every:
-        for one in line:
-            try:
-                took = piled_up.twice(session, answers, job, [one], report, LAYER)
-            except (OutOfMemoryError, Fault):
-                break
-            except HungError as error:
-                return [f"{LAYER} not tried to the end: {error} ({one.key})"], True
-            if took * STEP**POWER > EXPECTED or time.monotonic() > until:
-                break
-    return [], False
+        climb = ([[one] for one in line] for line in known)
+        limits = Limits(LAYER, EXPECTED, SECONDS)
+        return climbed(session, answers, job, climb, report, limits)
 
 
 def told(work: Work, answers: Answers, line: Sequence[Combination]) -> list[Combination]:

@@ -24,37 +24,35 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from runners import one_run, piles, sizes
+from runners import piles, sizes
 from runners.answers import Answers
 from runners.axes import fitting
 from runners.checks import Report
+from runners.climbing import STEP, Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import values
 from runners.families import PILED, PILED_FIRST, PILED_LAST, PILED_LESS, PILED_MORE, captured_work
 from runners.fault import Fault
-from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.gpu import DeviceError
 from runners.inputs import generate
 from runners.other_values import LONGEST_CHECK, aside
 from runners.session import Session
 from runners.spec import Argument, JobSpec, Work
 
 LAYER = "piled up"
-# What a run may be likely to take, how long it is waited for, and what all of them may take.
-EXPECTED, PATIENCE, SECONDS = 0.5, 10.0, 6.0
-# How a time may grow with what meets.
-POWER = 2
+# What a run may be likely to take, and what all of them may.
+EXPECTED, SECONDS = 0.5, 6.0
 # Elements of all buffers, the variables along which there are piles, and the amounts.
 MOST_ELEMENTS, MOST_NAMES, MOST_AMOUNTS = 1 << 24, 2, 2
-# How many times the largest declared the highest pile is at least, and how many times the next one;
-# of how many there are ends, and how many are below what meets in all other families.
-LEAST_TIMES, STEP, WITH_ENDS, LOWER = 2, 4, 2, 2
+# How many times the largest declared the highest pile is at least; of how many there are ends, and
+# how many are below what meets in all other families.
+LEAST_TIMES, WITH_ENDS, LOWER = 2, 2, 2
 
 Case = dict[str, float]
 Numbers = npt.NDArray[np.int64]
@@ -199,56 +197,18 @@ def check(
             session = load()
         except (DeviceError, Fault):
             return [], False
-        return _climbed(session, answers, job, known, report)
+        climb = (rungs(job.work, answers, line) for line in known)
+        limits = Limits(LAYER, EXPECTED, SECONDS)
+        return climbed(session, answers, job, climb, report, limits)
 
 
-def _climbed(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    every: Sequence[Sequence[Pile]],
-    report: Report,
-) -> tuple[list[str], bool]:
-    until = time.monotonic() + SECONDS
-    for line in every:
-        for pile in line:
-            if pile not in line[:2] and not evenly(job.work, answers, [*line[:2], pile]):
-                break
-            try:
-                took = _right(session, answers, job, pile, report)
-            except (OutOfMemoryError, Fault):
-                break
-            except HungError as error:
-                return [f"{LAYER} not tried to the end: {error} ({pile.plain.key})"], True
-            if took * STEP**POWER > EXPECTED or time.monotonic() > until:
-                break
-    return [], False
-
-
-def _right(session: Session, answers: Answers, job: JobSpec, pile: Pile, report: Report) -> float:
-    """Run all of a pile that the original defines; return what the slowest took, made anew."""
-    asked = [pile.plain, *(end.combinations[-1] for end in pile.ends if fits(answers, end))]
-    return twice(session, answers, job, asked, report, LAYER)
-
-
-def twice(
-    session: Session,
-    answers: Answers,
-    job: JobSpec,
-    asked: Sequence[Combination],
-    report: Report,
-    layer: str,
-) -> float:
-    """Judge two runs of each; return what the slowest took (s), its inputs made before."""
-    took = 0.0
-    for one in asked:
-        for number in (0, 1):
-            begun = time.monotonic()
-            made = partial(session.run, one, nan=number == 1, beside=False, seconds=PATIENCE)
-            one_run.renewing(session, answers, job, one, made, report, layer)
-            # The first has its inputs made and uploaded.
-            took = max(took, time.monotonic() - begun) if number else took
-    return took
+def rungs(work: Work, answers: Answers, line: Sequence[Pile]) -> Iterator[list[Combination]]:
+    """Yield what is run of each pile of a line, as far as the original's results tell of them."""
+    for pile in line:
+        if pile not in line[:2] and not evenly(work, answers, [*line[:2], pile]):
+            return
+        fit = (end.combinations[-1] for end in pile.ends if fits(answers, end))
+        yield [pile.plain, *fit]
 
 
 def _ordered(answers: Answers, one: Combination) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from runners import capacities, led_along, long_chains, one_run, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
+from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination, Contents
 from runners.cuda_types import parse
@@ -175,8 +176,9 @@ def _climb(session: _Slow, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], 
     monkeypatch.setattr(one_run, "settled", lambda made: [made()])
     monkeypatch.setattr(one_run, "judged", lambda *_: None)
     known = cast("Answers", None)
-    every = led_along.lines(job)
-    return led_along._climbed(cast("Session", session), known, job, every, Report())
+    every = [[[one] for one in line] for line in led_along.lines(job)]
+    limits = Limits(led_along.LAYER, led_along.EXPECTED, led_along.SECONDS)
+    return climbed(cast("Session", session), known, job, every, Report(), limits)
 
 
 def test_who_takes_long_is_asked_no_further_and_who_hangs_is_not_refused(

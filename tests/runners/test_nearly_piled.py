@@ -12,6 +12,7 @@ import pytest
 from runners import capacities, families, near_piles, nearly_piled, one_run, piled_up, sizes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
+from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination, Contents
 from runners.cuda_types import parse
@@ -203,8 +204,10 @@ def _climb(session: _Slow, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], 
     monkeypatch.setattr(one_run, "settled", lambda made: [made()])
     monkeypatch.setattr(one_run, "judged", lambda *_: None)
     job = _parsed()
-    terms = (cast("Session", session), cast("Answers", None), job, _lines(job.work)[:1], Report())
-    return nearly_piled._climbed(*terms)
+    every = [[[one] for one in line] for line in _lines(job.work)[:1]]
+    limits = Limits(nearly_piled.LAYER, nearly_piled.EXPECTED, nearly_piled.SECONDS)
+    terms = (cast("Session", session), cast("Answers", None), job, every, Report())
+    return climbed(*terms, limits)
 
 
 def test_who_takes_long_is_asked_no_further_and_not_refused(

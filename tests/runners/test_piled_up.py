@@ -11,9 +11,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import capacities, families, one_run, piled_up, piles, spec
+from runners import capacities, climbing, families, one_run, piled_up, piles, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
+from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination, Contents
 from runners.cuda_types import parse
@@ -176,7 +177,7 @@ def test_piles_fit_and_other_sizes_are_small_where_they_would_not() -> None:
     assert top["n"] > 16_000_000
     assert top["rows"] == top["bins"] == 9.0
     lengths = [one.plain.case["n"] for one in line]
-    assert all(less * piled_up.STEP <= more for less, more in pairwise(lengths))
+    assert all(less * climbing.STEP <= more for less, more in pairwise(lengths))
 
 
 def test_results_that_are_more_as_well_are_no_reason_to_pile_nothing_up() -> None:
@@ -298,7 +299,9 @@ def _climb(session: _Slow, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], 
     monkeypatch.setattr(one_run, "judged", lambda *_: None)
     monkeypatch.setattr(piled_up, "evenly", lambda *_: True)
     known = cast("Answers", _Known({}))
-    return piled_up._climbed(cast("Session", session), known, job, piles_, Report())
+    every = (piled_up.rungs(job.work, known, line) for line in piles_)
+    limits = Limits(piled_up.LAYER, piled_up.EXPECTED, piled_up.SECONDS)
+    return climbed(cast("Session", session), known, job, every, Report(), limits)
 
 
 def test_who_takes_longer_by_the_square_is_asked_no_further(
