@@ -46,17 +46,22 @@ Case = Mapping[str, float]
 
 def combinations(job: JobSpec) -> list[Combination]:
     """Return what a candidate is asked: each such value twice, the nearer one first."""
-    work, text = job.work, job.baseline.source
-    if captured_work(work) or len(text) > LONGEST:
-        return []
-    text = places_apart(COMMENT.sub(" ", text))
-    found = [name for name in far_scalars.scalars(work) if far_scalars.asked_of(text, name)]
+    work = job.work
+    text, found = bounds(work, job.baseline.source)
     return [
         Combination(case, scalar_ends.family(name), job.seed)
         for name in found[:MOST_NAMES]
         for value in lengths(sizes.largest(work, name))
         if (case := _fullest(work, text, name, value, found)) is not None
     ]
+
+
+def bounds(work: Work, source: str) -> tuple[str, list[str]]:
+    """Return an original's text without comments and places, and the values that are asked."""
+    if captured_work(work) or len(source) > LONGEST:
+        return "", []
+    text = places_apart(COMMENT.sub(" ", source))
+    return text, [one for one in far_scalars.scalars(work) if far_scalars.asked_of(text, one)]
 
 
 def lengths(most: float) -> tuple[float, float]:

@@ -15,11 +15,9 @@ import numpy as np
 from runners import far_and_full, far_scalars, nearly_one, recipes, sizes
 from runners.axes import fitting
 from runners.contents import Combination
-from runners.divisors import COMMENT
 from runners.families import DECLARED, captured_work
 from runners.inputs import stream
 from runners.spec import Work
-from runners.text import LONGEST
 
 # Cases, and contents of each; elements of all buffers, and of a case that is worth it.
 CASES, CONTENTS = 14, 3
@@ -53,10 +51,9 @@ def cases(work: Work, seed: int, text: str = "") -> list[dict[str, float]]:
 
     `text` is the original's: what sizes no buffer is far out where products by it still fit there.
     """
-    text = far_and_full.places_apart(COMMENT.sub(" ", text)) if len(text) <= LONGEST else ""
-    bounds = [name for name in far_scalars.scalars(work) if far_scalars.asked_of(text, name)]
+    text, bounds = far_and_full.bounds(work, text) if text else ("", [])
     sizing = [name for name in sizes.sizing(work) if sizes.largest(work, name) > sizes.SMALL]
-    found = _all(work, [*sizing, *(bounds if text else [])], stream(seed, "far cases"))
+    found = _all(work, [*sizing, *bounds], stream(seed, "far cases"))
     if not bounds:
         return found
     return [case for case in found if far_scalars.fits(work, text, case, bounds)]

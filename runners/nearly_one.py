@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from runners import piles, sizes
+from runners import isolated, piles, sizes
 from runners.cuda_types import values
 from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
@@ -28,8 +28,8 @@ from runners.whole_numbers import row_lengths
 WORD = "nearly one"
 # How often an array stays as it was declared, and how often all of it is one number.
 DECLARED_OF, ONE_OF = 0.15, 0.45
-# Of what few others there are; how many numbers are multiplied.
-FEW, FACTORS = (1, 2, 3, 17, 1000), 3
+# Of what few others there are, and in what turns.
+FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
 Case = Mapping[str, float]
 Places = npt.NDArray[np.bool_]
@@ -84,7 +84,7 @@ def _room(work: Work, case: Case, low: int, high: int) -> tuple[int, int]:
     """
     many = max((sizes.buffer(argument, case) for argument, *_ in usable(work)), default=1)
     # One, as of a flag, may be in all of it: it stays what it is when it is multiplied.
-    most = max(1, round((piles.words(work) / max(1, many)) ** (1 / FACTORS)))
+    most = max(1, isolated.room(work, many))
     nearest = piles.within(0, low, high)
     return max(low, min(nearest, -most)), min(high, max(nearest, most))
 

@@ -138,8 +138,10 @@ class Truth:
                 # Where another precision crosses a threshold, the original is what is wanted; in
                 # families nobody declared it may also be ill-conditioned there: anything goes.
                 part = wide[kept]
-                part[apart] = narrow[kept][apart] if declared else np.inf
-                part[lost & ~apart] = np.inf
+                if declared:
+                    part[apart] = narrow[kept][apart]
+                else:
+                    part[apart | lost] = np.inf
                 wide[kept] = part
             out[argument.name] = wide
         return out

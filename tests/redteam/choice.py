@@ -38,7 +38,8 @@ ROUNDING = 1e-6
 # A class of so many candidates is in every choice. Of those that hold a few there are three times as
 # many, which once took all of the time: a sample without a single good one tells half of it.
 USUAL = 12
-# Seeds one after the other in which each class has its turn: they begin so far apart.
+# Seeds one after the other in which each class has its turn: they begin so far apart. And how many
+# more than its share a turn may hold.
 TURNS, MORE = 56, 4
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}

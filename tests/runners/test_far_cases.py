@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import far_cases, nearly_one, piles, recipes, sizes
+from runners import far_cases, isolated, piles, recipes, sizes
 from runners.contents import Combination, Contents
 from runners.cuda_types import to_float, values
 from runners.families import DECLARED
@@ -168,7 +168,7 @@ def test_what_is_added_up_has_room_and_keys_are_any_of_their_range() -> None:
         made = _made(work, case, turn)
         as_declared = len(np.unique(made["amount"])) > 2
         most = np.abs(made["amount"]).max()
-        assert as_declared or most**nearly_one.FACTORS * 65536 <= 2 * piles.WORD
+        assert as_declared or most**isolated.FACTORS * 65536 <= 2 * piles.WORD
         as_declared = len(np.unique(made["rest"])) > 2
         # As near to zero as there is any.
         assert as_declared or {*made["rest"]} == {5000.0}
