@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import capacities, led_along, long_chains, one_run, spec
+from runners import capacities, led_along, long_chains, one_run, piled_up, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.climbing import Limits, climbed
@@ -177,7 +177,7 @@ def _climb(session: _Slow, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], 
     monkeypatch.setattr(one_run, "judged", lambda *_: None)
     known = cast("Answers", None)
     every = [[[one] for one in line] for line in led_along.lines(job)]
-    limits = Limits(led_along.LAYER, led_along.EXPECTED, led_along.SECONDS)
+    limits = Limits(led_along.LAYER, piled_up.EXPECTED, led_along.SECONDS)
     return climbed(cast("Session", session), known, job, every, Report(), limits)
 
 
