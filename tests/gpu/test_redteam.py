@@ -59,6 +59,8 @@ def outcomes(
             # What a run saw that is cut short is worth something, too.
             keep("redteam", {"gpu": facts["gpu"], "outcomes": [asdict(one) for one in found]})
     sys.stdout.write(f"{count(found)}\n")
+    if not found:
+        pytest.skip(LEFT_OUT)
     return found
 
 
@@ -68,17 +70,20 @@ def test_no_bad_candidate_is_accepted(outcomes: list[Outcome]) -> None:
     assert not let, "\n".join([count(outcomes), *let])
 
 
+@pytest.mark.told
 def test_every_good_candidate_is_accepted(outcomes: list[Outcome]) -> None:
     """However odd it looks, what is right is right."""
     lost = [o.line() for o in outcomes if o.expect == "accept" and not o.right]
     assert not lost, "\n".join([count(outcomes), *lost])
 
 
+@pytest.mark.told
 def test_every_refusal_has_a_reason(outcomes: list[Outcome]) -> None:
     """A verdict that nobody can act on is half a verdict."""
     assert all(o.log for o in outcomes if not o.accepted)
 
 
+@pytest.mark.told
 def test_every_chosen_candidate_was_judged(chosen: choice.Choice, outcomes: list[Outcome]) -> None:
     """What the time did not suffice for is no failure, but no pass either."""
     left = len(chosen.candidates) - len(outcomes)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.gpu import suite
+from tests.gpu import conftest, suite
 from tests.gpu.budget import EXPECTED, LEFT_OUT, MOST_SECONDS, YIELDS, ends, forecast, sampled
 from tests.gpu.keeping import keep
 from tests.gpu.suite import (
@@ -362,3 +362,24 @@ def test_what_is_kept_makes_its_folder(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.delenv("GPU_TEST_KEEP")
     keep("other", {})
     assert [one.name for one in folder.iterdir()] == ["attack.json"]
+
+
+class _Test:
+    """What a hook asks of a test: its markers, and how long its run may begin tests."""
+
+    def __init__(self, *markers: str) -> None:
+        self.markers, self.config = markers, self
+
+    def get_closest_marker(self, name: str) -> str | None:
+        return name if name in self.markers else None
+
+    def getoption(self, name: str, default: object = None) -> float:
+        return {"--gpu-seconds": -1.0}[name]
+
+
+def test_when_the_time_is_over_what_was_found_is_still_told() -> None:
+    """Good candidates that were refused are no less so where no time was left to begin a test."""
+    hook = conftest.pytest_runtest_setup
+    hook(_Test("gpu", "told"))  # type: ignore[arg-type]
+    with pytest.raises(pytest.skip.Exception, match=LEFT_OUT):
+        hook(_Test("gpu"))  # type: ignore[arg-type]
