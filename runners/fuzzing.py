@@ -9,9 +9,10 @@ rounding, an order that is free and what the original does not define differ as 
 differs, the original is asked at length, and the candidate judged by its answers like anywhere
 else.
 
-Behind them are some dozen that are far larger (`runners.far_cases`). What a candidate does not come
-to an end with there is held against nobody: where much meets, right code may take a time that grows
-with its square.
+Some hundred more have the sizes that a candidate's own text names (`runners.own_sizes`). Behind
+them are some dozen that are far larger (`runners.far_cases`). What a candidate does not come to an
+end with there is held against nobody: where much meets, right code may take a time that grows with
+its square.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import far_cases, one_run, recipes
+from runners import far_cases, one_run, own_sizes, recipes
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -45,6 +46,8 @@ LAYER = "fuzzed contents"
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
 # The same of those that are far larger, and what their outputs are that are kept.
 FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 4.0, 5.0, 1 << 28
+# The same of those whose sizes are a candidate's own.
+OWN_SECONDS_ORIGINAL, OWN_SECONDS = 1.5, 2.5
 # Behind each so many of them one more has families crossed (`runners.crossed`).
 CROSSED_OF = 2
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
@@ -122,6 +125,10 @@ class Fuzzing:
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
         try:
+            _judged_own(pair[0], session, answers, job, report)
+        except _BrokeError as broke:
+            return [], _defined(answers, broke)
+        try:
             far = self._far(pair[0], job)
         except DeviceError:
             return [], True
@@ -177,6 +184,26 @@ def _outputs(
             found.append((one, run.outputs))
             left -= sum(len(data) for data in run.outputs.values())
     return found
+
+
+def _judged_own(
+    original: Load, session: Session, answers: Answers, job: JobSpec, report: Report
+) -> None:
+    """Run a pair where sizes are numbers of the candidate's text; raise `Wrong` and `_BrokeError`.
+
+    Where the original breaks nothing is promised: these are sizes that nobody declared.
+    """
+    turns = [*own_sizes.asked(job)]
+    if not turns:
+        return
+    try:
+        known = _outputs(original(), iter(turns), OWN_SECONDS_ORIGINAL, launches=False)
+    except (DeviceError, Fault):
+        return
+    suspects, runs = _suspects(session, answers, job.work, known, OWN_SECONDS)
+    asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
+    report.runs += runs
+    report.add(LAYER, f"{runs} runs of its own sizes", passed=True, error=None, bound=None)
 
 
 def _judged_far(

@@ -144,7 +144,7 @@ def _numbers(source: Source, work: Work) -> frozenset[int]:
     return numbers("\n".join((source.source, *words)))
 
 
-def _turns(job: JobSpec) -> Iterator[tuple[int, str]]:
+def turns(job: JobSpec) -> Iterator[tuple[int, str]]:
     """Yield each number with each variable that may be as large, nearest to what is declared.
 
     Small numbers come last: they are blocks and warps, and small sizes are tried anyway.
@@ -164,7 +164,7 @@ def _beside(job: JobSpec) -> Iterator[dict[str, float]]:
 
     What has room for so many elements and needs one more is off by that one there only.
     """
-    for number, name in _turns(job):
+    for number, name in turns(job):
         yield from _one(job.work, name, number)
         if number < TIMES_LONGER * sizes.largest(job.work, name):
             yield from _one(job.work, name, number + 1)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, far_cases, fuzzing, one_run, recipes, spec
+from runners import families, far_cases, fuzzing, one_run, own_sizes, recipes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -52,6 +52,7 @@ FROM_BELOW = """
     less[i] = found;
 """
 TOP_SIX = COMPARE.replace("k >= 0 &&", "k >= 0 && k >= m - 6 &&")
+OWN_SIZE = COMPARE.replace("k >= 0 &&", "k >= (m == 77 ? 71 : 0) &&")
 SUM = "float s = 0; for (int k = 0; k < m; ++k) s += x[i * m + k]; sum[i] = s;"
 BACKWARDS = "float s = 0; for (int k = m - 1; k >= 0; --k) s += x[i * m + k]; sum[i] = s;"
 POSITIVE = (
@@ -134,6 +135,23 @@ def test_what_few_inputs_show_is_refused_and_another_order_is_not(
         assert any(layer == fuzzing.LAYER for layer, _ in report.checks)
     # What it asks is no one else's.
     assert {*answers.described} == described
+
+
+@host
+@pytest.mark.usefixtures("many")
+def test_sizes_that_a_candidate_names_have_contents_of_all_kinds(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of numbers that chance draws the last of 77 decides: what leaves out others shows nothing."""
+    for name in ("OWN_SECONDS", "OWN_SECONDS_ORIGINAL"):
+        monkeypatch.setattr(fuzzing, name, 1e9)
+    monkeypatch.setattr(far_cases, "CASES", 0)
+    answers, job, wanted, original, load = _asked(judge, _text(OWN_SIZE), _text())
+    terms = ((original, load), answers, job, wanted, time.monotonic() + 300.0, Report())
+    with pytest.raises(Wrong, match=rf"less\[.* m=77, recipe .*{fuzzing.LAYER}"):
+        Fuzzing().check(*terms)
+    monkeypatch.setattr(own_sizes, "CASES", 0)
+    assert Fuzzing().check(*terms) == ([], False)
 
 
 @host
