@@ -16,6 +16,7 @@ import numpy.typing as npt
 from runners import (
     all_infinite,
     at_strides,
+    balanced,
     beside_ends,
     beside_means,
     binades,
@@ -76,6 +77,7 @@ from runners.cuda_types import Scalar, from_float, to_float, values
 from runners.families import (
     ALIKE,
     AT_STRIDES,
+    BALANCED,
     BESIDE_ENDS,
     BESIDE_MEANS,
     BESIDE_SUMS,
@@ -208,6 +210,7 @@ _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(PILES, piles.applied),
     **dict.fromkeys(NEARLY_PILES, near_piles.applied),
     TWINS: twins.applied,
+    BALANCED: balanced.applied,
     RECURRING: recurring.applied,
     FULL_PILES: full_piles.applied,
     MULTIPLES: dividends.applied,
