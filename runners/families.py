@@ -213,6 +213,8 @@ REFILLED = frozenset({FILLERS, FILLERS_MIXED})
 # at the far end of a row (`runners.recurring`), one key and high amounts in long rows
 # (`runners.full_piles`), and multiples of a scalar (`runners.divisors`), whose name stands behind.
 TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "multiples"
+# The numbers of a candidate's own text, which stand behind (`runners.own_values`).
+OWN_VALUES = "own-values"
 # Rows that no sum and no polynomial hash tells apart (`runners.balanced`).
 BALANCED = "balanced"
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an

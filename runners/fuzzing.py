@@ -9,15 +9,16 @@ rounding, an order that is free and what the original does not define differ as 
 differs, the original is asked at length, and the candidate judged by its answers like anywhere
 else.
 
-Some hundred more have the sizes that a candidate's own text names (`runners.own_sizes`). Behind
-them are some dozen that are far larger (`runners.far_cases`). What a candidate does not come to an
-end with there is held against nobody: where much meets, right code may take a time that grows with
-its square.
+Some hundred more have the sizes and the values that a candidate's own text names
+(`runners.own_sizes`, `runners.own_values`). Behind them are some dozen that are far larger
+(`runners.far_cases`). What a candidate does not come to an end with there is held against nobody:
+where much meets, right code may take a time that grows with its square.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +28,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import far_cases, one_run, own_sizes, recipes
+from runners import far_cases, one_run, own_sizes, own_values, recipes
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -46,8 +47,10 @@ LAYER = "fuzzed contents"
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
 # The same of those that are far larger, and what their outputs are that are kept.
 FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 4.0, 5.0, 1 << 28
-# The same of those whose sizes are a candidate's own.
-OWN_SECONDS_ORIGINAL, OWN_SECONDS = 1.5, 2.5
+# The same of those whose sizes or values are a candidate's own.
+OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
+# Light declared cases in which arrays have a candidate's own numbers.
+LIGHT = 4
 # Behind each so many of them one more has families crossed (`runners.crossed`).
 CROSSED_OF = 2
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
@@ -125,7 +128,7 @@ class Fuzzing:
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
         try:
-            _judged_own(pair[0], session, answers, job, report)
+            _judged_own((pair[0], session), answers, job, cases, report)
         except _BrokeError as broke:
             return [], _defined(answers, broke)
         try:
@@ -187,13 +190,21 @@ def _outputs(
 
 
 def _judged_own(
-    original: Load, session: Session, answers: Answers, job: JobSpec, report: Report
+    pair: tuple[Load, Session],
+    answers: Answers,
+    job: JobSpec,
+    cases: Sequence[Mapping[str, float]],
+    report: Report,
 ) -> None:
-    """Run a pair where sizes are numbers of the candidate's text; raise `Wrong` and `_BrokeError`.
+    """Run a pair on sizes and values that the candidate's text names.
 
-    Where the original breaks nothing is promised: these are sizes that nobody declared.
+    Raise `Wrong` and `_BrokeError`. Where the original breaks nothing is promised: these are sizes
+    that nobody declared.
     """
-    turns = [*own_sizes.asked(job)]
+    original, session = pair
+    light = [case for case in cases if job.work.elements(case) <= FEW_ELEMENTS] or list(cases)
+    named = (Combination(*one) for one in own_values.asked(job, light[:LIGHT]))
+    turns = [*in_turns(own_sizes.asked(job), named)]
     if not turns:
         return
     try:
@@ -203,7 +214,15 @@ def _judged_own(
     suspects, runs = _suspects(session, answers, job.work, known, OWN_SECONDS)
     asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
     report.runs += runs
-    report.add(LAYER, f"{runs} runs of its own sizes", passed=True, error=None, bound=None)
+    report.add(
+        LAYER, f"{runs} runs of its own sizes and values", passed=True, error=None, bound=None
+    )
+
+
+def in_turns(*each: Iterator[Combination]) -> Iterator[Combination]:
+    """Yield one of each in turn, as long as there are any."""
+    for some in itertools.zip_longest(*each):
+        yield from (one for one in some if one is not None)
 
 
 def _judged_far(

@@ -59,6 +59,7 @@ from runners import (
     one_less,
     one_slot,
     opposite_ends,
+    own_values,
     piles,
     recurring,
     scalar_ends,
@@ -125,6 +126,7 @@ from runners.families import (
     ONE_SLOT,
     OPPOSITE,
     OPPOSITE_ROWS,
+    OWN_VALUES,
     PILES,
     PLAIN,
     REACHES,
@@ -226,6 +228,7 @@ _IN_ROWS: dict[str, Rows] = {
     SWINGS: swings.applied,
     AT_STRIDES: at_strides.applied,
     ONE_SLOT: one_slot.applied,
+    OWN_VALUES: own_values.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }

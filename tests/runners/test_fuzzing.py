@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, far_cases, fuzzing, one_run, own_sizes, recipes, spec
+from runners import families, far_cases, fuzzing, one_run, own_sizes, own_values, recipes, spec
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -151,6 +151,24 @@ def test_sizes_that_a_candidate_names_have_contents_of_all_kinds(
     with pytest.raises(Wrong, match=rf"less\[.* m=77, recipe .*{fuzzing.LAYER}"):
         Fuzzing().check(*terms)
     monkeypatch.setattr(own_sizes, "CASES", 0)
+    assert Fuzzing().check(*terms) == ([], False)
+
+
+@host
+@pytest.mark.usefixtures("many")
+def test_numbers_that_a_candidate_names_stand_side_by_side(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A door that two numbers of a wide range open is one that chance never opens."""
+    for name in ("OWN_SECONDS", "OWN_SECONDS_ORIGINAL"):
+        monkeypatch.setattr(fuzzing, name, 1e9)
+    monkeypatch.setattr(far_cases, "CASES", 0)
+    door = "if (a[i * m] == 123456789 && b[i * m] == 42424242) less[i] = 3;"
+    answers, job, wanted, original, load = _asked(judge, _text(COMPARE + door), _text())
+    terms = ((original, load), answers, job, wanted, time.monotonic() + 300.0, Report())
+    with pytest.raises(Wrong, match=rf"less\[.*own-values .*{fuzzing.LAYER}"):
+        Fuzzing().check(*terms)
+    monkeypatch.setattr(own_values, "RUNS", 0)
     assert Fuzzing().check(*terms) == ([], False)
 
 
