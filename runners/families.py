@@ -341,6 +341,13 @@ def ended(work: Work) -> bool:
     return any(True for _ in ranges(work))
 
 
+def free(argument: Argument) -> bool:
+    """Tell whether an array is of floats that may be any number of ordinary size."""
+    floats = all(field.scalar.kind == "f" for field in argument.type.fields)
+    word = argument.init.partition(":")[0]
+    return argument.type.pointer and argument.role != "output" and floats and word in FREE
+
+
 def ranges(work: Work) -> Iterator[tuple[Argument, int, int]]:
     """Yield arrays of whole numbers that have a range, with its first and last number."""
     for argument in work.arguments:

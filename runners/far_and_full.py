@@ -56,12 +56,17 @@ def combinations(job: JobSpec) -> list[Combination]:
     ]
 
 
-def bounds(work: Work, source: str) -> tuple[str, list[str]]:
-    """Return an original's text without comments and places, and the values that are asked."""
+def bounds(work: Work, source: str, least: int = sizes.SMALL) -> tuple[str, list[str]]:
+    """Return an original's text without comments and places, and the values that are asked.
+
+    Those that are declared larger than `least`.
+    """
     if captured_work(work) or len(source) > LONGEST:
         return "", []
     text = places_apart(COMMENT.sub(" ", source))
-    return text, [one for one in far_scalars.scalars(work) if far_scalars.asked_of(text, one)]
+    return text, [
+        one for one in far_scalars.scalars(work, least) if far_scalars.asked_of(text, one)
+    ]
 
 
 def lengths(most: float) -> tuple[float, float]:

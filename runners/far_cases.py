@@ -3,11 +3,13 @@
 Sizes that nobody declared are asked one at a time, at a few places (`runners.sizes`). Here one of
 them, or two together, is up to sixteen times as large as declared, and the others are as large as
 in some declared case, or small, or one: what needs many patients of few genes and a long time has
-its turn. With `runners.nearly_one` for contents (`runners.fuzzing`).
+its turn. Ahead of them are those in which two are as large as they may be, whatever chance draws.
+With `runners.nearly_one` for contents (`runners.fuzzing`).
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -25,6 +27,8 @@ MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
 # Where a size that is large as declared is not so many times as large in any of these: how many
 # more there are, elements of all buffers of one, and how many others come first.
 FAR, MORE, MOST_OF_FEW, AHEAD = 4, 2, 1 << 25, 4
+# Cases in which two are as large as may be, and what is passed and may be a flag.
+TOGETHER, FLAG = 6, 2
 # How often a size is as large as may be, and two of them are; what the others may be, too.
 FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
 
@@ -39,11 +43,47 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
     if captured_work(work):
         return
     others = CONTENTS if nearly_one.usable(work) else 0
-    for number, case in enumerate(cases(work, seed, text)):
+    joint = together(work, text)
+    drawn = [case for case in cases(work, seed, text) if case not in joint]
+    for number, case in enumerate([*joint, *drawn]):
         yield Combination(case, DECLARED, seed)
-        for turn in range(others):
-            family = f"{recipes.WORD} {recipes.NEARLY_ONE + number * CONTENTS + turn}"
-            yield Combination(case, family, seed)
+        turns = [recipes.AT_ENDS + turn for turn in nearly_one.ends(work)] if case in joint else []
+        turns += [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]
+        yield from (Combination(case, f"{recipes.WORD} {turn}", seed) for turn in turns)
+
+
+def together(work: Work, text: str = "") -> list[dict[str, float]]:
+    """Return cases with a size and all bounds, or two sizes, as large as they may be, others small.
+
+    Where one of them ends the other shows nothing: of sixteen times as many rolls the first ten
+    frames are scored. Chance draws such a pair now and then.
+    """
+    # What is small, as ten frames, is large with a size that is.
+    text, bounds = far_and_full.bounds(work, text, FLAG) if text else ("", [])
+    sizing = sizes.sizing(work)
+    pairs = [[name, *bounds] for name in sizing] if bounds else itertools.combinations(sizing, 2)
+    found: list[dict[str, float]] = []
+    for far in itertools.islice(pairs, TOGETHER if CASES else 0):
+        case = _smallest(work, far, sizing)
+        if case is None or case in found:
+            continue
+        if not bounds or far_scalars.fits(work, text, case, bounds):
+            found.append(case)
+    return found
+
+
+def _smallest(work: Work, far: Sequence[str], sizing: Sequence[str]) -> dict[str, float] | None:
+    """Return the case with some variables far out that has few of all else; None for none.
+
+    An odd number beside the end, and of others as few as they may be, but no single one.
+    """
+    least = min((case.values for case in work.cases), key=lambda case: sizes.elements(work, case))
+    for few in (float(max(SMALL_ONES)), float(SMALL_ONES[2])):
+        case = {**least, **{one: min(few, sizes.largest(work, one)) for one in sizing}}
+        case |= {one: sizes.TIMES_LONGER * sizes.largest(work, one) - 1 for one in far}
+        if 0 < sizes.elements(work, case) <= MOST_ELEMENTS:
+            return sizes.promised(work, case)
+    return None
 
 
 def cases(work: Work, seed: int, text: str = "") -> list[dict[str, float]]:

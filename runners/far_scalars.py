@@ -96,16 +96,17 @@ def _passed(work: Work) -> dict[str, Scalar]:
     }
 
 
-def scalars(work: Work) -> list[str]:
+def scalars(work: Work, least: int = sizes.SMALL) -> list[str]:
     """Return the passed variables by which no buffer grows, and whose words hold as much.
 
-    What is as small as a stride or a radius is tried about as far out with all sizes.
+    What is as small as a stride or a radius is tried about as far out with all sizes: what is not
+    larger than `least` is left out.
     """
     passed, sizing = _passed(work), sizes.sizing(work)
     found = []
     for name in sizes.changing(work):
         most = sizes.largest(work, name)
-        if name in passed and name not in sizing and most > sizes.SMALL:
+        if name in passed and name not in sizing and most > least:
             bits = 8 * passed[name].size - (passed[name].kind == "i")
             found += [name] if sizes.TIMES_LONGER * most < 1 << bits else []
     return found

@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import far_cases, one_run, own_sizes, own_values, recipes
+from runners import far_cases, one_run, own_sizes, own_values, quarters, recipes
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -53,6 +53,8 @@ OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
 LIGHT = 4
 # Behind each so many of them one more has families crossed (`runners.crossed`).
 CROSSED_OF = 2
+# And behind so many one in which whole numbers are parts of a circle, where there may be any.
+QUARTERS_OF = 20
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
 FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
@@ -256,10 +258,14 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other = stream(seed, LAYER), stream(seed, LAYER, recipes.CROSSED)
+    rng, other, circle = (
+        stream(seed, LAYER, *one) for one in ((), (recipes.CROSSED,), (recipes.QUARTERS,))
+    )
+    even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
 
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
         those = cases if turn % ONE_OF == ONE_OF - 1 else few
+        those = even if first == recipes.QUARTERS else those
         case = those[int(rng.integers(len(those)))]
         return Combination(case, f"{recipes.WORD} {first + turn}", seed)
 
@@ -267,6 +273,8 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
         yield one(recipes.FUZZED, turn, rng)
         if turn % CROSSED_OF == CROSSED_OF - 1:
             yield one(recipes.CROSSED, turn // CROSSED_OF, other)
+        if even and turn % QUARTERS_OF == QUARTERS_OF - 1:
+            yield one(recipes.QUARTERS, turn // QUARTERS_OF, circle)
 
 
 def _cases(

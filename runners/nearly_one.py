@@ -31,6 +31,8 @@ DECLARED_OF, ONE_OF = 0.15, 0.45
 # Of what few others there are, and in what turns.
 FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
+# Whether arrays are at the last numbers of their ranges, the first of them and the next.
+ENDS = ((1, 1), (0, 0), (1, 0), (0, 1))
 Case = Mapping[str, float]
 Places = npt.NDArray[np.bool_]
 
@@ -38,6 +40,26 @@ Places = npt.NDArray[np.bool_]
 def usable(work: Work) -> list[Range]:
     """Return the arrays that are changed: only read, and of more than one number."""
     return [one for one in piles.read(work) if one[2] > one[1]]
+
+
+def ends(work: Work) -> range:
+    """Return the turns of `at_ends`: all arrays at one end of their ranges, or by turns."""
+    return range(len(ENDS) if len(usable(work)) > 1 else 2 if usable(work) else 0)
+
+
+def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
+    """Return arrays that are all the first number of their ranges, or the last."""
+    out = dict(arrays)
+    for number, one in enumerate(usable(work)):
+        argument = one[0]
+        low, high = _bounds(work, one, case)
+        end = high if ENDS[turn % len(ENDS)][number % 2] else low
+        parts = [
+            np.full_like(values(arrays[argument.name], argument.type, field), end)
+            for field in argument.type.fields
+        ]
+        out[argument.name] = interleave(parts, argument.type, sizes.buffer(argument, case))
+    return out
 
 
 def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arrays:
@@ -48,7 +70,7 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
         rng = stream(seed, WORD, turn, argument.name)
         if rng.random() < DECLARED_OF:
             continue
-        first, second = _numbers(work, one, case, rng)
+        first, second = _numbers(_bounds(work, one, case), rng)
         count = sizes.buffer(argument, case)
         row = min(row_lengths(argument.shape or "1", case), default=count)
         others = _others(count, max(1, row), rng)
@@ -62,13 +84,17 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
     return out
 
 
-def _numbers(work: Work, one: Range, case: Case, rng: np.random.Generator) -> tuple[int, int]:
-    """Return the number of nearly all, and that of the others."""
+def _bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:
+    """Return the range of an array; of amounts the part that is added up in an original's words."""
     argument, low, high = one
     if argument.end:
         high = max(low, int(argument.init_at(case).rpartition(":")[2]) - 1)
-    if not piles.is_key(work, one):
-        low, high = _room(work, case, low, high)
+    return (low, high) if piles.is_key(work, one) else _room(work, case, low, high)
+
+
+def _numbers(bounds: tuple[int, int], rng: np.random.Generator) -> tuple[int, int]:
+    """Return the number of nearly all, and that of the others."""
+    low, high = bounds
     near = int(rng.integers(low, high, endpoint=True))
     kinds = [low, high, high, piles.within(0, low, high), piles.within(1, low, high), near]
     first, second = (kinds[int(at)] for at in rng.integers(0, len(kinds), 2))

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runners.cuda_types import from_float, to_float, values
-from runners.families import OWN_VALUES, captured_work, ranges
-from runners.inputs import FREE, Arrays, interleave, stream
+from runners.families import OWN_VALUES, captured_work, free, ranges
+from runners.inputs import Arrays, interleave, stream
 from runners.named import numbers
 from runners.spec import Argument, JobSpec, Work
 from runners.text import LONGEST, Text
@@ -74,7 +74,7 @@ def _whole(job: JobSpec) -> list[int]:
 
 def _floats(job: JobSpec) -> list[float]:
     """Return a candidate's own floats of ordinary size, where there are floats to be chosen."""
-    if not any(_free(one) for one in job.work.arguments):
+    if not any(free(one) for one in job.work.arguments):
         return []
     mine, theirs = (_literals(one.source) for one in (job.kernel, job.baseline))
     return sorted(one for one in mine - theirs if LEAST <= one <= LARGEST)[:MOST]
@@ -85,13 +85,6 @@ def _literals(source: str) -> set[float]:
         return set()
     words = (word for word in Text(source, macros=True).tokens if _FLOAT.fullmatch(word))
     return {float(word.rstrip("fFlL")) for word in words}
-
-
-def _free(argument: Argument) -> bool:
-    """Tell whether an array of floats may hold any number of ordinary size."""
-    floats = all(field.scalar.kind == "f" for field in argument.type.fields)
-    word = argument.init.partition(":")[0]
-    return argument.type.pointer and argument.role != "output" and floats and word in FREE
 
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
@@ -105,7 +98,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         if high - low >= LEAST_RANGE and len(letters) and argument.name in arrays:
             out[argument.name] = _filled(argument, arrays[argument.name], letters, seed)
     shares = {argument.name for argument in work.arguments if argument.init == "uniform"}
-    for argument in filter(_free, work.arguments):
+    for argument in filter(free, work.arguments):
         found = [float(one) for one in floats]
         found = [one for one in found if one < 1.0] if argument.name in shares else found
         near_floats = [

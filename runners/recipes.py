@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import captured, crossed, kindred, nearly_one, scaled_numbers, whole_numbers
+from runners import (
+    captured,
+    crossed,
+    kindred,
+    nearly_one,
+    quarters,
+    scaled_numbers,
+    whole_numbers,
+)
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
 from runners.families import AT_STRIDES, SWINGS, ranges
 from runners.inputs import FREE, Arrays, interleave, stream
@@ -33,6 +41,10 @@ WORD = "recipe"
 FUZZED, PLAIN_OF, ALONE_OF, CROSSED = 1 << 20, 4, 8, 1 << 21
 # And from there on it is nearly all one number (`runners.nearly_one`).
 NEARLY_ONE = 1 << 22
+# From there on all of it (`nearly_one.at_ends`).
+AT_ENDS = 3 << 21
+# And from there on whole numbers are parts of a circle (`runners.quarters`).
+QUARTERS = 1 << 23
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -108,6 +120,10 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= QUARTERS:
+        return quarters.applied(work, arrays, seed, turn, case)
+    if turn >= AT_ENDS:
+        return nearly_one.at_ends(work, arrays, turn - AT_ENDS, case)
     if turn >= NEARLY_ONE:
         return nearly_one.applied(work, arrays, seed, turn, case)
     if turn >= CROSSED:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import far_cases, isolated, piles, recipes, sizes
+from runners import far_cases, isolated, nearly_one, piles, recipes, sizes
 from runners.contents import Combination, Contents
 from runners.cuda_types import to_float, values
 from runners.families import DECLARED
@@ -189,3 +189,55 @@ def test_what_has_an_order_or_is_a_float_stays() -> None:
         made = Contents(work).of(one)
         for name in ("order", "x"):
             assert np.array_equal(made[name], plain[name])
+
+
+def _games() -> Work:
+    """Of a row of rolls as many frames are scored as there are."""
+    return _work(
+        _array("rolls", "randint:0:11", "games*n", "const uint8_t*"),
+        {"name": "score", "type": "int*", "shape": "games", "role": "output"},
+        {"name": "frames", "type": "int", "value": "frames"},
+        games=200000,
+        n=21,
+        frames=10,
+    )
+
+
+def test_what_ends_each_other_is_far_out_together() -> None:
+    (case,) = far_cases.together(_games(), "for (int f = 0; f < frames && at < n; ++f) at += 2;")
+    assert (case["n"], case["frames"]) == (335.0, 159.0)
+    assert case["games"] < 100
+    # Two sizes, where nothing else ends them.
+    work = _work(
+        _array("a", "randint:0:9", "rows*n"), _array("b", "randint:0:9", "m"), rows=900, n=60, m=40
+    )
+    pairs = [{k for k, v in case.items() if v > 16 * 40 - 2} for case in far_cases.together(work)]
+    assert {"n", "m"} in pairs
+
+
+def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
+    work = _games()
+    asked = [*far_cases.asked(work, 1, "for (int f = 0; f < frames && at < n; ++f) at += 2;")]
+    first = [one for one in asked if one.case == asked[0].case]
+    assert asked[0].case["frames"] == 159.0
+    assert asked[: len(first)] == first
+    rolls = [Contents(work).of(one)["rolls"] for one in first]
+    assert [{*one} for one in rolls[1:3]] == [{10}, {0}]
+
+
+def test_arrays_are_at_opposite_ends_by_turns_and_amounts_have_room() -> None:
+    work = _work(
+        _array("a", "randint:0:1000000000", "n"), _array("b", "randint:-9:10", "n"), n=5000
+    )
+    made = [
+        {
+            name: {*data.view(np.int32)}
+            for name, data in Contents(work)
+            .of(Combination({"n": 5000.0}, f"{recipes.WORD} {recipes.AT_ENDS + turn}", 1))
+            .items()
+        }
+        for turn in nearly_one.ends(work)
+    ]
+    assert all(len(one) == 1 for each in made for one in each.values())
+    assert len({(min(each["a"]), min(each["b"])) for each in made}) == 4
+    assert max(max(each["a"]) for each in made) * 5000 < 1 << 31

@@ -1,0 +1,33 @@
+#include <cstdint>
+
+// Linkage disequilibrium: the squared correlation r2 of the alleles (0 or 1) of each site with those of the w sites
+// after it, over all haplotypes. Zero where a site does not vary, and beyond the last site.
+__global__ void haplotype(const uint8_t* allele, float* r2, int sites, int people, int w) {
+    long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= (long long)sites * w) return;
+    int i = (int)(t / w), j = i + 1 + (int)(t % w);
+    if (j >= sites) {
+        r2[t] = 0.0f;
+        return;
+    }
+    const uint8_t* x = allele + (long long)i * people;
+    const uint8_t* y = allele + (long long)j * people;
+    int a = 0, b = 0, both = 0;
+    int k = 0;
+    if (people % 4 == 0) {  // rows begin at words then
+        for (; k < people; k += 4) {
+            unsigned p = *(const unsigned*)(x + k), q = *(const unsigned*)(y + k);
+            a = __dp4a(p, 0x01010101u, (unsigned)a);
+            b = __dp4a(q, 0x01010101u, (unsigned)b);
+            both = __dp4a(p, q, (unsigned)both);
+        }
+    }
+    for (; k < people; ++k) {
+        a += x[k];
+        b += y[k];
+        both += x[k] & y[k];
+    }
+    long long d = (long long)people * both - (long long)a * b;
+    double spread = ((double)a * (people - a)) * ((double)b * (people - b));
+    r2[t] = spread > 0.0 ? (float)((double)d * (double)d / spread) : 0.0f;
+}

@@ -1,0 +1,81 @@
+// Fills the gaps of sensor series. A missing reading is interpolated between the known ones on either side of its gap;
+// before the first known reading and after the last one that reading is held; a series without any is zero.
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+constexpr int THREADS = 256;
+
+__global__ void impute_rows(const float* x, const uint8_t* known, float* y, int* filled, int rows, int n)
+{
+    __shared__ int first[THREADS];
+    __shared__ int last[THREADS];
+    __shared__ int missing;
+    const int t = threadIdx.x;
+    const long long base = (long long)blockIdx.x * n;
+    const float* xr = x + base;
+    const uint8_t* kr = known + base;
+    float* yr = y + base;
+    const int per = (n + THREADS - 1) / THREADS;
+    const int lo = min(n, t * per);
+    const int hi = min(n, lo + per);
+    if (t == 0)
+        missing = 0;
+
+    int f = n, l = -1;
+    for (int i = lo; i < hi; ++i) {
+        if (kr[i]) {
+            if (f == n)
+                f = i;
+            l = i;
+        }
+    }
+    first[t] = f;
+    last[t] = l;
+    __syncthreads();
+
+    int prev = -1;                              // the last known reading before this thread's part
+    for (int s = t - 1; s >= 0 && prev < 0; --s)
+        prev = last[s];
+    int after = n;                              // the first known one behind it
+    for (int s = t + 1; s < THREADS && after == n; ++s)
+        after = first[s];
+
+    int count = 0;
+    int next = -1;                              // the first known reading at or behind i
+    for (int i = lo; i < hi; ++i) {
+        if (kr[i]) {
+            yr[i] = xr[i];
+            prev = i;
+            continue;
+        }
+        if (next < i) {
+            next = i + 1;
+            while (next < hi && !kr[next])
+                ++next;
+            if (next == hi)
+                next = after;
+        }
+        float value = 0.0f;
+        if (prev >= 0 && next < n) {
+            const float a = xr[prev];
+            const float b = xr[next];
+            const float w = (float)(i - prev) / (float)(next - prev);
+            value = a + (b - a) * w;
+        } else if (prev >= 0) {
+            value = xr[prev];
+        } else if (next < n) {
+            value = xr[next];
+        }
+        yr[i] = value;
+        ++count;
+    }
+    atomicAdd(&missing, count);
+    __syncthreads();
+    if (t == 0)
+        filled[blockIdx.x] = missing;
+}
+
+void impute(const float* x, const uint8_t* known, float* y, int* filled, int rows, int n)
+{
+    impute_rows<<<rows, THREADS>>>(x, known, y, filled, rows, n);
+}
