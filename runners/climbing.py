@@ -8,7 +8,7 @@ noted, and held against nobody (`runners.piled_up`, `runners.nearly_piled`, `run
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,7 +17,8 @@ from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
 from runners.fault import Fault
-from runners.gpu import HungError, OutOfMemoryError
+from runners.gpu import DeviceError, HungError, OutOfMemoryError
+from runners.other_values import LONGEST_CHECK, aside
 from runners.session import Session
 from runners.spec import JobSpec
 
@@ -33,6 +34,41 @@ class Limits:
     layer: str
     expected: float
     seconds: float
+
+
+Lines = Sequence[Iterable[Sequence[Combination]]]
+
+
+def check(
+    load: Callable[[], Session],
+    answers: Answers,
+    job: JobSpec,
+    asked: Sequence[Combination],
+    told: Callable[[], Lines],
+    until: tuple[float, Report],
+    limits: Limits,
+) -> tuple[list[str], bool]:
+    """Run a candidate on what the original tells of it; raise `Wrong` and device errors.
+
+    `asked` is what the original may be asked, `told` returns the lines of which its answers tell,
+    and `until` is a deadline and where checks are written down.
+
+    Return a note where one did not come to an end, and whether the device is lost.
+    """
+    deadline, report = until
+    if job.kernel == job.baseline or not asked or answers.ask is None or answers.unordered():
+        return [], False
+    if deadline - time.monotonic() < LONGEST_CHECK:
+        return [f"{limits.layer} not tried: there is no time left"], False
+    with aside(answers, asked):
+        lines = told()
+        if not lines:
+            return [], False
+        try:
+            session = load()
+        except (DeviceError, Fault):
+            return [], False
+        return climbed(session, answers, job, lines, report, limits)
 
 
 def climbed(

@@ -13,23 +13,18 @@ is asked only where all results are far from the ends of their words, or marks t
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from runners import long_chains
+from runners import climbing, long_chains
 from runners.answers import Answers
 from runners.checks import Report
-from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import values
-from runners.fault import Fault
-from runners.gpu import DeviceError
 from runners.long_chains import STEP
-from runners.other_values import LONGEST_CHECK, aside
 from runners.piled_up import EXPECTED
 from runners.session import Session
 from runners.spec import JobSpec
@@ -51,22 +46,15 @@ def check(
 
     Return a note where one did not come to an end, and whether the device is lost.
     """
-    every = [*lines(job)] if job.kernel != job.baseline else []
-    if not every or answers.ask is None or answers.unordered():
-        return [], False
-    if deadline - time.monotonic() < LONGEST_CHECK:
-        return [f"{LAYER} not tried: there is no time left"], False
-    with aside(answers, [one for line in every for one in line]):
-        known = [[*itertools.takewhile(partial(_exact, answers), line)] for line in every]
-        if not any(known):
-            return [], False
-        try:
-            session = load()
-        except (DeviceError, Fault):
-            return [], False
-        climb = ([[one] for one in line] for line in known)
-        limits = Limits(LAYER, EXPECTED, SECONDS)
-        return climbed(session, answers, job, climb, report, limits)
+    every = lines(job)
+    asked = [one for line in every for one in line]
+
+    def told() -> climbing.Lines:
+        each = ([*itertools.takewhile(partial(_exact, answers), line)] for line in every)
+        return [[[one] for one in line] for line in each if line]
+
+    limits = climbing.Limits(LAYER, EXPECTED, SECONDS)
+    return climbing.check(load, answers, job, asked, told, (deadline, report), limits)
 
 
 def lines(job: JobSpec) -> list[list[Combination]]:

@@ -11,7 +11,6 @@ many there are or as it is in both, an original's own words may have run over, a
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,19 +18,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import longest, near_piles, piled_up, piles, sizes
+from runners import climbing, longest, near_piles, piled_up, piles, sizes
 from runners.answers import Answers
 from runners.axes import fitting
 from runners.checks import Report
-from runners.climbing import Limits, climbed
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import Field, to_float, values
 from runners.families import NEARLY_PILED, NEARLY_PILED_LOW, captured_work
-from runners.fault import Fault
-from runners.gpu import DeviceError
 from runners.inputs import generate
-from runners.other_values import LONGEST_CHECK, aside
 from runners.piled_up import LEAST_TIMES, LOWER, MOST_NAMES
 from runners.session import Session
 from runners.spec import JobSpec, Work
@@ -111,22 +106,15 @@ def check(
 
     Return a note where one did not come to an end, and whether the device is lost.
     """
-    every = [*lines(job.work, job.seed)] if job.kernel != job.baseline else []
-    if not every or answers.ask is None or answers.unordered():
-        return [], False
-    if deadline - time.monotonic() < LONGEST_CHECK:
-        return [f"{LAYER} not tried: there is no time left"], False
-    with aside(answers, [one for line in every for one in line]):
-        known = [told(job.work, answers, line) for line in every]
-        if not any(known):
-            return [], False
-        try:
-            session = load()
-        except (DeviceError, Fault):
-            return [], False
-        climb = ([[one] for one in line] for line in known)
-        limits = Limits(LAYER, EXPECTED, SECONDS)
-        return climbed(session, answers, job, climb, report, limits)
+    every = [*lines(job.work, job.seed)]
+    asked = [one for line in every for one in line]
+
+    def known() -> climbing.Lines:
+        each = (told(job.work, answers, line) for line in every)
+        return [[[one] for one in line] for line in each if line]
+
+    limits = climbing.Limits(LAYER, EXPECTED, SECONDS)
+    return climbing.check(load, answers, job, asked, known, (deadline, report), limits)
 
 
 def told(work: Work, answers: Answers, line: Sequence[Combination]) -> list[Combination]:

@@ -21,7 +21,6 @@ blocks runs over at a million names, which have no room as long as they are 24 l
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,19 +28,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import piles, sizes
+from runners import climbing, piles, sizes
 from runners.answers import Answers
 from runners.axes import fitting
 from runners.checks import Report
-from runners.climbing import STEP, Limits, climbed
+from runners.climbing import STEP
 from runners.compare import Answer
 from runners.contents import Combination
 from runners.cuda_types import values
 from runners.families import PILED, PILED_FIRST, PILED_LAST, PILED_LESS, PILED_MORE, captured_work
-from runners.fault import Fault
-from runners.gpu import DeviceError
 from runners.inputs import generate
-from runners.other_values import LONGEST_CHECK, aside
 from runners.session import Session
 from runners.spec import Argument, JobSpec, Work
 
@@ -183,23 +179,15 @@ def check(
 
     Return a note where one did not come to an end, and whether the device is lost.
     """
-    every = [*lines(job.work, job.seed)] if job.kernel != job.baseline else []
-    if not every or answers.ask is None or answers.unordered():
-        return [], False
-    if deadline - time.monotonic() < LONGEST_CHECK:
-        return [f"{LAYER} not tried: there is no time left"], False
+    every = [*lines(job.work, job.seed)]
     asked = [one for line in every for pile in line for one in pile.combinations]
-    with aside(answers, asked):
+
+    def told() -> climbing.Lines:
         known = [[pile for pile in line if _ordered(answers, pile.plain)] for line in every]
-        if not any(known):
-            return [], False
-        try:
-            session = load()
-        except (DeviceError, Fault):
-            return [], False
-        climb = (rungs(job.work, answers, line) for line in known)
-        limits = Limits(LAYER, EXPECTED, SECONDS)
-        return climbed(session, answers, job, climb, report, limits)
+        return [rungs(job.work, answers, line) for line in known if line]
+
+    limits = climbing.Limits(LAYER, EXPECTED, SECONDS)
+    return climbing.check(load, answers, job, asked, told, (deadline, report), limits)
 
 
 def rungs(work: Work, answers: Answers, line: Sequence[Pile]) -> Iterator[list[Combination]]:
