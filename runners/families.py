@@ -213,6 +213,8 @@ REFILLED = frozenset({FILLERS, FILLERS_MIXED})
 # at the far end of a row (`runners.recurring`), one key and high amounts in long rows
 # (`runners.full_piles`), and multiples of a scalar (`runners.divisors`), whose name stands behind.
 TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "multiples"
+# Numbers that number theory knows, of a kind that stands behind (`runners.special_numbers`).
+SPECIAL_NUMBERS = "special-numbers"
 # The numbers of a candidate's own text, which stand behind (`runners.own_values`).
 OWN_VALUES = "own-values"
 # Rows that no sum and no polynomial hash tells apart (`runners.balanced`).
