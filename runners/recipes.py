@@ -258,7 +258,12 @@ def _whole(
         [1 << int(what.integers(max(1, high.bit_length()))), 0, high],
         what.integers(low, high, 5, endpoint=True).tolist(),
         what.integers(low, high, 64, endpoint=True).tolist(),
-    ][int(what.integers(14))]
+        [],
+    ][int(what.integers(15))]
+    if not few:
+        # Close by each other, each as often: what makes triplets, runs and pairs.
+        wide = int(what.integers(4, 13))
+        return np.clip(near + where.integers(0, wide, count), low, high)
     palette = np.asarray([min(high, max(low, int(one))) for one in few], np.int64)
     return palette[_places(count, len(palette), rows, where)]
 
