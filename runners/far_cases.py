@@ -28,7 +28,7 @@ MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
 # more there are, elements of all buffers of one, and how many others come first.
 FAR, MORE, MOST_OF_FEW, AHEAD = 4, 2, 1 << 25, 4
 # Cases in which two are as large as may be, and what is passed and may be a flag.
-TOGETHER, FLAG = 6, 2
+TOGETHER, FLAG = 8, 2
 # How often a size is as large as may be, and two of them are; what the others may be, too.
 FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
 
@@ -42,7 +42,7 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
     """
     if captured_work(work):
         return
-    others = CONTENTS if nearly_one.usable(work) else 0
+    others = CONTENTS if nearly_one.usable(work) or nearly_one.floats(work) else 0
     joint = together(work, text)
     drawn = [case for case in cases(work, seed, text) if case not in joint]
     for number, case in enumerate([*joint, *drawn]):
@@ -55,6 +55,8 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
 def together(work: Work, text: str = "") -> list[dict[str, float]]:
     """Return cases with a size and all bounds, or two sizes, as large as they may be, others small.
 
+    And behind them each size by itself.
+
     Where one of them ends the other shows nothing: of sixteen times as many rolls the first ten
     frames are scored. Chance draws such a pair now and then.
     """
@@ -62,8 +64,9 @@ def together(work: Work, text: str = "") -> list[dict[str, float]]:
     text, bounds = far_and_full.bounds(work, text, FLAG) if text else ("", [])
     sizing = sizes.sizing(work)
     pairs = [[name, *bounds] for name in sizing] if bounds else itertools.combinations(sizing, 2)
+    alone = [[name] for name in sizing]
     found: list[dict[str, float]] = []
-    for far in itertools.islice(pairs, TOGETHER if CASES else 0):
+    for far in [*pairs, *alone][: TOGETHER if CASES else 0]:
         case = _smallest(work, far, sizing)
         if case is None or case in found:
             continue

@@ -8,7 +8,8 @@ nearly all of it is (an end of its range, one near zero, any), and where there a
 in a few places, before or behind a place, in turns, in every second row).
 
 What is added up in an original's words has to fit into them, or nothing is promised: what is no key
-is no larger than so many of it have room for. Floats stay as they are.
+is no larger than so many of it have room for. Floats are such whose sums are exact, or any one:
+what counts those that are alike has most to count where all of them are.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import isolated, piles, sizes
-from runners.cuda_types import values
+from runners.cuda_types import Storage, from_float, values
+from runners.families import free
 from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
-from runners.spec import Work
+from runners.spec import Argument, Work
 from runners.whole_numbers import row_lengths
 
 WORD = "nearly one"
@@ -33,6 +35,8 @@ FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
 # Whether arrays are at the last numbers of their ranges, the first of them and the next.
 ENDS = ((1, 1), (0, 0), (1, 0), (0, 1))
+# What nearly all floats are, and the others.
+FLOATS, SHARES = (1.0, 0.0, 0.5, -1.0, 2.0), (0.5, 0.0, 0.25)
 Case = Mapping[str, float]
 Places = npt.NDArray[np.bool_]
 
@@ -42,9 +46,15 @@ def usable(work: Work) -> list[Range]:
     return [one for one in piles.read(work) if one[2] > one[1]]
 
 
+def floats(work: Work) -> list[Argument]:
+    """Return the arrays of floats that are changed: only read, and of any number."""
+    return [one for one in work.arguments if not one.written and free(one)]
+
+
 def ends(work: Work) -> range:
     """Return the turns of `at_ends`: all arrays at one end of their ranges, or by turns."""
-    return range(len(ENDS) if len(usable(work)) > 1 else 2 if usable(work) else 0)
+    many = len(usable(work)) + len(floats(work))
+    return range(len(ENDS) if many > 1 else 2 * many)
 
 
 def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
@@ -59,7 +69,29 @@ def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
             for field in argument.type.fields
         ]
         out[argument.name] = interleave(parts, argument.type, sizes.buffer(argument, case))
+    for number, argument in enumerate(floats(work), len(usable(work))):
+        made = _kinds(argument)[0] if ENDS[turn % len(ENDS)][number % 2] else 0.0
+        out[argument.name] = _alike(argument, case, (made, made), None)
     return out
+
+
+def _kinds(argument: Argument) -> tuple[float, ...]:
+    """Return what nearly all of an array of floats are: of shares no more than a part of one."""
+    return SHARES if argument.init == "uniform" else FLOATS
+
+
+def _alike(
+    argument: Argument, case: Case, numbers: tuple[float, float], others: Places | None
+) -> Storage:
+    """Return floats that are all one number, but for others where there are any."""
+    count = sizes.buffer(argument, case)
+    parts = []
+    for field in argument.type.fields:
+        data = np.full(count * field.lanes, numbers[0])
+        if others is not None:
+            data[np.resize(others, len(data))] = numbers[1]
+        parts.append(from_float(data, field.scalar))
+    return interleave(parts, argument.type, count)
 
 
 def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arrays:
@@ -81,7 +113,20 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
             data[np.resize(others, len(data))] = second
             parts.append(data)
         out[argument.name] = interleave(parts, argument.type, count)
+    for argument in floats(work):
+        rng = stream(seed, WORD, turn, argument.name)
+        if rng.random() >= DECLARED_OF:
+            out[argument.name] = _nearly(argument, case, rng)
     return out
+
+
+def _nearly(argument: Argument, case: Case, rng: np.random.Generator) -> Storage:
+    """Return floats that are nearly all one number."""
+    kinds = [*_kinds(argument), float(rng.random())]
+    one, other = (kinds[int(at)] for at in rng.integers(0, len(kinds), 2))
+    count = sizes.buffer(argument, case)
+    row = min(row_lengths(argument.shape or "1", case), default=count)
+    return _alike(argument, case, (one, other), _others(count, max(1, row), rng))
 
 
 def _bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:

@@ -28,7 +28,8 @@ Case = Mapping[str, float]
 def asked(job: JobSpec) -> Iterator[Combination]:
     """Yield what is run: each case with one kind of contents, then each with the next."""
     found = cases(job)
-    kinds = KINDS if nearly_one.usable(job.work) else KINDS[1:]
+    alike = nearly_one.usable(job.work) or nearly_one.floats(job.work)
+    kinds = KINDS if alike else KINDS[1:]
     for turn in range(CONTENTS):
         for number, case in enumerate(found):
             first = kinds[(turn + number) % len(kinds)] + FIRST

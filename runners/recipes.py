@@ -324,6 +324,8 @@ def _floats(
         lambda: np.where(_places(count, 2, rows, where) > 0, data * far, data * size),
         lambda: np.where(_places(count, 2, rows, where) > 0, -spread, spread) * size,
         lambda: np.rint(data * 8),
+        # Fractions of one, whose sums are one, or beside it by rounding.
+        lambda: _fractions(where, rows, int(what.integers(3, 13)), count),
     ]
     if shares:  # beside the end of what they are drawn from, all of them or some
         ways += [
@@ -334,6 +336,12 @@ def _floats(
     if scalar.name == "half":
         made = np.clip(made, -3e4, 3e4)
     return made if below else np.abs(made)
+
+
+def _fractions(where: np.random.Generator, rows: Sequence[int], parts: int, count: int) -> Values:
+    """Return parts of one, mostly a single one, or what is left of it."""
+    few = [1 / parts, 1 - 1 / parts, 2 / parts]
+    return _some(where, rows, few[: int(where.integers(1, 4))], count)
 
 
 def _some(

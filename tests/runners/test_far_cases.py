@@ -112,14 +112,23 @@ def test_what_is_large_as_declared_is_so_many_times_as_large_in_a_few_early_ones
 
 
 def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> None:
-    kinds = [one.family for one in far_cases.asked(_times_of_death(), 1)]
-    assert kinds.count(DECLARED) == far_cases.CASES
-    assert len(kinds) == far_cases.CASES * (1 + far_cases.CONTENTS)
-    assert len({*kinds}) == 1 + far_cases.CASES * far_cases.CONTENTS
+    work = _times_of_death()
+    kinds = [one.family for one in far_cases.asked(work, 1)]
+    together = far_cases.together(work)
+    drawn = [case for case in far_cases.cases(work, 1) if case not in together]
+    joint, many = len(together), len(together) + len(drawn)
+    assert joint > 0
+    assert kinds.count(DECLARED) == many
+    ends = [recipes.AT_ENDS + turn for turn in nearly_one.ends(work)]
+    assert len(kinds) == many * (1 + far_cases.CONTENTS) + joint * len(ends)
+    assert len({*kinds}) == 1 + many * far_cases.CONTENTS + len(ends)
     floats = _work(_array("x", "normal", "n", "const float*"), n=5000)
-    assert {one.family for one in far_cases.asked(floats, 1)} == {DECLARED}
+    assert {one.family for one in far_cases.asked(floats, 1)} > {DECLARED}
+    ordered = _work(_array("order", "permutation", "n"), n=9000)
+    assert {one.family for one in far_cases.asked(ordered, 1)} == {DECLARED}
     small = _work(_array("x", "normal", "n", "const float*"), n=9)
-    assert not [*far_cases.asked(small, 1)]
+    # What chance draws of so little is asked elsewhere.
+    assert {one.case["n"] for one in far_cases.asked(small, 1)} == {143.0}
 
 
 def _made(work: Work, case: dict[str, float], turn: int) -> dict[str, npt.NDArray[np.float64]]:
@@ -176,19 +185,27 @@ def test_what_is_added_up_has_room_and_keys_are_any_of_their_range() -> None:
     assert max(seen) > 7000
 
 
-def test_what_has_an_order_or_is_a_float_stays() -> None:
+def test_what_has_an_order_stays_and_floats_are_nearly_one_number() -> None:
     work = _work(
         _array("order", "permutation", "n"),
         _array("x", "normal", "n", "const float*"),
+        _array("share", "uniform", "n", "const float*"),
         _array("key", "randint:0:9", "n"),
         n=5000,
     )
     plain = Contents(work).of(Combination(work.cases[0].values, DECLARED, 3))
-    for turn in range(10):
+    few = apart = 0
+    for turn in range(40):
         one = Combination(work.cases[0].values, f"{recipes.WORD} {recipes.NEARLY_ONE + turn}", 3)
         made = Contents(work).of(one)
-        for name in ("order", "x"):
-            assert np.array_equal(made[name], plain[name])
+        assert np.array_equal(made["order"], plain["order"])
+        x, share = (made[name].view(np.float32) for name in ("x", "share"))
+        few += len(np.unique(x)) <= 2
+        apart += len(np.unique(x)) == len(np.unique(share)) == 1 and x[0] != share[0]
+        assert 0 <= share.min() <= share.max() < 1
+    assert few > 25
+    # Pairs that are all as far from each other.
+    assert apart > 2
 
 
 def _games() -> Work:
@@ -204,9 +221,12 @@ def _games() -> Work:
 
 
 def test_what_ends_each_other_is_far_out_together() -> None:
-    (case,) = far_cases.together(_games(), "for (int f = 0; f < frames && at < n; ++f) at += 2;")
+    text = "for (int f = 0; f < frames && at < n; ++f) at += 2;"
+    case, *alone = far_cases.together(_games(), text)
     assert (case["n"], case["frames"]) == (335.0, 159.0)
     assert case["games"] < 100
+    # And each size by itself.
+    assert [one["n"] for one in alone if one["frames"] <= 10] == [335.0]
     # Two sizes, where nothing else ends them.
     work = _work(
         _array("a", "randint:0:9", "rows*n"), _array("b", "randint:0:9", "m"), rows=900, n=60, m=40
