@@ -27,6 +27,7 @@ from runners.families import (
     AT_STRIDES,
     DECLARED,
     DENSITIES,
+    DERIVATIONS,
     EARLY,
     EQUAL,
     FAR_ENDS,
@@ -82,7 +83,9 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 FARTHEST = {
     **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, OPPOSITE_ROWS, LONG_CHAINS), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
-    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS, AT_STRIDES), sizes.TIMES_LONGER),
+    **dict.fromkeys(
+        (GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS, AT_STRIDES, DERIVATIONS), sizes.TIMES_LONGER
+    ),
 }
 # Families of which the times of one tell those of the other.
 _KINDS = {
@@ -100,6 +103,7 @@ _KINDS = {
     **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS, FREQUENT), ALIKE),
     **dict.fromkeys(PILES | NEARLY_PILES, PILED),
     LONG_CHAINS: LONG_CHAINS,
+    DERIVATIONS: DERIVATIONS,
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
     SWINGS: SWINGS,
