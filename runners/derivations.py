@@ -19,7 +19,8 @@ in the smallest declared case and, where rows are shorter than that twice, in on
 Of an array without rows all is one, in a declared case that is as long as that or the longest, with
 no more of it than is needed. Records of a few numbers are like as many arrays. Where there are few
 rows, several turns are asked. Ranges are of eight numbers and more, and no wider than those of
-indices. Only of originals to which whole numbers alone go in.
+indices. Which originals are asked is in `runners.unlikely`: where one link is there many times,
+sums of floats are rounded as often.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from runners.axes import length
 from runners.cuda_types import values
 from runners.edge_paths import MOST_LONG
 from runners.expressions import names
-from runners.families import DERIVATIONS, captured_work
+from runners.families import DERIVATIONS
 from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
@@ -130,11 +131,7 @@ def groups(work: Work) -> list[Group]:
 def asked(work: Work) -> Iterator[tuple[Case, str]]:
     """Yield the cases and the families that are asked where arrays may lead on from each other."""
     every = groups(work)
-    goes_in = [one for one in work.arguments if one.type.pointer and one.role != "output"]
-    floats = any(field.scalar.kind == "f" for one in goes_in for field in one.type.fields)
-    if not every or floats or captured_work(work):
-        return
-    for case in _cases(work, every):
+    for case in _cases(work, every) if every else ():
         rows = max(one.rows(case)[0] for one in every)
         for turn in range(2 * min(MOST_TURNS, -(-len(WAYS) // max(1, rows)))):
             yield case, f"{DERIVATIONS} {turn}"

@@ -18,7 +18,6 @@ from runners import (
     creeping,
     crowded,
     cycles,
-    derivations,
     edge_paths,
     exact_floats,
     families,
@@ -211,7 +210,7 @@ def _by_recipe(work: Work, seed: int, known: Sequence[Combination]) -> list[Comb
 def _in_few(
     work: Work, seed: int, middle: Mapping[str, float], known: Sequence[Combination]
 ) -> Iterator[Combination]:
-    """Yield what few originals are asked: repeated words, shares of one size, chains of kinds."""
+    """Yield what few originals are asked: repeated words, shares of one size, chains."""
     for turn, (case, kind) in enumerate(cycles.asked(work, [one.case for one in known])):
         yield Combination(case, kind, seed + turn)
     yield from (Combination(case, kind, seed) for case, kind in share_bands.asked(work))
@@ -220,7 +219,6 @@ def _in_few(
             yield Combination(case, families.CROWDED_INFINITIES, seed + turn)
     for ask in (chains.asked, one_less.asked):
         yield from (Combination(case, kind, seed) for case, kind in ask(work, middle))
-    yield from (Combination(case, kind, seed) for case, kind in derivations.asked(work))
 
 
 def _scattered(work: Work, seed: int) -> list[Mapping[str, float]]:

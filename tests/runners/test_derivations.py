@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import derivations, sizes
+from runners import capacities, derivations, sizes, unlikely
 from runners.contents import Combination, Contents
 from runners.derivations import WAYS
+from runners.edge_paths import MOST_LONG
 from runners.families import DERIVATIONS
 from runners.spec import Work
 from runners.whole_families import HOT
@@ -137,16 +138,19 @@ def test_the_smallest_case_and_one_with_room_for_all_numbers_twice_are_asked() -
         (_array("a"), {**_array("b", kind="int*"), "role": "inout"}),
         (_array("a", "randint:0:7"), _array("b", "randint:0:7")),
         (_array("a", "randint:0:99999999"), _array("b", "randint:0:99999999")),
-        (_array("a"), _array("b"), _array("x", "normal", kind="const float*")),
     ],
 )
 def test_what_is_not_alike_or_is_no_place_does_not_lead_on(others: tuple[dict[str, Any]]) -> None:
     assert not [*derivations.asked(_work(*others, n=130, m=40))]
 
 
+def _rows(turn: int) -> dict[str, Rows]:
+    return {n: d.reshape(130, -1) for n, d in _made(_rules(), turn).items() if n != "known"}
+
+
 def test_one_leads_on_from_all_others_and_another_one_in_the_next_turn() -> None:
-    for turn, ahead, behind in ((0, "h", "ab"), (1, "a", "bh")):
-        made = {n: d.reshape(130, -1) for n, d in _made(_rules(), turn).items() if n != "known"}
+    for turn, ahead, behind in ((1, "a", "bh"), (0, "h", "ab")):
+        made = _rows(turn)
         assert (made[behind[0]] == made[behind[1]]).all()
         path = [at for at, (kind, _) in enumerate(WAYS) if kind == "path"]
         for at in path:
@@ -154,7 +158,7 @@ def test_one_leads_on_from_all_others_and_another_one_in_the_next_turn() -> None
             assert (rows[0] + 1 == rows[1]).all()
             assert ({*np.unique(rows[0])}, {*np.unique(rows[1])}) == ({*range(28)}, {*range(1, 29)})
     reversed_, both, own = (
-        made["b"][WAYS.index(("path", o))] for o in ("reversed", "both ends", "own")
+        _rows(0)["b"][WAYS.index(("path", o))] for o in ("reversed", "both ends", "own")
     )
     assert reversed_[:28].tolist() == [*range(27, -1, -1)]
     assert both[:28].tolist() == [*range(1, 28, 2), *range(26, -1, -2)]
@@ -174,7 +178,7 @@ def test_an_array_without_rows_is_one_row_and_each_turn_is_asked() -> None:
     work = _work(*ends, _array("weight", "randint:1:100", "m"), n=1000, m=90000)
     asked = [*derivations.asked(work)]
     assert len(asked) == 2 * derivations.MOST_TURNS
-    assert {case["m"] for case, _ in asked} == {float(2 * derivations.MOST_LONG + 1)}
+    assert {case["m"] for case, _ in asked} == {float(2 * MOST_LONG + 1)}
     for turn, (case, _) in enumerate(asked):
         made = _made(work, turn, **case)
         first, last = (made[name] for name in (("from", "to") if turn % 2 == 0 else ("to", "from")))
@@ -215,6 +219,21 @@ def test_numbers_stay_within_their_range_and_few_of_them_are_alike() -> None:
     many = _work(*(_array(name, shape="n*m") for name in "ab"), n=2000, m=100)
     made = _made(many)
     assert np.bincount(made["a"])[27] < HOT + 9000
+
+
+def test_the_original_has_little_time_for_all_of_them() -> None:
+    now, families = [0.0], [f"{DERIVATIONS} {turn}" for turn in range(3)]
+    watch = capacities.Watch(lambda: now[0])
+    every = [Combination({"n": 9.0}, family, 1) for family in families]
+    assert [watch.objection(one) for one in every] == ["", "", ""]
+    now[0] = 2 * capacities.DERIVATION_SECONDS
+    assert all(watch.objection(one) for one in every)
+    assert not watch.objection(Combination({"n": 9.0}, "mostly", 1))
+
+
+def test_where_floats_go_in_nothing_is_asked() -> None:
+    work = _work(_array("a"), _array("b"), _array("x", "normal", kind="const float*"), n=130, m=40)
+    assert not [*unlikely.combinations(work, 1)]
 
 
 def test_some_originals_of_the_red_team_are_asked_in_a_confirmation() -> None:
