@@ -27,6 +27,7 @@ from runners.families import (
     AT_STRIDES,
     DECLARED,
     DENSITIES,
+    DERIVATIONS,
     EARLY,
     EQUAL,
     FAR_ENDS,
@@ -64,8 +65,8 @@ MOST_SECONDS, LONG_SECONDS, ALL_LONG_SECONDS = 0.3, 2.0, 3.0
 # What all contents with a single change may take together, from the first of them on, and what all
 # wider ranges may: contents may be how often something is done.
 SINGLE_SECONDS = WIDER_SECONDS = 3.0
-# What all recipes may take together, and all long chains.
-RECIPE_SECONDS, CHAIN_SECONDS = 6.0, 4.0
+# What all recipes may take together, and all of some families: each step may be a round there.
+RECIPE_SECONDS, CHAIN_SECONDS, DERIVATION_SECONDS = 6.0, 4.0, 2.0
 # How a time grows with the product of sizes that are larger together: not all are multiplied.
 PRODUCT_POWER = 2 / 3
 # And where all sizes of an array are: between each element once and each pair of them.
@@ -82,7 +83,9 @@ BYTE, SHORT, LITTLE_MORE = 1 << 8, 1 << 16, 16
 FARTHEST = {
     **dict.fromkeys((PLAIN, NESTED, LONGEST, OPPOSITE, OPPOSITE_ROWS, LONG_CHAINS), 64),
     **dict.fromkeys((ALIKE, PILED), 16),
-    **dict.fromkeys((GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS, AT_STRIDES), sizes.TIMES_LONGER),
+    **dict.fromkeys(
+        (GOING_ROUND, ROUND_ACROSS, EARLY, SWINGS, AT_STRIDES, DERIVATIONS), sizes.TIMES_LONGER
+    ),
 }
 # Families of which the times of one tell those of the other.
 _KINDS = {
@@ -100,6 +103,7 @@ _KINDS = {
     **dict.fromkeys((FULL_ENDS, DENSITIES, FULL_PILES, RECURRING, TWINS, FREQUENT), ALIKE),
     **dict.fromkeys(PILES | NEARLY_PILES, PILED),
     LONG_CHAINS: LONG_CHAINS,
+    DERIVATIONS: DERIVATIONS,
     GOING_ROUND: GOING_ROUND,
     ROUND_ACROSS: ROUND_ACROSS,
     SWINGS: SWINGS,
@@ -310,7 +314,8 @@ class Watch:
         if not _asked(combination.family):
             return ""
         kind = _kind(combination.family)
-        if kind == LONG_CHAINS and (late := self._late(kind, CHAIN_SECONDS)):
+        limit = {LONG_CHAINS: CHAIN_SECONDS, DERIVATIONS: DERIVATION_SECONDS}.get(kind)
+        if limit is not None and (late := self._late(kind, limit)):
             return late
         if kind in LONG and self._longer_is_known(kind, combination.case):
             return LONGER

@@ -224,6 +224,9 @@ BALANCED = "balanced"
 CHAINS, ONE_LESS = "chains", "one-less"
 # Places that lead on along all there are, at sizes as long as may be (`runners.long_chains`).
 LONG_CHAINS = "long-chains"
+# Arrays that lead on from each other, one step a round (`runners.derivations`); whose row is which
+# stands behind.
+DERIVATIONS = "derivations"
 # Few small whole numbers times a large odd factor, along a variable whose name stands behind
 # (`runners.scaled_numbers`): for candidates that decide by floats what others do by whole numbers.
 SCALED = "scaled"

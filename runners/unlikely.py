@@ -3,9 +3,9 @@
 Rows that are twins but for a place or two (`runners.twins`), or that no polynomial hash tells apart
 (`runners.balanced`), numbers that number theory knows (`runners.special_numbers`), or that come
 again at the far end of a long row (`runners.recurring`), sets of bits that are nearly full or
-nearly empty (`runners.bit_masks`), one number that is most of a very long row (`runners.frequent`),
-and one key with high amounts in all of it (`runners.full_piles`). All of them are within what was
-declared.
+nearly empty (`runners.bit_masks`), arrays that lead on from each other (`runners.derivations`), one
+number that is most of a very long row (`runners.frequent`), and one key with high amounts in all of
+it (`runners.full_piles`). All of them are within what was declared.
 
 Those that make whole numbers of whole numbers: of floats equal rows may be the end of a domain, as
 the angle between two of them is an arc cosine of nearly one. And where much is added up, as long as
@@ -20,6 +20,7 @@ from runners import (
     balanced,
     bit_masks,
     capacities,
+    derivations,
     frequent,
     full_piles,
     long_ends,
@@ -49,6 +50,7 @@ def combinations(work: Work, seed: int) -> Iterator[Combination]:
     yield from (Combination(case, BALANCED, seed) for case in balanced.cases(work))
     yield from (Combination(case, family, seed) for case, family in special_numbers.asked(work))
     yield from (Combination(case, family, seed) for case, family in recurring.asked(work))
+    yield from (Combination(case, family, seed) for case, family in derivations.asked(work))
     yield from (Combination(case, FREQUENT, seed) for case in _long_rows(work))
     for case, family in bit_masks.asked(work):
         yield from (Combination(case, family, seed + turn) for turn in range(bit_masks.TURNS))
