@@ -27,8 +27,9 @@ MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
 # Where a size that is large as declared is not so many times as large in any of these: how many
 # more there are, elements of all buffers of one, and how many others come first.
 FAR, MORE, MOST_OF_FEW, AHEAD = 4, 2, 1 << 25, 4
-# Cases in which two are as large as may be, and what is passed and may be a flag.
-TOGETHER, FLAG = 8, 2
+# Cases in which two are as large as may be, and what is passed and may be a flag; elements where it
+# is a size by itself.
+TOGETHER, FLAG, MOST_ALONE = 8, 2, 1 << 26
 # How often a size is as large as may be, and two of them are; what the others may be, too.
 FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
 
@@ -36,7 +37,9 @@ Case = Mapping[str, float]
 
 
 def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
-    """Yield what is run: contents of one case as declared, then others, then of the next case.
+    """Yield what is run: ends of ranges where sizes are as large as may be, then case by case.
+
+    Of each contents as declared, then others.
 
     `text` is that of the original.
     """
@@ -44,18 +47,22 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
         return
     others = CONTENTS if nearly_one.usable(work) or nearly_one.floats(work) else 0
     joint = together(work, text)
+    # All of these are at their ends before any has other contents: there may be no time for those.
+    for case in joint:
+        for turn in nearly_one.ends(work):
+            yield Combination(case, f"{recipes.WORD} {recipes.AT_ENDS + turn}", seed)
     drawn = [case for case in cases(work, seed, text) if case not in joint]
     for number, case in enumerate([*joint, *drawn]):
         yield Combination(case, DECLARED, seed)
-        turns = [recipes.AT_ENDS + turn for turn in nearly_one.ends(work)] if case in joint else []
-        turns += [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]
+        turns = [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]
         yield from (Combination(case, f"{recipes.WORD} {turn}", seed) for turn in turns)
 
 
 def together(work: Work, text: str = "") -> list[dict[str, float]]:
     """Return cases with a size and all bounds, or two sizes, as large as they may be, others small.
 
-    And behind them each size by itself.
+    And behind them each size by itself, of a few of them even where that is many elements: what a
+    block counts of millions of pixels runs over 16 bits only where so many of them are alike.
 
     Where one of them ends the other shows nothing: of sixteen times as many rolls the first ten
     frames are scored. Chance draws such a pair now and then.
@@ -66,8 +73,12 @@ def together(work: Work, text: str = "") -> list[dict[str, float]]:
     pairs = [[name, *bounds] for name in sizing] if bounds else itertools.combinations(sizing, 2)
     alone = [[name] for name in sizing]
     found: list[dict[str, float]] = []
+    few = 0
     for far in [*pairs, *alone][: TOGETHER if CASES else 0]:
-        case = _smallest(work, far, sizing)
+        case = _smallest(work, far, sizing, MOST_ELEMENTS)
+        if case is None and far in alone and few < MORE:
+            case = _smallest(work, far, sizing, MOST_ALONE)
+            few += case is not None
         if case is None or case in found:
             continue
         if not bounds or far_scalars.fits(work, text, case, bounds):
@@ -75,16 +86,21 @@ def together(work: Work, text: str = "") -> list[dict[str, float]]:
     return found
 
 
-def _smallest(work: Work, far: Sequence[str], sizing: Sequence[str]) -> dict[str, float] | None:
+def _smallest(
+    work: Work, far: Sequence[str], sizing: Sequence[str], most: int
+) -> dict[str, float] | None:
     """Return the case with some variables far out that has few of all else; None for none.
 
-    An odd number beside the end, and of others as few as they may be, but no single one.
+    Of no more than `most` elements.
+
+    An odd number beside the end, and of others as few as they may be, a single one where they
+    would be too many.
     """
     least = min((case.values for case in work.cases), key=lambda case: sizes.elements(work, case))
-    for few in (float(max(SMALL_ONES)), float(SMALL_ONES[2])):
+    for few in (float(max(SMALL_ONES)), float(SMALL_ONES[2]), 1.0):
         case = {**least, **{one: min(few, sizes.largest(work, one)) for one in sizing}}
         case |= {one: sizes.TIMES_LONGER * sizes.largest(work, one) - 1 for one in far}
-        if 0 < sizes.elements(work, case) <= MOST_ELEMENTS:
+        if 0 < sizes.elements(work, case) <= most:
             return sizes.promised(work, case)
     return None
 

@@ -46,7 +46,7 @@ LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
 # The same of those that are far larger, and what their outputs are that are kept.
-FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 4.0, 5.0, 1 << 28
+FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 6.0, 7.0, 1 << 28
 # The same of those whose sizes or values are a candidate's own.
 OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
 # Light declared cases in which arrays have a candidate's own numbers.
@@ -85,6 +85,8 @@ class Fuzzing:
 
     _small: dict[str, Known] = field(default_factory=dict)
     _large: dict[str, Known] = field(default_factory=dict)
+    # Why an original said no more of the far ones.
+    _ended: list[str] = field(default_factory=list)
 
     def check(
         self,
@@ -136,10 +138,11 @@ class Fuzzing:
         try:
             far = self._far(pair[0], job)
         except DeviceError:
-            return [], True
+            return [*self._ended], True
         except Fault:
-            return [], False
-        return _judged_far(session, answers, job, far, report)
+            far = self._large[_key(job)]
+        notes, lost = _judged_far(session, answers, job, far, report)
+        return [*self._ended, *notes], lost
 
     def ran(
         self, answers: Answers, job: JobSpec, wanted: Sequence[Combination]
@@ -157,25 +160,38 @@ class Fuzzing:
         return self._small[key]
 
     def _far(self, load: Load, job: JobSpec) -> Known:
-        """Return what an original makes of far cases: none where it broke in one of them before."""
+        """Return what an original makes of far cases, up to where it broke in one of them."""
         key = _key(job)
         if key not in self._large:
             self._large.clear()
+            self._ended.clear()
             self._large[key] = []
-            if turns := [*far_cases.asked(job.work, job.seed, job.baseline.source)]:
-                seconds = FAR_SECONDS_ORIGINAL
-                self._large[key] = _outputs(load(), iter(turns), seconds, launches=False)
+            turns = [*far_cases.asked(job.work, job.seed, job.baseline.source)]
+            terms = (iter(turns), FAR_SECONDS_ORIGINAL)
+            try:
+                if turns:
+                    _outputs(load(), *terms, launches=False, into=self._large[key])
+            except (DeviceError, Fault) as error:
+                self._ended.append(f"{LAYER} not tried to the end, far out: {error}")
+                raise
         return self._large[key]
 
 
 def _outputs(
-    session: Session, turns: Iterator[Combination], seconds: float, *, launches: bool = True
+    session: Session,
+    turns: Iterator[Combination],
+    seconds: float,
+    *,
+    launches: bool = True,
+    into: Known | None = None,
 ) -> Known:
     """Return what an original makes of combinations, for so long and as far as it can be kept.
 
-    Unless it `launches` whatever the size is, what it cannot launch is left out.
+    Unless it `launches` whatever the size is, what it cannot launch is left out. What is found goes
+    `into` a list as it comes, where one is given.
     """
-    found, until, left = Known(), time.monotonic() + seconds, FAR_BYTES
+    found = Known() if into is None else into
+    until, left = time.monotonic() + seconds, FAR_BYTES
     for one in turns:
         if time.monotonic() > until or left < 0:
             break

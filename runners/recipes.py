@@ -52,6 +52,8 @@ TOGETHER, BY_ITSELF = 0.4, 0.25
 # (docs/decisions/0008-limits.md); so far apart are those that cancel, of what a type tells apart.
 POWERS, POWERS_HALF = (-6.0, 6.0), (-2.0, 2.0)
 APART = {"half": 2.0, "bfloat16": 1.5, "float": 5.0, "double": 13.0}
+# By which powers of two parts of one differ that are nearly alike, and by how much crumbs are less.
+LITTLE, CRUMB = (15.0, 23.0), 4096
 # What an array that nobody said more of may hold below zero, how often.
 BELOW_ZERO = 0.35
 # Numbers beyond these are left to `runners.brinks`.
@@ -314,6 +316,7 @@ def _floats(
         lambda: _some(where, rows, [0.0, one, other], count),
         lambda: _some(where, rows, [one], count),
         lambda: _some(where, rows, [one, other, -one], count),
+        lambda: _some(where, rows, [0.0, one, -one], count),
         lambda: _some(where, rows, [one, one + step, one - step], count),
         lambda: _some(where, rows, [one, far, -far], count),
         lambda: _some(where, rows, [0.0, far], count),
@@ -339,9 +342,22 @@ def _floats(
 
 
 def _fractions(where: np.random.Generator, rows: Sequence[int], parts: int, count: int) -> Values:
-    """Return parts of one, mostly a single one, or what is left of it."""
+    """Return parts of one, mostly a single one, or what is left of it.
+
+    Some a little larger or smaller than others, as they are alike in a few of their bits; or among
+    crumbs, which a sum that is one already takes in by rounding.
+    """
     few = [1 / parts, 1 - 1 / parts, 2 / parts]
-    return _some(where, rows, few[: int(where.integers(1, 4))], count)
+    made = _some(where, rows, few[: int(where.integers(1, 4))], count)
+    little = 2.0 ** -where.uniform(*LITTLE)
+    match int(where.integers(3)):
+        case 0:
+            return made
+        case 1:
+            return made + little * (_places(count, 3, rows, where) - 1)
+        case _:
+            made[_places(count, 2, rows, where) == 0] = little / CRUMB
+            return made
 
 
 def _some(

@@ -35,6 +35,7 @@ from typing import Any
 
 from optimizer.boundary import violations
 from optimizer.model import Effort
+from runners import fuzzing
 from runners.answers import module_command
 from runners.building import Building
 from runners.dispatch import JOB_SECONDS
@@ -336,7 +337,7 @@ class Team:
         outcome.speedup = _speedup(verdict)
         outcome.notes = list((verdict.get("measurement") or {}).get("notes") or ())
         outcome.exhibit = verdict.get("exhibit")
-        looked = ("sanitizer", "plausibility", "delayed warps", "many launches")
+        looked = ("sanitizer", "plausibility", "delayed warps", "many launches", fuzzing.LAYER)
         outcome.watched = [
             f"{check['layer']}: {check['what']}{_found(check)}"
             for check in verdict.get("checks") or ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -226,7 +228,8 @@ def test_what_ends_each_other_is_far_out_together() -> None:
     assert (case["n"], case["frames"]) == (335.0, 159.0)
     assert case["games"] < 100
     # And each size by itself.
-    assert [one["n"] for one in alone if one["frames"] <= 10] == [335.0]
+    few = [(one["games"], one["n"]) for one in alone if one["frames"] <= 10]
+    assert few == [(3199999.0, 3.0), (33.0, 335.0)]
     # Two sizes, where nothing else ends them.
     work = _work(
         _array("a", "randint:0:9", "rows*n"), _array("b", "randint:0:9", "m"), rows=900, n=60, m=40
@@ -235,14 +238,33 @@ def test_what_ends_each_other_is_far_out_together() -> None:
     assert {"n", "m"} in pairs
 
 
+def test_a_size_by_itself_comes_to_its_end_though_that_is_many_elements() -> None:
+    """What eight blocks count of pixels that are alike is beyond 16 bits there alone."""
+    pixels = [_array(name, "randint:0:64", "pairs*n", "const uint8_t*") for name in "ab"]
+    work = _work(*pixels, pairs=16, n=200000)
+    assert {"pairs": 3.0, "n": 16 * 200000.0 - 1} in far_cases.together(work)
+    # And with a single one of others where that is as many as there is time for.
+    many = _work(*pixels, _array("joint", "randint:0:9", "pairs*20000000"), pairs=16, n=200000)
+    assert {"pairs": 1.0, "n": 16 * 200000.0 - 1} in far_cases.together(many)
+    most = max(sizes.elements(many, case) for case in far_cases.together(many))
+    assert most <= far_cases.MOST_ALONE
+
+
 def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     work = _games()
     asked = [*far_cases.asked(work, 1, "for (int f = 0; f < frames && at < n; ++f) at += 2;")]
-    first = [one for one in asked if one.case == asked[0].case]
     assert asked[0].case["frames"] == 159.0
-    assert asked[: len(first)] == first
-    rolls = [Contents(work).of(one)["rolls"] for one in first]
-    assert [{*one} for one in rolls[1:3]] == [{10}, {0}]
+    rolls = [Contents(work).of(one)["rolls"] for one in asked[:2]]
+    assert [{*one} for one in rolls] == [{10}, {0}]
+    # And so has every such case, before any has other contents.
+    other = next(at for at, one in enumerate(asked) if one.family == DECLARED)
+    ends = {tuple(one.case.items()) for one in asked[:other]}
+    assert len(ends) > 1
+    assert other == 2 * len(ends)
+    # Behind them all contents of a case follow each other.
+    cases = [tuple(one.case.items()) for one in asked[other:]]
+    changes = sum(one != another for one, another in itertools.pairwise(cases))
+    assert changes == len({*cases}) - 1
 
 
 def test_arrays_are_at_opposite_ends_by_turns_and_amounts_have_room() -> None:

@@ -394,7 +394,8 @@ def test_where_it_is_far_what_does_not_end_is_noted_and_what_breaks_is_wrong(
     breaks = _Session(far(DeviceError("an illegal address")))
     with pytest.raises(DeviceError, match="an illegal address"):
         _checked(_Known(), fine, breaks, monkeypatch)
-    # Of an original that breaks there, or cannot be launched, nothing is asked of a candidate.
+    # Where an original breaks, or cannot be launched, nothing is asked of a candidate; the first of
+    # these is said.
     for error, lost in (
         (DeviceError("an illegal address"), True),
         (HungError("still running"), True),
@@ -402,7 +403,46 @@ def test_where_it_is_far_what_does_not_end_is_noted_and_what_breaks_is_wrong(
         (Fault("RunnerError", "the process ended"), False),
     ):
         mine = _Session(far(DeviceError("never here")))
-        assert _checked(_Known(), _Session(far(error)), mine, monkeypatch) == ([], lost)
+        notes, gone = _checked(_Known(), _Session(far(error)), mine, monkeypatch)
+        assert gone == lost
+        assert len(notes) == (not isinstance(error, LaunchError))
+        assert all(str(error) in one and "far out" in one for one in notes)
+
+
+def test_what_an_original_said_before_its_process_ended_far_out_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 3)
+    monkeypatch.setattr(far_cases, "LEAST_ELEMENTS", 64)
+    runs = 0
+
+    def ends(one: Combination) -> dict[str, Any]:
+        nonlocal runs
+        runs += one.case["n"] > 100
+        if runs > 1:
+            raise Fault("RunnerError", "the process ended")
+        return _zeros(one)
+
+    mine = _Session(_zeros)
+    [note], lost = _checked(_Known(), _Session(ends), mine, monkeypatch)
+    assert "the process ended" in note
+    assert not lost
+    assert len([one for one in mine.ran if one.case["n"] > 100]) == 1
+
+
+def test_why_an_original_said_no_more_is_told_with_each_of_its_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 3)
+    job = spec.parse(_job(_text(), _text() + "//", workload=WORK, effort="confirm"))
+    broken = _Session(_raises(Fault("RunnerError", "the process ended")))
+    fuzz = Fuzzing()
+    with pytest.raises(Fault):
+        fuzz._far(lambda: cast("Session", broken), job)
+    assert fuzz._far(lambda: cast("Session", broken), job) == []
+    assert len(broken.ran) == 1
+    [note] = fuzz._ended
+    assert "the process ended" in note
 
 
 def test_an_original_that_broke_far_out_is_run_there_once(

@@ -247,6 +247,18 @@ def test_some_are_few_small_numbers_times_a_large_factor() -> None:
     assert 4 <= found <= 40
 
 
+def test_parts_of_one_are_among_crumbs_or_nearly_alike() -> None:
+    """A sum that is one takes a crumb in, and two are alike in their first sixteen bits."""
+    work, crumbs, nearly = _work(_array("x", "uniform", "n", "const float*"), n=400), 0, 0
+    for arrays in _made(work, 400):
+        x = np.unique(arrays["x"]).astype(np.float64)
+        crumbs += 1 < len(x) < 5 and 0 < x[0] < 2.0**-25 and x[1] > 0.08
+        gaps = np.diff(x)
+        nearly += 2 < len(x) < 10 and ((gaps > 0) & (gaps < 2.0**-16)).any() and x[0] > 0.08
+    assert crumbs > 1
+    assert nearly > 1
+
+
 def test_rows_may_lead_to_one_place_each_by_its_own_number() -> None:
     arguments = [_array("off", "randint:0:1048576", "n*deg")]
     work, case = _work(*arguments, n=300, deg=5), {"n": 300.0, "deg": 5.0}
