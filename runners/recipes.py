@@ -354,7 +354,7 @@ def _fractions(where: np.random.Generator, rows: Sequence[int], parts: int, coun
         case 0:
             return made
         case 1:
-            return made + little * (_places(count, 3, rows, where) - 1)
+            return np.asarray(made + little * (_places(count, 3, rows, where) - 1))
         case _:
             made[_places(count, 2, rows, where) == 0] = little / CRUMB
             return made
