@@ -1,0 +1,31 @@
+// For every ship the nearest beacon (of two equally near ones the first) and its distance, rounded down.
+__device__ unsigned floor_root(unsigned long long v)
+{
+    unsigned long long r = 0;
+    for (unsigned long long bit = 1ull << 27; bit; bit >>= 1) {
+        if ((r | bit) * (r | bit) <= v) r |= bit;
+    }
+    return (unsigned)r;
+}
+
+__global__ void beacon(const int* __restrict__ sx, const int* __restrict__ sy,
+                       const int* __restrict__ bx, const int* __restrict__ by,
+                       int* __restrict__ nearest, unsigned* __restrict__ distance, int ships, int beacons)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= ships) return;
+    const int x = sx[i], y = sy[i];
+    double best = 1e300;
+    int found = 0;
+    for (int b = 0; b < beacons; ++b) {
+        double dx = bx[b] - x, dy = by[b] - y;
+        double d = __dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy));
+        if (d < best) {
+            best = d;
+            found = b;
+        }
+    }
+    const long long fx = bx[found] - x, fy = by[found] - y;
+    nearest[i] = found;
+    distance[i] = floor_root((unsigned long long)(fx * fx + fy * fy));
+}

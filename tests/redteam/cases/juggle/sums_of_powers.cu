@@ -1,0 +1,42 @@
+// Siteswap patterns of n throws (0 to 35): the first throw that lands on the beat of an earlier one, or -1,
+// and the number of balls of a pattern without such a throw (0 of others).
+__global__ void juggle(const int* __restrict__ throws, int* __restrict__ clash, int* __restrict__ balls,
+                       int patterns, int n)
+{
+    extern __shared__ int first[];
+    __shared__ int at, sum;
+    __shared__ unsigned s1, s2, s3;
+    const int* a = throws + (size_t)blockIdx.x * n;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) first[i] = n;
+    if (threadIdx.x == 0) {
+        at = n;
+        sum = 0;
+        s1 = s2 = s3 = 0;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        unsigned l = (unsigned)(i + a[i]) % n, u = (unsigned)i;
+        atomicAdd(&sum, a[i]);
+        atomicAdd(&s1, l - u);
+        atomicAdd(&s2, l * l - u * u);
+        atomicAdd(&s3, l * l * l - u * u * u);
+    }
+    __syncthreads();
+    if (s1 == 0 && s2 == 0 && s3 == 0) {    // every beat once
+        if (threadIdx.x == 0) {
+            clash[blockIdx.x] = -1;
+            balls[blockIdx.x] = sum / n;
+        }
+        return;
+    }
+    for (int i = threadIdx.x; i < n; i += blockDim.x) atomicMin(&first[(i + a[i]) % n], i);
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        if (first[(i + a[i]) % n] != i) atomicMin(&at, i);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        clash[blockIdx.x] = at < n ? at : -1;
+        balls[blockIdx.x] = at < n ? 0 : sum / n;
+    }
+}
