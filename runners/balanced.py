@@ -12,7 +12,7 @@ shorter ones, and their opposites: what looks for a row in another one meets bot
 Letters of amounts are zero and one, or what of a range is nearest to these: whatever is added up
 fits into an original's words. Those of keys are the ends of a range, or any two beside each other.
 It is asked in the smallest declared case with such rows, and in one whose rows are long enough for
-64 bits, or as long as they may be.
+64 bits, or as long as they may be; and in one whose rows are a word and its opposite.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from runners.whole_numbers import row_lengths
 
 # Letters of the least word, and of one for 64 bits; rows where these are long; elements.
 LEAST, LONG, MOST_ROWS, MOST_ELEMENTS = 64, 1 << 10, 24, 1 << 20
+# Lengths of rows that are two words, the first one that there may be.
+HALVED = (2 * LONG, LONG, LONG // 2, 2 * LEAST)
 # Stretches of an array that has no rows.
 STRETCHES = 8
 # Which rows are a word's opposite: neighbours are alike or not, and so are every second and third.
@@ -77,8 +79,6 @@ def cases(work: Work) -> Iterator[Case]:
     fit = [case for case in light if longest(case) >= LEAST]
     yield from fit[:1]
     declared = max(map(longest, fit[:1]), default=LEAST)
-    if declared >= LONG:
-        return
     base = ordered[0]
     few = {name: min(value, float(MOST_ROWS)) for name, value in base.items()}
     tried: list[Case] = []
@@ -88,11 +88,21 @@ def cases(work: Work) -> Iterator[Case]:
         for length in (LONG, STRETCHES * LONG):
             long = float(min(most, length + 1))
             tried += [{**others, name: long} for others in (few, base)]
-    fits = (c for c in tried if 0 < sizes.elements(work, c) <= MOST_ELEMENTS)
+    fits = [c for c in tried if 0 < sizes.elements(work, c) <= MOST_ELEMENTS]
     # The first of those with the longest words.
     chosen = max(fits, key=lambda case: min(LONG, _whole(longest(case))), default=base)
-    if _whole(longest(chosen)) > _whole(declared):
+    if declared < LONG and _whole(longest(chosen)) > _whole(declared):
         yield chosen
+    # And rows of two words and no more, each the other's opposite: who asks for halves alike.
+    both = [({**few, name: float(n)}, n) for n in HALVED for name in sizes.sizing(work)]
+    yield from [c for c, n in both if longest(c) == n and _within(work, c)][:1]
+
+
+def _within(work: Work, case: Case) -> bool:
+    """Tell whether a case is no larger than what is promised, and light."""
+    times = sizes.TIMES_LONGER
+    fine = all(case[one] <= times * sizes.largest(work, one) for one in sizes.sizing(work))
+    return fine and 0 < sizes.elements(work, case) <= MOST_ELEMENTS
 
 
 def _whole(row: int) -> int:

@@ -99,7 +99,10 @@ def _smallest(
     least = min((case.values for case in work.cases), key=lambda case: sizes.elements(work, case))
     for few in (float(max(SMALL_ONES)), float(SMALL_ONES[2]), 1.0):
         case = {**least, **{one: min(few, sizes.largest(work, one)) for one in sizing}}
-        case |= {one: sizes.TIMES_LONGER * sizes.largest(work, one) - 1 for one in far}
+        # What sizes nothing, as a radius, is at its end: tiles have room for that, or nearly so.
+        case |= {
+            one: sizes.TIMES_LONGER * sizes.largest(work, one) - (one in sizing) for one in far
+        }
         if 0 < sizes.elements(work, case) <= most:
             return sizes.promised(work, case)
     return None

@@ -28,7 +28,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import far_cases, one_run, own_sizes, own_values, quarters, recipes
+from runners import far_cases, lone_powers, one_run, own_sizes, own_values, quarters, recipes
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -55,6 +55,8 @@ LIGHT = 4
 CROSSED_OF = 2
 # And behind so many one in which whole numbers are parts of a circle, where there may be any.
 QUARTERS_OF = 20
+# And one in which a power of two is in one array alone, where there may be several.
+POWERS_OF = 10
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
 FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
@@ -274,9 +276,11 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle = (
-        stream(seed, LAYER, *one) for one in ((), (recipes.CROSSED,), (recipes.QUARTERS,))
+    rng, other, circle, alone = (
+        stream(seed, LAYER, *one)
+        for one in ((), (recipes.CROSSED,), (recipes.QUARTERS,), (recipes.LONE_POWERS,))
     )
+    powers = lone_powers.usable(work)
     even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
 
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
@@ -291,6 +295,8 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             yield one(recipes.CROSSED, turn // CROSSED_OF, other)
         if even and turn % QUARTERS_OF == QUARTERS_OF - 1:
             yield one(recipes.QUARTERS, turn // QUARTERS_OF, circle)
+        if powers and turn % POWERS_OF == POWERS_OF - 1:
+            yield one(recipes.LONE_POWERS, turn // POWERS_OF, alone)
 
 
 def _cases(

@@ -30,6 +30,8 @@ from runners.whole_numbers import row_lengths
 WORD = "nearly one"
 # How often an array stays as it was declared, and how often all of it is one number.
 DECLARED_OF, ONE_OF = 0.15, 0.45
+# How often the others are alike in their lower bytes, by whose bits.
+ALIKE_BELOW, BYTES = 0.15, (8, 16, 24, 32)
 # Of what few others there are, and in what turns.
 FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
@@ -137,12 +139,22 @@ def _bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:
     return (low, high) if piles.is_key(work, one) else _room(work, case, low, high)
 
 
+def alike_below(low: int, high: int, rng: np.random.Generator) -> tuple[int, int]:
+    """Return by how much numbers of a range are apart whose bytes below some one are the same."""
+    most = [bits for bits in BYTES if 1 << bits <= high - low] or [0]
+    apart = 1 << int(rng.choice(most))
+    return apart, -apart
+
+
 def _numbers(bounds: tuple[int, int], rng: np.random.Generator) -> tuple[int, int]:
     """Return the number of nearly all, and that of the others."""
     low, high = bounds
     near = int(rng.integers(low, high, endpoint=True))
     kinds = [low, high, high, piles.within(0, low, high), piles.within(1, low, high), near]
     first, second = (kinds[int(at)] for at in rng.integers(0, len(kinds), 2))
+    if rng.random() < ALIKE_BELOW:
+        apart = [one for one in alike_below(low, high, rng) if low <= first + one <= high]
+        second = first + apart[0] if apart else second
     if first == second:
         second = int(rng.integers(low, high, endpoint=True))
     return first, second

@@ -21,6 +21,7 @@ from runners import (
     captured,
     crossed,
     kindred,
+    lone_powers,
     nearly_one,
     quarters,
     scaled_numbers,
@@ -45,6 +46,8 @@ NEARLY_ONE = 1 << 22
 AT_ENDS = 3 << 21
 # And from there on whole numbers are parts of a circle (`runners.quarters`).
 QUARTERS = 1 << 23
+# And from there on each element is a power of two in one array alone (`runners.lone_powers`).
+LONE_POWERS = 1 << 24
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -122,6 +125,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= LONE_POWERS:
+        return lone_powers.applied(work, arrays, seed, turn, case)
     if turn >= QUARTERS:
         return quarters.applied(work, arrays, seed, turn, case)
     if turn >= AT_ENDS:
@@ -254,6 +259,7 @@ def _whole(
         [low + 1, low, low + 2],
         [near],
         [near, near + 1, near - 1],
+        [near, *(near + way for way in nearly_one.alike_below(low, high, what))],
         [near, low, high],
         [0, 1, -1],
         [0, high],
@@ -261,7 +267,7 @@ def _whole(
         what.integers(low, high, 5, endpoint=True).tolist(),
         what.integers(low, high, 64, endpoint=True).tolist(),
         [],
-    ][int(what.integers(15))]
+    ][int(what.integers(16))]
     if not few:
         # Close by each other, each as often: what makes triplets, runs and pairs.
         wide = int(what.integers(4, 13))

@@ -45,15 +45,30 @@ def test_rows_that_are_declared_and_rows_long_enough_for_64_bits_are_asked() -> 
     assert [dict(case) for case in balanced.cases(work)] == [
         {"rows": 4000.0, "cols": 96.0},
         {"rows": 24.0, "cols": 1025.0},
+        {"rows": 24.0, "cols": 1024.0},
     ]
     # What is declared so long is all that is asked. Sixteen times as long as 40 is as long as such rows may be; of 7 there are none.
     assert [dict(case) for case in balanced.cases(_work(_array("a"), rows=40, cols=40))] == [
-        {"rows": 24.0, "cols": 640.0}
+        {"rows": 24.0, "cols": 640.0},
+        {"rows": 24.0, "cols": 512.0},
     ]
     assert not [*balanced.cases(_work(_array("a"), rows=40, cols=7))]
     assert [dict(case) for case in balanced.cases(_work(_array("a"), rows=40, cols=2000))] == [
-        {"rows": 40.0, "cols": 2000.0}
+        {"rows": 40.0, "cols": 2000.0},
+        {"rows": 24.0, "cols": 2048.0},
     ]
+
+
+def test_the_halves_of_a_row_are_opposite_and_have_one_hash() -> None:
+    """Who halves a row whose halves are alike, as their hashes are."""
+    work = _work(_array("a"), rows=4000, cols=200)
+    case = [*balanced.cases(work)][-1]
+    assert case["cols"] == 2048.0
+    made = Contents(work).of(Combination(case, BALANCED, 1))["a"].view(np.int32).reshape(24, 2048)
+    for row in made:
+        one, other = row[:1024], row[1024:]
+        assert not (one == other).any()
+        assert _hash(one, 31, 32) == _hash(other, 31, 32)
 
 
 def test_an_array_without_rows_has_stretches_of_such_words() -> None:

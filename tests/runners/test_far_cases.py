@@ -164,6 +164,16 @@ def test_arrays_are_nearly_one_number_each_and_any_of_what_there_is_at_that_size
     assert marked > 10
 
 
+def test_two_numbers_are_alike_in_their_lower_bytes_now_and_then() -> None:
+    """As places of a tree are whose lower halves alone are compared."""
+    work = _work(_array("up", "randint:0:n", "n"), _array("from", "randint:0:n", "q"), n=5000, q=40)
+    apart = set()
+    for turn in range(300):
+        up = np.unique(_made(work, {"n": 79999.0, "q": 9.0}, turn)["up"]).astype(np.int64)
+        apart |= {*np.diff(up).tolist()} if len(up) == 2 else set()
+    assert {1 << 8, 1 << 16} <= apart
+
+
 def test_what_is_added_up_has_room_and_keys_are_any_of_their_range() -> None:
     work = _work(
         _array("place", "randint:0:rows", "n"),
@@ -225,7 +235,7 @@ def _games() -> Work:
 def test_what_ends_each_other_is_far_out_together() -> None:
     text = "for (int f = 0; f < frames && at < n; ++f) at += 2;"
     case, *alone = far_cases.together(_games(), text)
-    assert (case["n"], case["frames"]) == (335.0, 159.0)
+    assert (case["n"], case["frames"]) == (335.0, 160.0)
     assert case["games"] < 100
     # And each size by itself.
     few = [(one["games"], one["n"]) for one in alone if one["frames"] <= 10]
@@ -253,7 +263,7 @@ def test_a_size_by_itself_comes_to_its_end_though_that_is_many_elements() -> Non
 def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     work = _games()
     asked = [*far_cases.asked(work, 1, "for (int f = 0; f < frames && at < n; ++f) at += 2;")]
-    assert asked[0].case["frames"] == 159.0
+    assert asked[0].case["frames"] == 160.0
     rolls = [Contents(work).of(one)["rolls"] for one in asked[:2]]
     assert [{*one} for one in rolls] == [{10}, {0}]
     # And so has every such case, before any has other contents.

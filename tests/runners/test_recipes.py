@@ -259,6 +259,17 @@ def test_parts_of_one_are_among_crumbs_or_nearly_alike() -> None:
     assert nearly > 1
 
 
+def test_some_are_apart_by_what_bytes_leave_out() -> None:
+    """Who compares their lower halves takes them for the same."""
+    work = _work(_array("key", "randint:0:1000000"), n=40, w=50)
+    bits = set()
+    for arrays in _made(work, 400):
+        unique = np.unique(arrays["key"]).astype(np.int64)
+        if 1 < len(unique) < 4:
+            bits |= {int(one).bit_length() - 1 for one in np.diff(unique) if not one & (one - 1)}
+    assert {8, 16} <= bits
+
+
 def test_rows_may_lead_to_one_place_each_by_its_own_number() -> None:
     arguments = [_array("off", "randint:0:1048576", "n*deg")]
     work, case = _work(*arguments, n=300, deg=5), {"n": 300.0, "deg": 5.0}
