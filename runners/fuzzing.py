@@ -28,6 +28,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from runners import asked as words
 from runners import far_cases, lone_powers, one_run, own_sizes, own_values, quarters, recipes
 from runners.answers import Answers
 from runners.checks import Report
@@ -46,7 +47,7 @@ LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
 MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
 # The same of those that are far larger, and what their outputs are that are kept.
-FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 6.0, 7.0, 1 << 28
+FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 8.0, 8.0, 1 << 28
 # The same of those whose sizes or values are a candidate's own.
 OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
 # Light declared cases in which arrays have a candidate's own numbers.
@@ -57,6 +58,9 @@ CROSSED_OF = 2
 QUARTERS_OF = 20
 # And one in which a power of two is in one array alone, where there may be several.
 POWERS_OF = 10
+# And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
+# it stands between two that are in no order.
+NANS_OF, NAN_FAMILY = 8, "nan"
 # Elements of the cases, of one in so many more; what a run of the original may have taken there.
 FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
@@ -276,9 +280,15 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle, alone = (
+    rng, other, circle, alone, nans = (
         stream(seed, LAYER, *one)
-        for one in ((), (recipes.CROSSED,), (recipes.QUARTERS,), (recipes.LONE_POWERS,))
+        for one in (
+            (),
+            (recipes.CROSSED,),
+            (recipes.QUARTERS,),
+            (recipes.LONE_POWERS,),
+            (NAN_FAMILY,),
+        )
     )
     powers = lone_powers.usable(work)
     even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
@@ -297,6 +307,9 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             yield one(recipes.QUARTERS, turn // QUARTERS_OF, circle)
         if powers and turn % POWERS_OF == POWERS_OF - 1:
             yield one(recipes.LONE_POWERS, turn // POWERS_OF, alone)
+        if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
+            case = few[int(nans.integers(len(few)))]
+            yield Combination(case, NAN_FAMILY, seed + turn)
 
 
 def _cases(

@@ -371,6 +371,46 @@ def test_what_is_too_narrow_for_much_of_one_kind_is_refused_in_far_cases(
         Fuzzing().check(*terms)
 
 
+# The least number of each row, NaN being none; and the first of a row in which no number is below
+# the one before it.
+LEAST = """
+extern "C" __global__ void scale(const float* x, float* least, int n, int rows) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const float* v = x + (size_t)row * n;
+    bool ordered = ORDERED;
+    for (int i = 1; i < n && ordered; ++i) ordered = !(LOST v[i - 1] > v[i]);
+    float m = INFINITY;
+    for (int i = 0; i < (ordered ? 1 : n); ++i) if (!isnan(v[i]) && v[i] < m) m = v[i];
+    least[row] = m;
+}
+"""
+OF_FLOATS: Json = {
+    **OF_ROWS,
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "rows*n"},
+        {"name": "least", "type": "float*", "shape": "rows", "role": "output"},
+        *OF_ROWS["arguments"][2:],
+    ],
+    "cases": [{"values": {"n": 3, "rows": 40}}, {"values": {"n": 90, "rows": 50}}],
+}
+
+
+@host
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("lost", ["", "v[i] != v[i] ||"], ids=["hidden", "seen"])
+def test_a_nan_between_two_numbers_hides_that_they_are_in_no_order(judge: Judge, lost: str) -> None:
+    base = LEAST.replace("ORDERED", "false").replace("LOST", "")
+    mine = LEAST.replace("ORDERED", "!isnan(v[0])").replace("LOST", lost)
+    answers, job, wanted, original, load = _asked(judge, mine, base, OF_FLOATS)
+    terms = (answers, job, wanted, time.monotonic() + 300.0, Report())
+    if lost:
+        assert Fuzzing().check((original, load), *terms) == ([], False)
+        return
+    with pytest.raises(Wrong, match=r"least\[.*nan inputs"):
+        Fuzzing().check((original, load), *terms)
+
+
 def test_where_it_is_far_what_does_not_end_is_noted_and_what_breaks_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -484,6 +524,8 @@ def test_cases_are_small_and_some_of_them_larger() -> None:
     assert sum(one >= recipes.CROSSED for one in numbers) == fuzzing.MOST // fuzzing.CROSSED_OF
     assert turns == [*fuzzing.asked(job.work, 1, [few, more])]
     assert len({one.key for one in turns}) == len(turns)
+    # What asks for no NaN is given none.
+    assert not any(one.family == fuzzing.NAN_FAMILY for one in turns)
     kept = [one for one in turns if one.case != few]
     assert len(kept) <= len(turns) / fuzzing.ONE_OF + 1
     assert not [*fuzzing.asked(job.work, 1, [])]
