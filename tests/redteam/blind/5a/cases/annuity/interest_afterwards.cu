@@ -1,0 +1,25 @@
+// Every loan month by month: interest in parts per million, rounded half up to whole cents,
+// then the payment; the last payment is what is left.
+__global__ void annuity(const int* balance, const int* rate, const int* pay,
+                        int* months, long long* interest, long long* left, int n, int horizon)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    long long b = balance[i];
+    long long r = rate[i], p = pay[i];
+    long long start = b;
+    int m = 0;
+    while (b > 0 && m < horizon) {
+        long long in = (b * r + 500000) / 1000000;
+        if (in == p) {
+            m = horizon;
+            break;
+        }
+        b = b + in - p;
+        m++;
+    }
+    months[i] = m;
+    // start + interest - payments = what is left, below zero if the last payment was cut
+    interest[i] = m == 0 ? 0 : b - start + p * m;
+    left[i] = max(b, 0ll);
+}

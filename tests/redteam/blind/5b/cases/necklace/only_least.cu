@@ -1,0 +1,34 @@
+// Where the least rotation of each row of letters begins (the first such place).
+__global__ void necklace(const unsigned char* s, int* start, int rows, int n)
+{
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const unsigned char* w = s + (long long)r * n;
+    int least = 256, place = 0;
+    unsigned char times = 0;
+    for (int c = 0; c < n; c++) {
+        int a = w[c];
+        if (a < least) {
+            least = a;
+            place = c;
+            times = 1;
+        } else if (a == least) times++;
+    }
+    if (times == 1) {
+        start[r] = place;
+        return;
+    }
+    int i = 0, j = 1, k = 0;
+    while (i < n && j < n && k < n) {
+        int a = w[(i + k) % n], b = w[(j + k) % n];
+        if (a == b) {
+            k++;
+            continue;
+        }
+        if (a > b) i += k + 1;
+        else j += k + 1;
+        if (i == j) j++;
+        k = 0;
+    }
+    start[r] = i < j ? i : j;
+}
