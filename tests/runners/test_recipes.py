@@ -254,7 +254,8 @@ def test_parts_of_one_are_among_crumbs_or_nearly_alike() -> None:
         x = np.unique(arrays["x"]).astype(np.float64)
         crumbs += 1 < len(x) < 5 and 0 < x[0] < 2.0**-25 and x[1] > 0.08
         gaps = np.diff(x)
-        nearly += 2 < len(x) < 10 and ((gaps > 0) & (gaps < 2.0**-16)).any() and x[0] > 0.08
+        alike = bool(((gaps > 0) & (gaps < 2.0**-16)).any())
+        nearly += 2 < len(x) < 10 and alike and float(x[0]) > 0.08
     assert crumbs > 1
     assert nearly > 1
 
