@@ -322,7 +322,6 @@ def _floats(
         lambda: _some(where, rows, [0.0, one, other], count),
         lambda: _some(where, rows, [one], count),
         lambda: _some(where, rows, [one, other, -one], count),
-        lambda: _some(where, rows, [0.0, one, -one], count),
         lambda: _some(where, rows, [one, one + step, one - step], count),
         lambda: _some(where, rows, [one, far, -far], count),
         lambda: _some(where, rows, [0.0, far], count),
