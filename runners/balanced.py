@@ -17,6 +17,7 @@ It is asked in the smallest declared case with such rows, and in one whose rows 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -88,21 +89,18 @@ def cases(work: Work) -> Iterator[Case]:
         for length in (LONG, STRETCHES * LONG):
             long = float(min(most, length + 1))
             tried += [{**others, name: long} for others in (few, base)]
-    fits = [c for c in tried if 0 < sizes.elements(work, c) <= MOST_ELEMENTS]
+    fits = (c for c in tried if 0 < sizes.elements(work, c) <= MOST_ELEMENTS)
     # The first of those with the longest words.
     chosen = max(fits, key=lambda case: min(LONG, _whole(longest(case))), default=base)
     if declared < LONG and _whole(longest(chosen)) > _whole(declared):
         yield chosen
     # And rows of two words and no more, each the other's opposite: who asks for halves alike.
-    both = [({**few, name: float(n)}, n) for n in HALVED for name in sizes.sizing(work)]
-    yield from [c for c, n in both if longest(c) == n and _within(work, c)][:1]
-
-
-def _within(work: Work, case: Case) -> bool:
-    """Tell whether a case is no larger than what is promised, and light."""
-    times = sizes.TIMES_LONGER
-    fine = all(case[one] <= times * sizes.largest(work, one) for one in sizes.sizing(work))
-    return fine and 0 < sizes.elements(work, case) <= MOST_ELEMENTS
+    for length, name in itertools.product(HALVED, sizes.sizing(work)):
+        case = {**few, name: float(length)}
+        fine = longest(case) == length and sizes.promised(work, case) == case
+        if fine and 0 < sizes.elements(work, case) <= MOST_ELEMENTS:
+            yield case
+            return
 
 
 def _whole(row: int) -> int:
@@ -119,9 +117,8 @@ def applied(family: str, work: Work, arrays_: Arrays, seed: int, case: Case) -> 
     del family
     out = dict(arrays_)
     for one in arrays(work):
-        argument, low, high = one
-        if argument.end:
-            high = max(low, int(argument.init_at(case).rpartition(":")[2]) - 1)
+        argument, low, _ = one
+        high = piles.last(one, case)
         row = _row(one, case)
         if row < LEAST or high <= low:
             continue

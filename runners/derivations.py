@@ -101,9 +101,7 @@ class Group:
 
     def last_at(self, case: Case) -> int:
         """Return the last number of the range in a case."""
-        if not self.first.end:
-            return self.high
-        return max(self.low, int(self.first.init_at(case).rpartition(":")[2]) - 1)
+        return piles.last((self.first, self.low, self.high), case)
 
 
 def groups(work: Work) -> list[Group]:

@@ -22,7 +22,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
-from runners import divisors, opposed, opposite_ends, scalar_ends, sizes
+from runners import divisors, opposed, opposite_ends, piles, scalar_ends, sizes
 from runners.contents import Combination
 from runners.cuda_types import Scalar
 from runners.divisors import CAST, COMMENT
@@ -167,6 +167,4 @@ def _product(work: Work, text: str, case: Case, found: list[str]) -> int:
 
 def _ends(work: Work, case: Case) -> Iterator[tuple[int, int]]:
     """Yield the first and the last number of each range, as it is in a case."""
-    for argument, low, high in ranges(work):
-        there = int(argument.init_at(case).rpartition(":")[2]) - 1
-        yield low, there if argument.end else high
+    yield from ((one[1], piles.last(one, case)) for one in ranges(work))

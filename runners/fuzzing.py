@@ -173,10 +173,10 @@ class Fuzzing:
             self._ended.clear()
             self._large[key] = []
             turns = [*far_cases.asked(job.work, job.seed, job.baseline.source)]
-            terms = (iter(turns), FAR_SECONDS_ORIGINAL)
+            known, seconds = self._large[key], FAR_SECONDS_ORIGINAL
             try:
                 if turns:
-                    _outputs(load(), *terms, launches=False, into=self._large[key])
+                    _outputs(load(), iter(turns), seconds, launches=False, into=known)
             except (DeviceError, Fault) as error:
                 self._ended.append(f"{LAYER} not tried to the end, far out: {error}")
                 raise

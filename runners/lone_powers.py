@@ -54,10 +54,10 @@ def applied(work: Work, arrays_: Arrays, seed: int, turn: int, case: Case) -> Ar
             lengths.setdefault(count, []).append(one)
     for count, those in lengths.items():
         whose = stream(seed, WORD, turn, str(count)).integers(0, len(those), count)
-        for number, (argument, low, declared) in enumerate(those):
-            end = int(argument.init_at(case).rpartition(":")[2]) - 1 if argument.end else declared
+        for number, one in enumerate(those):
+            argument, low, _ = one
             rng = stream(seed, WORD, turn, argument.name)
-            made = _made(low, max(low, end), whose == number, rng)
+            made = _made(low, piles.last(one, case), whose == number, rng)
             parts = []
             for field in argument.type.fields:
                 kind = values(arrays_[argument.name], argument.type, field).dtype

@@ -133,9 +133,7 @@ def _nearly(argument: Argument, case: Case, rng: np.random.Generator) -> Storage
 
 def _bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:
     """Return the range of an array; of amounts the part that is added up in an original's words."""
-    argument, low, high = one
-    if argument.end:
-        high = max(low, int(argument.init_at(case).rpartition(":")[2]) - 1)
+    low, high = one[1], piles.last(one, case)
     return (low, high) if piles.is_key(work, one) else _room(work, case, low, high)
 
 

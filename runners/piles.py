@@ -75,6 +75,12 @@ def within(number: int, low: int, high: int) -> int:
     return min(high, max(low, number))
 
 
+def last(one: Range, case: Mapping[str, float]) -> int:
+    """Return the last number of a range in a case, where a variable may be its end."""
+    argument, low, high = one
+    return max(low, int(argument.init_at(case).rpartition(":")[2]) - 1) if argument.end else high
+
+
 def read(work: Work) -> list[Range]:
     """Return the arrays of whole numbers with a range that are only read, with their ends."""
     return [one for one in ranges(work) if not one[0].written]

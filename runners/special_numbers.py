@@ -190,7 +190,6 @@ def applied(family: str, work: Work, arrays_: Arrays, seed: int, case: Case) -> 
     """Return arrays of special numbers, the first of them if there is no room for all."""
     del case
     kind, out = int(family.partition(" ")[2]), dict(arrays_)
-    order = stream(seed, family)
     for place, (argument, low, high) in enumerate(arrays(work)):
         those = numbers(kind, low, high)
         if not those:
@@ -198,8 +197,8 @@ def applied(family: str, work: Work, arrays_: Arrays, seed: int, case: Case) -> 
         made = []
         for field in argument.type.fields:
             data = values(arrays_[argument.name], argument.type, field)
-            made.append(_filled(data, those, place, np.random.default_rng(order.integers(1 << 32))))
-            order = stream(seed, family)  # the same places in each: neighbours stand side by side
+            # The same places in each: neighbours stand side by side.
+            made.append(_filled(data, those, place, stream(seed, family)))
         count = len(arrays_[argument.name]) // argument.type.size
         out[argument.name] = interleave(made, argument.type, count)
     return out
