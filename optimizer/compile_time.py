@@ -29,7 +29,7 @@ from optimizer.directives import replacement
 from optimizer.functions import Function
 from optimizer.outline_words import made_of, numbers_first
 from optimizer.source import Source
-from optimizer.syntax import walk
+from optimizer.syntax import field, walk
 from optimizer.tokens import Token, balanced, code_tokens
 
 _EVALUATED = frozenset({"constexpr", "consteval"})
@@ -246,6 +246,15 @@ def parts_of(source: Source) -> frozenset[str]:
     return frozenset(t.text for text in texts for t in text if t.kind in ("word", "number"))
 
 
+@lru_cache(maxsize=8)
+def _classes(source: Source) -> frozenset[str]:
+    """Return the names of all structs and classes."""
+    named = (
+        field(n, "name") for n in walk(source.syntax.root, "struct_specifier", "class_specifier")
+    )
+    return frozenset(source.of(name) for name in named if name is not None)
+
+
 def _head(source: Source, f: Function) -> list[str]:
     return [t.text for t in source.syntax.code_in((f.span[0], f.body.start_byte))]
 
@@ -277,7 +286,9 @@ class _Judge:
         free = {u.name for u in f.variables.free}
         if not free <= self.outside | _STATEMENTS | _NUMBERS | _QUALIFIED | self.macros.keys():
             return False
-        # A local may be called like a type.
+        # A local may be called like a type: of none that the host may use.
+        if not self.inside.isdisjoint(_classes(self.source).difference(self.plain)):
+            return False
         named = walk(f.node, "type_identifier", "namespace_identifier")
         types = {*self.plain, *_NUMBERS, "std", "cuda", "array", *(t.name for t in f.templates)}
         if not {self.source.of(n) for n in named} <= types:

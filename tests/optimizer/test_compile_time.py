@@ -115,6 +115,7 @@ def test_tables_that_a_compiler_computes_are_inside(text: str) -> None:
         "Item i{3}; r.of[0] = i;",
         "{ Item Item; } r.of[0] = 1;",
         "int Item = 0; { Item r; }",
+        "int Item;",
         "r.of[0] = 3_km;",
         'r.of[0] = "text"[0];',
         "r.of[0] = CALL(setup);",
