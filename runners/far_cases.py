@@ -4,7 +4,8 @@ Sizes that nobody declared are asked one at a time, at a few places (`runners.si
 them, or two together, is up to sixteen times as large as declared, and the others are as large as
 in some declared case, or small, or one: what needs many patients of few genes and a long time has
 its turn. Ahead of them are those in which two are as large as they may be, whatever chance draws.
-With `runners.nearly_one` for contents (`runners.fuzzing`).
+With `runners.nearly_one` for contents (`runners.fuzzing`), and as long as there is time with all
+that chance makes up elsewhere: what one element of a million shows, small runs do not have.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from runners import far_and_full, far_scalars, nearly_one, recipes, sizes
+from runners import far_and_full, far_scalars, near_ends, nearly_one, recipes, sizes
 from runners.axes import fitting
 from runners.contents import Combination
 from runners.families import DECLARED, captured_work
@@ -23,6 +24,8 @@ from runners.spec import Work
 
 # Cases, and contents of each; elements of all buffers, and of a case that is worth it.
 CASES, CONTENTS = 14, 3
+# How often each of those that are no larger than most has other contents, when all is done.
+ROUNDS = 40
 MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
 # Where a size that is large as declared is not so many times as large in any of these: how many
 # more there are, elements of all buffers of one, and how many others come first.
@@ -56,6 +59,17 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
         yield Combination(case, DECLARED, seed)
         turns = [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]
         yield from (Combination(case, f"{recipes.WORD} {turn}", seed) for turn in turns)
+    light = [case for case in [*joint, *drawn] if sizes.elements(work, case) <= MOST_ELEMENTS]
+    for number, (first, case) in enumerate(itertools.product(_rounds(work), light)):
+        yield Combination(case, f"{recipes.WORD} {first + number}", seed)
+
+
+def _rounds(work: Work) -> Iterator[int]:
+    """Return where recipes begin that all cases are asked with, one after the other."""
+    kinds = [recipes.FUZZED, recipes.CROSSED] if recipes.usable(work) else []
+    if near_ends.usable(work):
+        kinds.insert(0, recipes.NEAR_ENDS)
+    return itertools.islice(itertools.cycle(kinds), ROUNDS)
 
 
 def together(work: Work, text: str = "") -> list[dict[str, float]]:

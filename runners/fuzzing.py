@@ -1,4 +1,4 @@
-"""A thousand small runs on contents that chance makes up, original and candidate side by side.
+"""Some thousand small runs on contents that chance makes up, original and candidate side by side.
 
 What the original is asked about at length takes tens of milliseconds: four runs, doubles, moved
 inputs. Most faults that nobody thought of show in any of a thousand small inputs, as soon as two
@@ -10,9 +10,9 @@ differs, the original is asked at length, and the candidate judged by its answer
 else.
 
 Some hundred more have the sizes and the values that a candidate's own text names
-(`runners.own_sizes`, `runners.own_values`). Behind them are some dozen that are far larger
-(`runners.far_cases`). What a candidate does not come to an end with there is held against nobody:
-where much meets, right code may take a time that grows with its square.
+(`runners.own_sizes`, `runners.own_values`). Behind them are those that are far larger, as many as
+there is time for (`runners.far_cases`). What a candidate does not come to an end with there is held
+against nobody: where much meets, right code may take a time that grows with its square.
 """
 
 from __future__ import annotations
@@ -29,7 +29,16 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import asked as words
-from runners import far_cases, lone_powers, one_run, own_sizes, own_values, quarters, recipes
+from runners import (
+    far_cases,
+    lone_powers,
+    near_ends,
+    one_run,
+    own_sizes,
+    own_values,
+    quarters,
+    recipes,
+)
 from runners.answers import Answers
 from runners.checks import Report
 from runners.contents import Combination
@@ -45,9 +54,9 @@ from runners.spec import MOVED, Argument, JobSpec, Work
 
 LAYER = "fuzzed contents"
 # Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
-MOST, SECONDS_ORIGINAL, SECONDS = 1200, 7.0, 8.5
+MOST, SECONDS_ORIGINAL, SECONDS = 2400, 7.0, 8.5
 # The same of those that are far larger, and what their outputs are that are kept.
-FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 8.0, 8.0, 1 << 28
+FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 8.0, 8.0, 1 << 29
 # The same of those whose sizes or values are a candidate's own.
 OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
 # Light declared cases in which arrays have a candidate's own numbers.
@@ -58,6 +67,8 @@ CROSSED_OF = 2
 QUARTERS_OF = 20
 # And one in which a power of two is in one array alone, where there may be several.
 POWERS_OF = 10
+# And one in which most numbers are near an end of their range.
+ENDS_OF = 8
 # And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
 # it stands between two that are in no order.
 NANS_OF, NAN_FAMILY = 8, "nan"
@@ -280,17 +291,18 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle, alone, nans = (
+    rng, other, circle, alone, ends, nans = (
         stream(seed, LAYER, *one)
         for one in (
             (),
             (recipes.CROSSED,),
             (recipes.QUARTERS,),
             (recipes.LONE_POWERS,),
+            (recipes.NEAR_ENDS,),
             (NAN_FAMILY,),
         )
     )
-    powers = lone_powers.usable(work)
+    powers, near = lone_powers.usable(work), near_ends.usable(work)
     even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
 
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
@@ -307,6 +319,8 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             yield one(recipes.QUARTERS, turn // QUARTERS_OF, circle)
         if powers and turn % POWERS_OF == POWERS_OF - 1:
             yield one(recipes.LONE_POWERS, turn // POWERS_OF, alone)
+        if near and turn % ENDS_OF == ENDS_OF - 1:
+            yield one(recipes.NEAR_ENDS, turn // ENDS_OF, ends)
         if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
             case = few[int(nans.integers(len(few)))]
             yield Combination(case, NAN_FAMILY, seed + turn)

@@ -14,6 +14,9 @@ What leads on are the numbers of a range that ends with a size (`runners.followi
 as many elements or of rows or columns of as many. All else of a declared range that is only read is
 zero, and once one: on the way it is added up, and may end it. Of originals that make whole numbers
 of whole numbers alone.
+
+Where other arrays say from where ways begin, as questions to a tree do, those from zero may lead
+nowhere. Of these the first elements are at the two ends by turns, the others as they were drawn.
 """
 
 from __future__ import annotations
@@ -39,6 +42,8 @@ BEFORE, AFTER, ROUND = "before", "after", "round"
 # How the places lead on, and what number all else is; the last only where there is anything else.
 WAYS = ((BEFORE, 0), (AFTER, 1), (ROUND, 1), (BEFORE, 1), (AFTER, 0))
 ALONE = 3
+# The number of all else where what is asked begins anywhere; how many begin at the ends of a way.
+STARTS, AT_ENDS = 2, 4
 # Elements of all buffers, sizes that are tried, from one length to the next, and how many lengths.
 MOST_ELEMENTS, MOST_NAMES, STEP, MOST_LENGTHS = 1 << 22, 1, 4, 5
 
@@ -68,6 +73,18 @@ def links(work: Work) -> list[Followed]:
     return [one for one in every if places(one, top) is not None]
 
 
+def starts(work: Work) -> list[Followed]:
+    """Return the arrays that say where ways begin: places of those that lead on, and only read."""
+    found = links(work) if exact(work) else []
+    linked = {one.argument.name for one in found}
+    return [
+        one
+        for one in following.followed(work)
+        if one.places and one.argument.name not in linked and not one.argument.written
+        if any(names(one.size) & names(link.size) for link in found)
+    ]
+
+
 def lines(work: Work) -> Iterator[list[tuple[Case, str]]]:
     """Yield cases and families for each way that places may lead on, the shortest first."""
     found = links(work) if exact(work) else []
@@ -76,7 +93,8 @@ def lines(work: Work) -> Iterator[list[tuple[Case, str]]]:
     others = any(one[0].name not in linked for one in piles.read(work) if one[2] > one[1])
     for name in sorted(sides, key=lambda name: -sizes.largest(work, name))[:MOST_NAMES]:
         lengths = _lengths(work, found, name)
-        for kind, fill in WAYS if others else WAYS[:ALONE]:
+        anywhere = [(kind, STARTS) for kind, _ in WAYS[:ALONE]] if starts(work) else []
+        for kind, fill in (*anywhere, *(WAYS if others else WAYS[:ALONE])):
             if lengths:
                 yield [(case, f"{LONG_CHAINS} {kind} {fill}") for case in lengths]
 
@@ -104,11 +122,28 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         at = places(one, case)
         if at is not None:
             out[one.argument.name] = _filled(arrays, one.argument, _led(one, kind, at, case))
+    begun = starts(work) if int(fill) == STARTS else []
+    for turn, one in enumerate(begun):
+        out[one.argument.name] = _begun(arrays, one, turn, case)
+    left = {*led, *(one.argument.name for one in begun)}
     for argument, low, high in piles.read(work):
-        if argument.name not in led:
-            number = np.asarray(piles.within(int(fill), low, high))
+        if argument.name not in left:
+            number = np.asarray(piles.within(int(fill) % STARTS, low, high))
             out[argument.name] = _filled(arrays, argument, number)
     return out
+
+
+def _begun(arrays: Arrays, one: Followed, turn: int, case: Case) -> npt.NDArray[np.uint8]:
+    """Return an array as drawn, the first of it at both ends of a way, other ones in turn."""
+    kind = one.argument.type
+    parts = []
+    for field in kind.fields:
+        data = values(arrays[one.argument.name], kind, field).copy()
+        for at in range(min(AT_ENDS * field.lanes, len(data))):
+            ends = (one.last_at(case), max(one.low, 0))
+            data[at] = ends[(at // field.lanes // (turn + 1) + turn) % 2]
+        parts.append(data)
+    return interleave(parts, kind, len(arrays[one.argument.name]) // kind.size)
 
 
 def _led(one: Followed, kind: str, at: Places, case: Case) -> Places:

@@ -22,6 +22,7 @@ from runners import (
     crossed,
     kindred,
     lone_powers,
+    near_ends,
     nearly_one,
     quarters,
     scaled_numbers,
@@ -48,6 +49,8 @@ AT_ENDS = 3 << 21
 QUARTERS = 1 << 23
 # And from there on each element is a power of two in one array alone (`runners.lone_powers`).
 LONE_POWERS = 1 << 24
+# And from there on most of each array is near an end of its range (`runners.near_ends`).
+NEAR_ENDS = 1 << 25
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -97,7 +100,7 @@ def asked(
     work: Work, seed: int, cases: Sequence[Mapping[str, float]]
 ) -> Iterator[tuple[Mapping[str, float], str]]:
     """Yield cases and recipes, each case one of those that are asked anyway; no case, no recipe."""
-    if not any(_usable(argument) for argument in work.arguments):
+    if not usable(work):
         return
     plain = {tuple(sorted(case.items())): case for case in cases if MOVED not in case}
     light = [case for case in plain.values() if 0 < work.elements(case) <= MOST_ELEMENTS]
@@ -110,6 +113,11 @@ def asked(
         if heavy and turn % ONE_OF == ONE_OF - 1:
             those = heavy
         yield those[int(rng.integers(len(those)))], f"{WORD} {turn}"
+
+
+def usable(work: Work) -> bool:
+    """Tell whether a recipe changes any array."""
+    return any(_usable(argument) for argument in work.arguments)
 
 
 def _usable(argument: Argument) -> bool:
@@ -125,6 +133,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= NEAR_ENDS:
+        return near_ends.applied(work, arrays, seed, turn, case)
     if turn >= LONE_POWERS:
         return lone_powers.applied(work, arrays, seed, turn, case)
     if turn >= QUARTERS:

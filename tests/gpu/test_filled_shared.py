@@ -54,6 +54,7 @@ __global__ void looks(unsigned* counts, unsigned dynamic) {
     seen(at, 700, counts);
     apart(counts);
     seen((unsigned)__cvta_generic_to_shared(wide), dynamic / 4, counts);
+    __syncthreads();  // nobody writes what another one has not seen yet, however late that one is
     asm volatile("st.shared.u8 [%0], 1;" ::"r"((unsigned)__cvta_generic_to_shared(few)));
     asm volatile("st.shared.u32 [%0], 1;" ::"r"(at + 4 * (threadIdx.x % 700)));
 }

@@ -122,15 +122,32 @@ def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> 
     assert joint > 0
     assert kinds.count(DECLARED) == many
     ends = [recipes.AT_ENDS + turn for turn in nearly_one.ends(work)]
-    assert len(kinds) == many * (1 + far_cases.CONTENTS) + joint * len(ends)
-    assert len({*kinds}) == 1 + many * far_cases.CONTENTS + len(ends)
+    first = many * (1 + far_cases.CONTENTS) + joint * len(ends)
+    assert len({*kinds[:first]}) == 1 + many * far_cases.CONTENTS + len(ends)
+    # And then whatever there is elsewhere, each as often as the others, none of it twice.
+    rest = [recipes.number(one) or 0 for one in kinds[first:]]
+    assert len(rest) == len({*rest}) == many * far_cases.ROUNDS
+    assert sum(one >= recipes.NEAR_ENDS for one in rest) == -(-far_cases.ROUNDS // 3) * many
+    assert sum(one < recipes.CROSSED for one in rest) == far_cases.ROUNDS // 3 * many
     floats = _work(_array("x", "normal", "n", "const float*"), n=5000)
     assert {one.family for one in far_cases.asked(floats, 1)} > {DECLARED}
     ordered = _work(_array("order", "permutation", "n"), n=9000)
-    assert {one.family for one in far_cases.asked(ordered, 1)} == {DECLARED}
+    recipe = {recipes.kind(one.family) for one in far_cases.asked(ordered, 1)}
+    assert recipe == {DECLARED, recipes.WORD}
     small = _work(_array("x", "normal", "n", "const float*"), n=9)
     # What chance draws of so little is asked elsewhere.
     assert {one.case["n"] for one in far_cases.asked(small, 1)} == {143.0}
+
+
+def test_of_a_case_by_itself_that_is_many_elements_there_are_few_contents() -> None:
+    work = _work(_array("key", "randint:0:64", "pairs*n"), pairs=16, n=200000)
+    times: dict[int, int] = {}
+    for one in far_cases.asked(work, 1):
+        count = sizes.elements(work, one.case)
+        times[count] = times.get(count, 0) + 1
+    assert max(times) > far_cases.MOST_ELEMENTS
+    for count, often in times.items():
+        assert (often > far_cases.ROUNDS) == (count <= far_cases.MOST_ELEMENTS)
 
 
 def _made(work: Work, case: dict[str, float], turn: int) -> dict[str, npt.NDArray[np.float64]]:
@@ -260,6 +277,10 @@ def test_a_size_by_itself_comes_to_its_end_though_that_is_many_elements() -> Non
     assert most <= far_cases.MOST_ALONE
 
 
+def cases_of(asked: list[Combination]) -> set[tuple[tuple[str, float], ...]]:
+    return {tuple(one.case.items()) for one in asked}
+
+
 def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     work = _games()
     asked = [*far_cases.asked(work, 1, "for (int f = 0; f < frames && at < n; ++f) at += 2;")]
@@ -271,8 +292,10 @@ def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     ends = {tuple(one.case.items()) for one in asked[:other]}
     assert len(ends) > 1
     assert other == 2 * len(ends)
-    # Behind them all contents of a case follow each other.
-    cases = [tuple(one.case.items()) for one in asked[other:]]
+    # Behind them all contents of a case follow each other, and then come the rounds.
+    every = [dict(one) for one in cases_of(asked)]
+    light = sum(sizes.elements(work, one) <= far_cases.MOST_ELEMENTS for one in every)
+    cases = [tuple(one.case.items()) for one in asked[other : -far_cases.ROUNDS * light]]
     changes = sum(one != another for one, another in itertools.pairwise(cases))
     assert changes == len({*cases}) - 1
 

@@ -246,3 +246,29 @@ def test_the_red_teams_paths_are_longer_than_sixteen_doublings_reach() -> None:
     case, family = next(iter(long_chains.lines(work)))[-1]
     made = Contents(work).of(Combination(case, family, 1))["next"].view(np.int32)
     assert np.array_equal(made, np.maximum(np.arange(len(made)) - 1, 0))
+
+
+def test_where_questions_begin_ways_lead_from_both_ends_and_from_anywhere() -> None:
+    """Of `lca/steps_of_16_bits`: from zero on nothing leads anywhere."""
+    asked = (_array("a", "randint:0:n", "q"), _array("b", "randint:0:n", "q"))
+    flag = _array("flag", "randint:0:9", "q")
+    work = _work(_array("up", "randint:0:n"), *asked, flag, OUT, n=5000, q=400)
+    every = [*long_chains.lines(work)]
+    ways = [line[0][1] for line in every]
+    assert [one.split()[1:] for one in ways[:3]] == [
+        ["before", "2"],
+        ["after", "2"],
+        ["round", "2"],
+    ]
+    assert len(ways) == 3 + len(long_chains.WAYS)
+    case, _ = every[0][-1]
+    assert case["n"] == 79999
+    made = _made(work, "before", 2, **case)
+    assert np.array_equal(made["up"], np.maximum(np.arange(79999) - 1, 0))
+    pairs = [*zip(made["a"][:4].tolist(), made["b"][:4].tolist(), strict=True)]
+    assert pairs == [(79998, 0), (0, 0), (79998, 79998), (0, 79998)]
+    # Beyond that they are as they were drawn.
+    assert len(np.unique(made["a"][4:])) > 3
+    assert {*made["flag"]} == {0}
+    # Nothing begins anywhere where there are no questions.
+    assert not long_chains.starts(_work(_array("up", "randint:0:n"), flag, OUT, n=5000, q=400))
