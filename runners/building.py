@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from runners import exchanges, lone_loads, marks, shaking, strong_accesses
+from runners import exchanges, lone_loads, marks, nearest, shaking, strong_accesses
 from runners.artifact import Artifact, ArtifactKind, Failure, Options
 from runners.compile_order import PTX_SUFFIX, file_name
 from runners.compiler import Compiler
@@ -109,6 +109,20 @@ class Building:
 
         made = self._changed(text, job, change, "marked", read=("-lineinfo",))
         return None if made is None else {**made, "lines": lines}
+
+    def watched(self, text: str, job: Json) -> Json | None:
+        """Return a kernel's artifact that keeps how near comparisons came to the other outcome.
+
+        Of `runners.nearest`. None without any.
+        """
+        if str(job["workload"]["kind"]) != "kernel":
+            return None
+
+        def change(ptx: str) -> str | None:
+            found = nearest.watched(ptx)
+            return found.ptx if found else None
+
+        return self._changed(text, job, change, "watched")
 
     def _changed(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 from runners import (
     families,
     inputs,
+    mutations,
     one_element,
     perturbation,
     recipes,
@@ -103,6 +104,12 @@ class Contents:
             self._make(combination, future)
         return future
 
+    def _held(self, combination: Combination) -> Arrays | None:
+        """Return contents that are kept already; None where they are not."""
+        with self._lock:
+            held = self._kept.get(combination.key)
+        return held.result() if held is not None and held.done() and not held.exception() else None
+
     def _make(self, combination: Combination, future: Future[Arrays]) -> None:
         try:
             made = self._fresh(combination)
@@ -160,12 +167,23 @@ class Contents:
                 return one_element.applied(alone, self._work, arrays, case, combination.seed)
             if (further := wider.wider(combination.family)) is not None:
                 return wider.applied(further, self._work, arrays, combination.seed)
+            if mutations.read(family) is not None:
+                return self._mutated(combination, arrays)
             if recipes.number(family) is not None:
                 return recipes.applied(family, self._work, arrays, combination.seed, case)
             if zeros_beside.infinite(family):
                 return zeros_beside.applied(family, self._work, arrays, combination.seed)
             return variation.apply(family, self._work, arrays, combination.seed, case)
         return inputs.generate(self._work, combination.case, combination.seed)
+
+    def _mutated(self, combination: Combination, arrays: Arrays) -> Arrays:
+        """Return contents with changes: of what is kept with one change less, if there is such."""
+        family, case, seed = combination.family, combination.case, combination.seed
+        earlier = mutations.before(family)
+        held = self._held(Combination(case, earlier[0], seed)) if earlier else None
+        if earlier is None or held is None:
+            return mutations.applied(family, self._work, arrays, seed, case)
+        return mutations.further(self._work, held, seed, earlier[1], case)
 
     def _trim(self) -> None:
         """Let go of what was used longest ago; called with the lock held."""

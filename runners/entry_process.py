@@ -40,7 +40,7 @@ from runners.removal import remove
 from runners.retained import Retained
 from runners.run import Damage, Run
 from runners.sandbox import INNER_LIMITS, Child, Sandbox, interpreter_paths, write_all
-from runners.session import Burning, Marking, Shaken, Timed
+from runners.session import Burning, Guiding, Marking, Shaken, Timed
 from runners.spec import JobSpec, Json
 from runners.stage import RANKED, SAMPLED, Findings, Limit, Suspect
 from runners.timing import Rule, Samples
@@ -519,6 +519,11 @@ class RemoteSession:
         return None
 
     def marking(self, artifact: Json) -> Marking | None:
+        """Nothing, for the same reason."""
+        del artifact
+        return None
+
+    def guiding(self, artifact: Json) -> Guiding | None:
         """Nothing, for the same reason."""
         del artifact
         return None

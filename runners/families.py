@@ -224,6 +224,9 @@ BALANCED = "balanced"
 CHAINS, ONE_LESS = "chains", "one-less"
 # Places that lead on along all there are, at sizes as long as may be (`runners.long_chains`).
 LONG_CHAINS = "long-chains"
+# Contents that a search came to step by step; where it began and its changes stand behind
+# (`runners.mutations`).
+GUIDED = "guided"
 # Arrays that lead on from each other, one step a round (`runners.derivations`); whose row is which
 # stands behind.
 DERIVATIONS = "derivations"

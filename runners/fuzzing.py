@@ -254,6 +254,35 @@ def _judged_own(
     )
 
 
+def side_by_side(
+    pair: tuple[Load, Session],
+    answers: Answers,
+    job: JobSpec,
+    turns: Sequence[Combination],
+    seconds: tuple[float, float],
+    report: Report,
+    layer: str,
+) -> tuple[int, bool]:
+    """Run a pair on combinations, and have the original asked where they differ. Raise `Wrong`.
+
+    `seconds` are those of the original and of the candidate. Return the candidate's runs, and
+    whether the device is lost.
+    """
+    original, session = pair
+    try:
+        known = _outputs(original(), iter(turns), seconds[0], launches=False)
+    except (DeviceError, Fault) as error:
+        # Nothing is promised where it breaks.
+        return 0, isinstance(error, DeviceError) and not isinstance(error, LaunchError)
+    try:
+        suspects, runs = _suspects(session, answers, job.work, known, seconds[1])
+    except _BrokeError as broke:
+        return 0, _defined(answers, broke)
+    asked_again(session, answers, job, [one.combination for one in suspects], report, layer)
+    report.runs += runs
+    return runs, False
+
+
 def in_turns(*each: Iterator[Combination]) -> Iterator[Combination]:
     """Yield one of each in turn, as long as there are any."""
     for some in itertools.zip_longest(*each):

@@ -61,6 +61,7 @@ from runners.energy import Meter
 from runners.entry_process import EntryProcess
 from runners.fuzzing import Fuzzing
 from runners.gpu import DeviceError, Gpu, HungError, LaunchError, OutOfMemoryError
+from runners.guided import Guided
 from runners.large_gains import LargeGains
 from runners.lines_run import LAYER, LinesRun
 from runners.measuring import Measurements
@@ -95,6 +96,7 @@ class Judge:
         plain: Build = lambda _text, _job: None,
         for_races: Callable[[str, Json, str], Json | None] = lambda _text, _job, _which: None,
         mark: Build = lambda _text, _job: None,
+        watch: Build = lambda _text, _job: None,
     ) -> None:
         self._codes, self._plain, self._for_races = DeviceCode(device_code), plain, for_races
         self._gpu, self._number, self._scratch = gpu, number, scratch
@@ -109,6 +111,7 @@ class Judge:
         self._hasty: dict[tuple[str, str], list[MakeRows]] = {}
         self._gains = LargeGains(number, scratch)
         self._fuzzing, self._lines = Fuzzing(), LinesRun(mark)
+        self._guided = Guided(watch)
         self._meeting = AllMeeting()
         self._last: object = None
 
@@ -150,6 +153,7 @@ class Judge:
         delayed = self._delays.begin(request, job) if thorough else Begun()
         if thorough:
             self._lines.begin(request, job)
+            self._guided.begin(request, job)
         try:
             session = self._session(job, request)
             # Unloading a module waits for its kernels: one that hangs must stay loaded, so the
@@ -432,6 +436,10 @@ class Judge:
         # What has not run is told first, that it is not known with the rest.
         at = len(measured["notes"]) if any(LAYER in one for one in notes) else 0
         measured["notes"][at:at] = notes
+        if lost:
+            return True
+        notes, lost = self._guided.check(original, session, self._fuzzing, answers, *fuzzed)
+        measured["notes"] += notes
         if lost:
             return True
         notes, lost = led_along.check(load, answers, job, deadline, report)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from runners import cubin, marks, seeded
+from runners import cubin, marks, nearest, seeded
 from runners.allocations import Allocations, Holdings
 from runners.arena import Parameters, host_arguments
 from runners.expressions import ExpressionError, count
@@ -165,6 +166,16 @@ class KernelLaunchable:
         """Return a byte for each block that is marked (`runners.marks`): whether it has run."""
         address, size = self._gpu.global_address(self._module, marks.NAME)
         return [int(one) for one in self._gpu.download(address, size)]
+
+    def nearest(self) -> npt.NDArray[np.uint32]:
+        """Return two words for each comparison that is kept (`runners.nearest`), and forget them.
+
+        The least distance where it was false, and where it was true.
+        """
+        address, size = self._gpu.global_address(self._module, nearest.NAME)
+        found = np.frombuffer(bytes(self._gpu.download(address, size)), np.uint32)
+        self._gpu.upload(address, np.full(len(found), nearest.NEVER, np.uint32))
+        return found.reshape(-1, 2)
 
     def bind(self, case: Mapping[str, float], addresses: Mapping[str, int]) -> Bound:
         """Return a launch with its geometry and packed arguments worked out."""

@@ -29,7 +29,7 @@ from runners import (
     whole_numbers,
 )
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
-from runners.families import AT_STRIDES, SWINGS, ranges
+from runners.families import AT_STRIDES, GUIDED, SWINGS, ranges
 from runners.inputs import FREE, Arrays, interleave, stream
 from runners.spec import MOVED, Argument, Work
 
@@ -87,13 +87,14 @@ def number(family: str) -> int | None:
 def kind(family: str) -> str:
     """Return what families are counted by, where one of each kind is enough: recipes are one.
 
-    So are swings, along whatever axis, and what is at strides.
+    So are swings, along whatever axis, what is at strides, and what a search came to.
 
     >>> kind("recipe 12"), kind("swings 1 0"), kind("mixed")
     ('recipe', 'swings', 'mixed')
     """
     first = family.partition(" ")[0]
-    return first if first in {SWINGS, AT_STRIDES} or number(family) is not None else family
+    of_one_kind = first in {SWINGS, AT_STRIDES, GUIDED} or number(family) is not None
+    return first if of_one_kind else family
 
 
 def asked(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from runners import beyond, timing
 from runners.allocations import Allocations, Holdings
@@ -116,6 +117,10 @@ class Session(Protocol):
         """Load the candidate with marks in it (`runners.marks`); None where that is not done."""
         ...
 
+    def guiding(self, artifact: Json) -> Guiding | None:
+        """Load the candidate with `runners.nearest` in it; None where that is not done."""
+        ...
+
     def beyond(
         self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int
     ) -> beyond.Found:
@@ -173,6 +178,30 @@ class Marking(Protocol):
     def ran(self) -> Sequence[int]:
         """Return a byte for each block: not zero where it has run since it was loaded."""
         ...
+
+
+class Guiding(Protocol):
+    """A candidate that keeps how near its comparisons came to the other outcome.
+
+    May raise the errors of `runners.gpu`.
+    """
+
+    def run(self, combination: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
+        """Run it once; return the least distances in it (`KernelLaunchable.nearest`)."""
+        ...
+
+
+class LocalGuiding:
+    """A cubin of `runners.nearest` in this process."""
+
+    def __init__(self, bench: Bench, loaded: KernelLaunchable) -> None:
+        self._bench, self._loaded = bench, loaded
+        loaded.nearest()
+
+    def run(self, combination: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
+        """Run it once; return the least distances in it."""
+        self._bench.run(self._loaded, combination, nan=True, seconds=seconds)
+        return self._loaded.nearest()
 
 
 class LocalMarking:
@@ -385,6 +414,11 @@ class LocalSession:
         """Load the candidate with marks in it."""
         loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launches[0])
         return LocalMarking(self._bench, loaded)
+
+    def guiding(self, artifact: Json) -> Guiding | None:
+        """Load the candidate so that it keeps how near its comparisons came to the other side."""
+        loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launches[0])
+        return LocalGuiding(self._bench, loaded)
 
     def beyond(
         self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int

@@ -144,6 +144,7 @@ class Worker:
                 self._plainer,
                 self._for_races,
                 self._marked,
+                self._watched,
             )
             if self._opened is not None:
                 self._judge.ask_first(self._opened)
@@ -206,6 +207,11 @@ class Worker:
     def _marked(self, text: str, job: Json) -> Json | None:
         """Compile a kernel so that it marks which of its blocks run."""
         built: Json | None = self._builder().marked(text, job)
+        return built
+
+    def _watched(self, text: str, job: Json) -> Json | None:
+        """Compile a kernel so that it keeps how near its comparisons came to the other outcome."""
+        built: Json | None = self._builder().watched(text, job)
         return built
 
     def _device_code(self, text: str, job: Json) -> str | None:

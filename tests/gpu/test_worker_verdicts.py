@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import statistics
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from runners import alignment, lines_run
+from runners import alignment, guided, lines_run
 from runners.answers import module_command
 from runners.building import Building
 from runners.fault import Fault
@@ -25,6 +26,10 @@ from tests.gpu.worker_cases import (
     SOFTMAX,
     TRANSPOSE,
     Family,
+    case,
+    grid,
+    pointer,
+    scalar,
 )
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
@@ -285,6 +290,48 @@ def test_lines_that_nothing_came_to_are_told_of_a_finalist(
     assert all(note.endswith("so not verified: line 6 of the candidate") for note in told)
     (check,) = [one for one in verdict["checks"] if one["layer"] == lines_run.LAYER]
     assert check["passed"]
+
+
+# Sums of rows; a version of them is right as well, and does something of its own behind seven in a
+# row that keep to a rule: one of some forty million places.
+SUMS = """
+__global__ void sums(const int* x, int* out, int rows) {
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const int* mine = x + row * 30;
+    int sum = 0, streak = 0;
+    for (int i = 0; i < 30; ++i) {
+        sum += mine[i];
+        LOOK
+    }
+    out[row] = sum;
+}"""
+LOOK = """
+        if (i > 0) streak = (5 * mine[i - 1] + 3 + (i - 1) * (i - 1)) % 12 == mine[i] ? streak + 1 : 0;
+        if (streak >= 7) atomicExch(&out[row], sum);"""
+STREAKS = Family(
+    "sums",
+    SUMS.replace("LOOK", ""),
+    grid("(rows+127)/128"),
+    [
+        pointer("x", "const int*", "rows*30", init="randint:0:12"),
+        pointer("out", "int*", "rows", "output"),
+        scalar("rows", "rows"),
+    ],
+    [case(rows=4000), case(rows=67, time=False)],
+    tolerance={"rtol": 0, "atol": 0},
+)
+
+
+def test_a_search_comes_to_what_nobody_draws(served: Served, building: Building) -> None:
+    """Comparisons keep how near they came on a device, too."""
+    text = SUMS.replace("LOOK", LOOK)
+    verdict = _verdict(served, building, STREAKS, "streaks", text, "confirm")
+    assert verdict["status"] == "correct", verdict["log"]
+    (check,) = [one for one in verdict["checks"] if one["layer"] == guided.LAYER]
+    runs, came, _missing = (int(word) for word in re.findall(r"\d+", check["what"]))
+    assert runs > guided.FIRST
+    assert came >= 1, check["what"]
 
 
 # Host code that knows the time: right as long as it is early, by a clock or by a thread that sleeps,

@@ -20,6 +20,7 @@ from runners import (
     first_calls,
     fuzzing,
     growing,
+    guided,
     led_along,
     lines_run,
     many_calls,
@@ -40,7 +41,7 @@ NUMERIC = frozenset(
     {"cases", "sizes", "families", "many launches", "calls in a row", "delayed warps"}
     | {distant.LAYER, first_calls.LAYER, growing.LAYER, many_calls.LAYER, moved_buffers.LAYER}
     | {timed_launches.BEHIND, same_number.LAYER, piled_up.LAYER, nearly_piled.LAYER, fuzzing.LAYER}
-    | {lines_run.LAYER, all_meeting.LAYER, led_along.LAYER}
+    | {lines_run.LAYER, all_meeting.LAYER, led_along.LAYER, guided.LAYER}
 )
 # What the first candidate of a base waits for, and no other, and what nobody judges meanwhile.
 LEARNED = ("oracle", "profile original", "waited for the compiler")

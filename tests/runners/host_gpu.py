@@ -219,7 +219,11 @@ class HostGpu:
 
     def global_address(self, module: Any, symbol: str) -> tuple[int, int]:
         try:
-            return ctypes.addressof(ctypes.c_uint.in_dll(module, symbol)), 4
+            size = ctypes.c_uint.in_dll(module, f"{symbol}_bytes").value
+        except ValueError:
+            size = 4
+        try:
+            return ctypes.addressof(ctypes.c_uint.in_dll(module, symbol)), size
         except ValueError as error:
             raise LaunchError(symbol) from error
 

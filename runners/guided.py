@@ -1,0 +1,273 @@
+"""Contents that a search makes for a candidate: towards the branches that no run of it has taken.
+
+Who plays at most nine moves in a turn, or keeps eight candidates of a row, is right for all that
+chance draws, since nine of a kind come once in a billion boards. But that a counter is compared
+with eight can be seen, and how far it got: a build of the finalist keeps how near each of its
+comparisons came to the other outcome (`runners.nearest`). From small contents of all kinds on,
+those that came nearest to an outcome that nothing had are changed a little (`runners.mutations`)
+until it comes about, and then a little more: an outcome may come too late to matter. Whatever has
+an outcome that nothing had, or came within a step of one, is run original and candidate side by
+side (`runners.fuzzing.side_by_side`), and the original asked where they differ.
+
+This refuses nothing by itself: an outcome that comes about is only a reason to look. Kernels alone
+are run so: host code has its kernels compiled into it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import mutations, recipes
+from runners.answers import Answers, Build
+from runners.checks import Report
+from runners.contents import Combination, pool
+from runners.fault import Fault
+from runners.fuzzing import Fuzzing, side_by_side
+from runners.gpu import DeviceError, LaunchError, OutOfMemoryError
+from runners.inputs import stream
+from runners.nearest import NEVER
+from runners.other_values import LONGEST_CHECK
+from runners.session import Guiding, Session
+from runners.spec import JobSpec, Json, Work
+
+LAYER = "guided contents"
+# Seconds of the search, and for an original and a candidate side by side; runs of chance at first.
+SECONDS, SECONDS_ORIGINAL, SECONDS_CANDIDATE, FIRST = 6.0, 3.0, 3.0, 60
+# One run of so many later on is of chance again; runs without a gain after which an outcome has
+# half its turns; changes of one contents at most; how many are kept that are equally near.
+CHANCE_OF, HALF_TURNS, MOST_CHANGES, KEPT = 12, 40, 128, 12
+# How often a change is beside one that counts, by so many elements at most, or so many rows; how
+# many of these are known. Those count by which a gain came, or something was lost.
+BESIDE_IT, AWAY, ROWS_OF, COUNTING = 0.6, (1, 2, 20), 4, 24
+# What came so near is looked at, too; how many are run side by side.
+BESIDE, MOST_COMPARED = 1, 240
+# Of contents with an outcome that was gone for so many changes are tried that may have it, too.
+VARIANTS = 40
+PATIENCE = 10.0
+# Cases of fewer elements are begun with once in so many times.
+SMALL, SMALL_OF = 1 << 11, 8
+
+Words = npt.NDArray[np.uint32]
+Load = Callable[[], Session]
+
+
+class Search:
+    """Looks for contents with outcomes of comparisons that no run had."""
+
+    def __init__(
+        self, guiding: Guiding, work: Work, seed: int, chance: Iterator[Combination]
+    ) -> None:
+        self._guiding, self._work, self._chance = guiding, work, chance
+        self._rng = stream(seed, LAYER)
+        self._seen: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
+        # Of each outcome that is missing: how near a run came to it, which, and turns since then.
+        self._nearest: dict[int, int] = {}
+        self._holders: dict[int, list[Combination]] = {}
+        self._idle: dict[int, int] = {}
+        # By what changes something was gained or lost of late.
+        self._counts: dict[int, deque[mutations.Change]] = {}
+        # What has such an outcome at last, which, and how many changes of it are to be tried.
+        self._variants: list[tuple[int, Combination, int]] = []
+        self.found: list[Combination] = []
+        self.runs, self.came = 0, 0
+
+    def go(self, until: float) -> None:
+        """Search for so long; may raise the errors of `runners.gpu`."""
+        while time.monotonic() < until:
+            if self._variants:
+                came, having, left = self._variants.pop()
+                if left > 1:
+                    self._variants.append((came, having, left - 1))
+                self._try(self._changed(having, came), None, came)
+                continue
+            first = self.runs < FIRST
+            if first or int(self._rng.integers(CHANCE_OF)) == 0:
+                one = next(self._chance, None)
+                if one is not None:
+                    self._try(one, None)
+                    continue
+            goal = self._goal()
+            if goal is None:
+                return
+            kept = self._holders[goal]
+            self._try(self._changed(kept[int(self._rng.integers(len(kept)))], goal), goal)
+
+    def edges(self) -> list[Combination]:
+        """Return what came within a step of an outcome that never came about."""
+        near = [goal for goal in self._open() if self._nearest[goal] <= BESIDE]
+        return [self._holders[goal][0] for goal in near]
+
+    def missing(self) -> int:
+        """Return how many outcomes never came about."""
+        return len(self._open())
+
+    def _open(self) -> list[int]:
+        return [goal for goal in self._holders if not self._seen[goal]]
+
+    def _goal(self) -> int | None:
+        """Return an outcome to go for: those with gains of late first; None where none is left."""
+        every = self._open()
+        if not every:
+            return None
+        shares = np.array([1.0 / (1.0 + self._idle[goal] / HALF_TURNS) for goal in every])
+        return every[int(self._rng.choice(len(every), p=shares / shares.sum()))]
+
+    def _changed(self, one: Combination, goal: int) -> Combination:
+        base, changes = begun(one.family)
+        if len(changes) >= MOST_CHANGES:
+            # From anywhere on the way there.
+            changes = changes[: int(self._rng.integers(MOST_CHANGES))]
+        counts = self._counts.get(goal)
+        if counts and self._rng.random() < BESIDE_IT:
+            beside = counts[int(self._rng.integers(len(counts)))]
+            array = beside.array
+            away = AWAY[int(self._rng.integers(len(AWAY)))]
+            by = int(self._rng.integers(-away, away, endpoint=True))
+            if int(self._rng.integers(ROWS_OF)) == 0:
+                by *= mutations.row(self._work, array, one.case)
+            place = max(0, beside.place + by)
+        else:
+            every = mutations.lengths(self._work, one.case)
+            array = int(self._rng.integers(len(every)))
+            place = int(self._rng.integers(max(1, every[array])))
+        new = mutations.Change(array, place, int(self._rng.integers(1 << 24)))
+        return Combination(one.case, mutations.named(base, [*changes, new]), one.seed)
+
+    def _note(self, goal: int, one: Combination) -> None:
+        """Note that the last change of contents counts for a goal; without one they are others."""
+        change = last(one)
+        counts = self._counts.setdefault(goal, deque(maxlen=COUNTING))
+        if change is None:
+            counts.clear()
+        else:
+            counts.append(change)
+
+    def _try(self, one: Combination, goal: int | None, came: int | None = None) -> None:
+        """Run it; it is one of those that are to gain on a goal, or may have what came about."""
+        self.runs += 1
+        try:
+            reached = self._guiding.run(one, seconds=PATIENCE).reshape(-1)
+        except OutOfMemoryError:
+            return
+        had = reached != NEVER
+        if not len(self._seen):
+            self._seen = np.zeros(len(reached), np.bool_)
+        new = had & ~self._seen
+        if new.any():
+            self._seen |= had
+            gone_for = [int(at) for at in np.flatnonzero(new) if int(at) in self._holders]
+            self.came += len(gone_for)
+            self._variants += [(at, one, VARIANTS) for at in gone_for]
+        has = came is not None and bool(had[came])
+        if (new.any() or has) and len(self.found) < MOST_COMPARED:
+            self.found.append(one)
+        gained = bool(new[goal]) if goal is not None else False
+        # What is near to an outcome is what has the other one.
+        for at in np.flatnonzero(had & ~self._seen[np.arange(len(had)) ^ 1]):
+            missing, near = int(at) ^ 1, int(reached[at])
+            best = self._nearest.get(missing, NEVER)
+            kept = self._holders.setdefault(missing, [])
+            if near < best:
+                self._nearest[missing], self._holders[missing] = near, [one]
+                self._idle[missing] = 0
+                self._note(missing, one)
+                gained |= missing == goal
+            elif near == best and len(kept) < KEPT:
+                kept.append(one)
+            elif near == best:
+                kept[int(self._rng.integers(KEPT))] = one
+            self._idle.setdefault(missing, 0)
+        if goal is not None and not gained:
+            self._idle[goal] += 1
+            if int(reached[goal ^ 1]) > self._nearest[goal]:
+                self._note(goal, one)
+
+
+def begun(family: str) -> tuple[int, list[mutations.Change]]:
+    """Return where contents began, and their changes.
+
+    >>> begun("recipe 12"), begun("guided 12 0:3:4"), begun("declared")
+    ((12, []), (12, [Change(array=0, place=3, draw=4)]), (-1, []))
+    """
+    found = mutations.read(family)
+    if found is not None:
+        return found
+    number = recipes.number(family)
+    return (mutations.DECLARED if number is None else number), []
+
+
+def last(one: Combination) -> mutations.Change | None:
+    """Return the last change of contents, if there is any."""
+    changes = begun(one.family)[1]
+    return changes[-1] if changes else None
+
+
+class Guided:
+    """Has contents searched for a finalist; `watch` compiles it for that (`Building.watched`)."""
+
+    def __init__(self, watch: Build) -> None:
+        self._watch = watch
+        self._built: Future[Json | None] | None = None
+
+    def begin(self, request: Json, job: JobSpec) -> None:
+        """Begin to compile a kernel that is another one than its original."""
+        begins = job.work.kind == "kernel" and job.kernel != job.baseline
+        begins = begins and bool(mutations.changed(job.work))
+        terms = (job.kernel.source, request["job"])
+        self._built = pool().submit(self._watch, *terms) if begins else None
+
+    def check(
+        self,
+        original: Load,
+        session: Session,
+        fuzzing: Fuzzing,
+        answers: Answers,
+        job: JobSpec,
+        wanted: Sequence[Combination],
+        deadline: float,
+        report: Report,
+    ) -> tuple[list[str], bool]:
+        """Return what is to be noted, and whether the device is lost. Raise `Wrong`."""
+        if self._built is None:
+            return [], False
+        if deadline - time.monotonic() < LONGEST_CHECK:
+            return [f"{LAYER} not tried: there is no time left"], False
+        try:
+            built = self._built.result()
+            guiding = session.guiding(built) if built is not None else None
+            if guiding is None:
+                return [], False
+            _, more = fuzzing.ran(answers, job, wanted)
+            search = Search(guiding, job.work, job.seed, beginnings(job.work, more))
+            search.go(time.monotonic() + SECONDS)
+        except (DeviceError, Fault) as error:
+            # It has passed without that: what it does to it is not its fault.
+            lost = isinstance(error, DeviceError) and not isinstance(error, LaunchError)
+            return [f"{LAYER} not tried: {error}"], lost
+        each = list({one.key: one for one in (*search.edges(), *search.found)}.values())
+        seconds = (SECONDS_ORIGINAL, SECONDS_CANDIDATE)
+        pair = (original, session)
+        _, lost = side_by_side(pair, answers, job, each[:MOST_COMPARED], seconds, report, LAYER)
+        words = f"{search.runs} runs, {search.came} outcomes found, {search.missing()} not"
+        report.add(LAYER, words, passed=True, error=None, bound=None)
+        return [], lost
+
+
+def beginnings(work: Work, more: Iterator[Combination]) -> Iterator[Combination]:
+    """Yield what a search begins with: recipes, of small cases few.
+
+    What has to come together has no room in these, and a run of more elements takes no longer.
+    """
+    small = 0
+    for one in more:
+        if recipes.number(one.family) is None:
+            continue
+        small += work.elements(one.case) < SMALL
+        if work.elements(one.case) >= SMALL or small % SMALL_OF == 0:
+            yield one

@@ -1,0 +1,41 @@
+// Sprites of 16 by 16 texels are painted over each other, in order; texels of colour 0 are transparent.
+// cover[i] is the number of pixels of the screen that show sprite i in the end.
+#include <cuda_runtime.h>
+#include <cstdint>
+
+__global__ void stamp(const int* x, const int* y, const int* tile, const uint8_t* atlas, unsigned* owner, int w,
+                      int h) {
+    int i = blockIdx.x, dx = threadIdx.x % 16, dy = threadIdx.x / 16;
+    int px = x[i] + dx, py = y[i] + dy;
+    if (px < 0 || px >= w || py < 0 || py >= h) return;
+    unsigned c = atlas[(size_t)tile[i] * 256 + threadIdx.x];
+    if (c == 0) return;
+    unsigned* place = &owner[(size_t)py * w + px];
+    unsigned key = ((unsigned)i + 1) << 8 | c;
+    if (*(volatile unsigned*)place < key) *(volatile unsigned*)place = key;
+}
+
+__global__ void resolve(unsigned* owner, uint8_t* screen, int* cover, int w, int h) {
+    size_t p = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (p >= (size_t)w * h) return;
+    unsigned key = owner[p];
+    if (!(key)) {
+        screen[p] = 0;
+        return;
+    }
+    int i = (int)(key >> 8) - 1;
+    screen[p] = (uint8_t)key;
+    atomicAdd(&cover[i], 1);
+}
+
+void sprites(const int* x, const int* y, const int* tile, const uint8_t* atlas, uint8_t* screen, int* cover,
+             int count, int w, int h) {
+    cudaMemsetAsync(cover, 0, (size_t)count * sizeof(int));
+    size_t pixels = (size_t)w * h;
+    unsigned* owner;
+    cudaMallocAsync((void**)&owner, pixels * sizeof(unsigned), 0);
+    cudaMemsetAsync(owner, 0, pixels * sizeof(unsigned));
+    stamp<<<count, 256>>>(x, y, tile, atlas, owner, w, h);
+    resolve<<<(unsigned)((pixels + 255) / 256), 256>>>(owner, screen, cover, w, h);
+    cudaFreeAsync(owner, 0);
+}
