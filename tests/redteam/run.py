@@ -35,10 +35,11 @@ from typing import Any
 
 from optimizer.boundary import violations
 from optimizer.model import Effort
-from runners import fuzzing
+from runners import fuzzing, guided
 from runners.answers import module_command
 from runners.building import Building
 from runners.dispatch import JOB_SECONDS
+from runners.program_asking import LAYER as OTHER_ARGUMENTS
 from tests.gpu.suite import visible
 from tests.redteam import choice, record
 from tests.redteam.table import HERE, NO_VERDICT, Candidate, load
@@ -337,7 +338,8 @@ class Team:
         outcome.speedup = _speedup(verdict)
         outcome.notes = list((verdict.get("measurement") or {}).get("notes") or ())
         outcome.exhibit = verdict.get("exhibit")
-        looked = ("sanitizer", "plausibility", "delayed warps", "many launches", fuzzing.LAYER)
+        looked = {"sanitizer", "plausibility", "delayed warps", "many launches"}
+        looked |= {fuzzing.LAYER, guided.LAYER, OTHER_ARGUMENTS}
         outcome.watched = [
             f"{check['layer']}: {check['what']}{_found(check)}"
             for check in verdict.get("checks") or ()
