@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from runners import far_and_full, far_scalars, near_ends, nearly_one, recipes, sizes
+from runners import far_and_full, far_scalars, near_ends, nearly_one, recipes, sizes, wrapped_pairs
 from runners.axes import fitting
 from runners.contents import Combination
 from runners.families import DECLARED, captured_work
@@ -24,8 +24,9 @@ from runners.spec import Work
 
 # Cases, and contents of each; elements of all buffers, and of a case that is worth it.
 CASES, CONTENTS = 14, 3
-# How often each of those that are no larger than most has other contents, when all is done.
-ROUNDS = 40
+# How often each of those that are no larger than most has other contents, when all is done; and how
+# often neighbours in it are pairs with one word.
+ROUNDS, PAIRED = 40, 3
 MOST_ELEMENTS, LEAST_ELEMENTS = 1 << 21, 1 << 12
 # Where a size that is large as declared is not so many times as large in any of these: how many
 # more there are, elements of all buffers of one, and how many others come first.
@@ -37,6 +38,14 @@ TOGETHER, FLAG, MOST_ALONE = 8, 2, 1 << 26
 FARTHEST, TWO, SMALL_ONES = 0.5, 0.3, (1, 2, 3, 9, 33)
 
 Case = Mapping[str, float]
+
+
+def every(work: Work, seed: int, text: str = "") -> list[dict[str, float]]:
+    """Return all cases that are large along a size or two: those that chance draws behind."""
+    if captured_work(work):
+        return []
+    joint = together(work, text)
+    return [*joint, *(case for case in cases(work, seed, text) if case not in joint)]
 
 
 def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
@@ -54,12 +63,15 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
     for case in joint:
         for turn in nearly_one.ends(work):
             yield Combination(case, f"{recipes.WORD} {recipes.AT_ENDS + turn}", seed)
-    drawn = [case for case in cases(work, seed, text) if case not in joint]
-    for number, case in enumerate([*joint, *drawn]):
+    each = every(work, seed, text)
+    for number, case in enumerate(each):
         yield Combination(case, DECLARED, seed)
         turns = [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]
         yield from (Combination(case, f"{recipes.WORD} {turn}", seed) for turn in turns)
-    light = [case for case in [*joint, *drawn] if sizes.elements(work, case) <= MOST_ELEMENTS]
+    light = [case for case in each if sizes.elements(work, case) <= MOST_ELEMENTS]
+    paired = [case for case in light if wrapped_pairs.usable(work, case)]
+    for number, (_, case) in enumerate(itertools.product(range(PAIRED), paired)):
+        yield Combination(case, f"{recipes.WORD} {recipes.WRAPPED + number}", seed)
     for number, (first, case) in enumerate(itertools.product(_rounds(work), light)):
         yield Combination(case, f"{recipes.WORD} {first + number}", seed)
 

@@ -38,6 +38,7 @@ from runners import (
     own_values,
     quarters,
     recipes,
+    wrapped_pairs,
 )
 from runners.answers import Answers
 from runners.checks import Report
@@ -69,6 +70,8 @@ QUARTERS_OF = 20
 POWERS_OF = 10
 # And one in which most numbers are near an end of their range.
 ENDS_OF = 8
+# And one in which neighbours are pairs with one word of 16 bits, where there may be any.
+PAIRS_OF = 40
 # And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
 # it stands between two that are in no order.
 NANS_OF, NAN_FAMILY = 8, "nan"
@@ -320,7 +323,7 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle, alone, ends, nans = (
+    rng, other, circle, alone, ends, pairs, nans = (
         stream(seed, LAYER, *one)
         for one in (
             (),
@@ -328,15 +331,18 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             (recipes.QUARTERS,),
             (recipes.LONE_POWERS,),
             (recipes.NEAR_ENDS,),
+            (recipes.WRAPPED,),
             (NAN_FAMILY,),
         )
     )
     powers, near = lone_powers.usable(work), near_ends.usable(work)
     even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
 
+    paired = [case for case in few if wrapped_pairs.usable(work, case)]
+
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
         those = cases if turn % ONE_OF == ONE_OF - 1 else few
-        those = even if first == recipes.QUARTERS else those
+        those = {recipes.QUARTERS: even, recipes.WRAPPED: paired}.get(first, those)
         case = those[int(rng.integers(len(those)))]
         return Combination(case, f"{recipes.WORD} {first + turn}", seed)
 
@@ -350,6 +356,8 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             yield one(recipes.LONE_POWERS, turn // POWERS_OF, alone)
         if near and turn % ENDS_OF == ENDS_OF - 1:
             yield one(recipes.NEAR_ENDS, turn // ENDS_OF, ends)
+        if paired and turn % PAIRS_OF == PAIRS_OF - 1:
+            yield one(recipes.WRAPPED, turn // PAIRS_OF, pairs)
         if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
             case = few[int(nans.integers(len(few)))]
             yield Combination(case, NAN_FAMILY, seed + turn)

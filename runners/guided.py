@@ -15,6 +15,7 @@ are run so: host code has its kernels compiled into it.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
-from runners import mutations, recipes
+from runners import far_cases, mutations, recipes
 from runners.answers import Answers, Build
 from runners.checks import Report
 from runners.contents import Combination, pool
@@ -52,6 +53,9 @@ VARIANTS = 40
 PATIENCE = 10.0
 # Cases of fewer elements are begun with once in so many times.
 SMALL, SMALL_OF = 1 << 11, 8
+# One of so many is a case that is far larger, of so many elements at most: words of two numbers run
+# over there alone. What takes so long is no way to anywhere.
+FAR_OF, FAR_ELEMENTS, SLOW = 3, 1 << 18, 0.25
 
 Words = npt.NDArray[np.uint32]
 Load = Callable[[], Session]
@@ -151,6 +155,7 @@ class Search:
     def _try(self, one: Combination, goal: int | None, came: int | None = None) -> None:
         """Run it; it is one of those that are to gain on a goal, or may have what came about."""
         self.runs += 1
+        begun_at = time.monotonic()
         try:
             reached = self._guiding.run(one, seconds=PATIENCE).reshape(-1)
         except OutOfMemoryError:
@@ -168,6 +173,8 @@ class Search:
         if (new.any() or has) and len(self.found) < MOST_COMPARED:
             self.found.append(one)
         gained = bool(new[goal]) if goal is not None else False
+        if time.monotonic() - begun_at > SLOW:
+            return
         # What is near to an outcome is what has the other one.
         for at in np.flatnonzero(had & ~self._seen[np.arange(len(had)) ^ 1]):
             missing, near = int(at) ^ 1, int(reached[at])
@@ -244,7 +251,8 @@ class Guided:
             if guiding is None:
                 return [], False
             _, more = fuzzing.ran(answers, job, wanted)
-            search = Search(guiding, job.work, job.seed, beginnings(job.work, more))
+            chance = beginnings(job.work, more, far(job))
+            search = Search(guiding, job.work, job.seed, chance)
             search.go(time.monotonic() + SECONDS)
         except (DeviceError, Fault) as error:
             # It has passed without that: what it does to it is not its fault.
@@ -259,15 +267,28 @@ class Guided:
         return [], lost
 
 
-def beginnings(work: Work, more: Iterator[Combination]) -> Iterator[Combination]:
-    """Yield what a search begins with: recipes, of small cases few.
+def beginnings(
+    work: Work, more: Iterator[Combination], far: Iterator[Combination]
+) -> Iterator[Combination]:
+    """Yield what a search begins with: recipes, of small cases few, and now and then a `far` one.
 
-    What has to come together has no room in these, and a run of more elements takes no longer.
+    What has to come together has no room in small ones, and a run of more elements takes no longer.
     """
     small = 0
-    for one in more:
+    for number, one in enumerate(more):
+        if number % FAR_OF == 0:
+            yield from itertools.islice(far, 1)
         if recipes.number(one.family) is None:
             continue
         small += work.elements(one.case) < SMALL
         if work.elements(one.case) >= SMALL or small % SMALL_OF == 0:
             yield one
+
+
+def far(job: JobSpec) -> Iterator[Combination]:
+    """Yield recipes of cases with a size as large as it may be, or two, that are no large ones."""
+    work = job.work
+    each = far_cases.every(work, job.seed, job.baseline.source)
+    light = [case for case in each if work.elements(case) <= FAR_ELEMENTS]
+    for turn, case in zip(itertools.count(), itertools.cycle(light)):
+        yield Combination(case, f"{recipes.WORD} {recipes.FUZZED + turn}", job.seed + 2)

@@ -176,10 +176,11 @@ def generate(work: Work, case: Mapping[str, float], seed: int) -> Arrays:
 
 
 def fitted(work: Work, arrays: Arrays, case: Mapping[str, float]) -> Arrays:
-    """Return arrays none of whose whole numbers is beyond the end that its range has in a case.
+    """Return arrays none of whose whole numbers is beyond an end that its range has in a case.
 
-    Contents of all kinds are made for the largest declared end. What is beyond goes round: a
-    pattern stays one, as far as there is room for it.
+    Contents of all kinds are made for the largest declared end, and what is taken from it is less
+    than nothing where numbers are larger. What is beyond goes round: a pattern stays one, as far as
+    there is room for it.
     """
     out = arrays
     for argument in work.arguments:
@@ -189,7 +190,7 @@ def fitted(work: Work, arrays: Arrays, case: Mapping[str, float]) -> Arrays:
         _, low, end = argument.init_at(case).split(":")
         first, wide, kind = int(low), max(1, int(end) - int(low)), argument.type
         parts = [values(arrays[argument.name], kind, field) for field in kind.fields]
-        if any(len(part) and int(part.max()) >= first + wide for part in parts):
+        if any(_beyond(part, first, wide).any() for part in parts):
             fit = [_within(part, first, wide) for part in parts]
             out = {**out, argument.name: interleave(fit, kind, argument.elements(case))}
     return out
@@ -197,10 +198,21 @@ def fitted(work: Work, arrays: Arrays, case: Mapping[str, float]) -> Arrays:
 
 def _within(data: npt.NDArray[Any], first: int, wide: int) -> npt.NDArray[Any]:
     """Return numbers of which those beyond so many from the first go round."""
-    beyond = data >= first + wide
+    beyond = _beyond(data, first, wide)
     around = [first + (int(one) - first) % wide for one in data[beyond]]
     out = data.copy()
     out[beyond] = np.asarray(around, data.dtype)
+    return out
+
+
+def _beyond(data: npt.NDArray[Any], first: int, wide: int) -> npt.NDArray[np.bool_]:
+    """Return which numbers are none of so many from the first on."""
+    info = np.iinfo(data.dtype)
+    out: npt.NDArray[np.bool_] = np.zeros(len(data), np.bool_)
+    if first + wide <= info.max:
+        out |= data >= first + wide
+    if first > info.min:
+        out |= data < first
     return out
 
 

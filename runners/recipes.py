@@ -27,6 +27,7 @@ from runners import (
     quarters,
     scaled_numbers,
     whole_numbers,
+    wrapped_pairs,
 )
 from runners.cuda_types import Field, Scalar, from_float, to_float, values
 from runners.families import AT_STRIDES, GUIDED, SWINGS, ranges
@@ -51,6 +52,8 @@ QUARTERS = 1 << 23
 LONE_POWERS = 1 << 24
 # And from there on most of each array is near an end of its range (`runners.near_ends`).
 NEAR_ENDS = 1 << 25
+# And from there on neighbours are pairs with one word, which runs over (`runners.wrapped_pairs`).
+WRAPPED = 1 << 26
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -134,6 +137,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= WRAPPED:
+        return wrapped_pairs.applied(work, arrays, seed, turn, case)
     if turn >= NEAR_ENDS:
         return near_ends.applied(work, arrays, seed, turn, case)
     if turn >= LONE_POWERS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import guided, mutations, recipes
+from runners import far_cases, guided, mutations, recipes, spec
 from runners.contents import Combination, Contents
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.guided import LAYER, Search, beginnings
@@ -155,10 +156,43 @@ def test_it_begins_with_recipes_and_rarely_with_few_elements() -> None:
         for turn in range(80)
         for case, family in ((few, f"recipe {turn}"), (more, f"recipe {turn}"), (few, "nan"))
     ]
-    found = [*beginnings(work, iter(each))]
+    found = [*beginnings(work, iter(each), iter(()))]
     assert all(one.family.startswith("recipe") for one in found)
     assert sum(one.case == more for one in found) == 80
     assert 8 <= sum(one.case == few for one in found) <= 11
+
+
+def test_now_and_then_it_begins_where_sizes_are_as_large_as_they_may_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(far_cases, "CASES", 14)
+    text = SUMS.replace("MORE", "")
+    job = spec.parse(_job(text + "//", text, workload=WORK, effort="confirm"))
+    few = (Combination({"n": 20.0}, f"recipe {recipes.FUZZED + turn}", 1) for turn in range(9999))
+    found = [*itertools.islice(beginnings(job.work, few, guided.far(job)), 400)]
+    far = [one for one in found if one.case["n"] > 20]
+    assert len(far) > 40
+    assert {one.case["n"] for one in far} >= {319.0}
+    assert max(job.work.elements(one.case) for one in far) <= guided.FAR_ELEMENTS
+    assert len({one.key for one in far}) == len(far)
+    # Where none is light enough there is none.
+    assert not [*itertools.islice(guided.far(replace(job, work=_heavy())), 3)]
+
+
+def _heavy() -> Work:
+    return _work(
+        {"name": "x", "type": "const int*", "shape": "4000*n", "init": "randint:0:6"}, n=4000
+    )
+
+
+def test_what_takes_long_is_no_way_to_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guided, "SLOW", 0.0)
+    work = _words()
+    search = Search(_Counting(work), work, 1, _chance(work))
+    search.go(time.monotonic() + 0.3)
+    assert search.runs > 3
+    assert search.missing() == 0
+    assert len(search.found) == 1
 
 
 # Sums of each row, and one that leaves out what comes behind eight in a row of a rule.
@@ -262,8 +296,6 @@ def test_what_a_build_does_that_is_watched_is_not_held_against_it(
     monkeypatch.setattr(guided, "Search", lambda *_terms: _Raising(error))
     monkeypatch.setattr(guided, "LONGEST_CHECK", 0.0)
     looks = guided.Guided(lambda _text, _job: {})
-    from runners import spec
-
     job = spec.parse(_job(CUT, SUMS.replace("MORE", ""), workload=WORK, effort="confirm"))
     looks.begin({"job": {}}, job)
     terms: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() + 9.0, None)

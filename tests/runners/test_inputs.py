@@ -599,3 +599,34 @@ def test_two_bounds_are_tried_near_each_other_and_at_a_size() -> None:
     assert {"rows": 4000.0, "cols": 701.0, "low": 30.0, "high": 701.0} in found
     assert all(1 <= case["low"] <= 701 or case["low"] == 4000 for case in found)
     assert sizes.near_pairs(_work(_pointer(shape="rows*cols"), rows=40, cols=70), 1) == []
+
+
+@pytest.mark.parametrize(
+    ("init", "given", "made"),
+    [
+        ("randint:0:n", [0, 6, 7, 8, 15, -1, -3], [0, 6, 0, 1, 1, 6, 4]),
+        ("randint:-1:n", [-1, -2, -3, 6, 7, 14, 0], [-1, 6, 5, 6, -1, 6, 0]),
+        ("randint:0:300", [0, 6, 7, 8, 15, 299, 3], [0, 6, 7, 8, 15, 299, 3]),
+    ],
+)
+def test_what_is_beyond_an_end_of_a_case_goes_round_at_either(
+    init: str, given: list[int], made: list[int]
+) -> None:
+    """What a family takes from the declared end is below nothing where numbers are larger."""
+    work = _work({"name": "x", "type": "const int*", "shape": "n", "init": init}, n=40)
+    arrays = {"x": np.array(given, np.int32).view(np.uint8)}
+    fit = inputs.fitted(work, arrays, {"n": 7.0})
+    assert fit["x"].view(np.int32).tolist() == made
+    assert arrays["x"].view(np.int32).tolist() == given
+
+
+@pytest.mark.parametrize("kind", ["uint8_t", "int8_t", "int64_t", "uint64_t"])
+def test_ends_that_are_those_of_a_type_are_nothing_to_go_beyond(kind: str) -> None:
+    low = "0" if kind.startswith("u") else "-3"
+    work = _work(
+        {"name": "x", "type": f"const {kind}*", "shape": "n", "init": f"randint:{low}:n"}, n=40
+    )
+    data = np.array([0, 1, 5, 100, 3], getattr(np, kind.removesuffix("_t")))
+    fit = inputs.fitted(work, {"x": data.view(np.uint8)}, {"n": 5.0})["x"].view(data.dtype)
+    assert fit[[0, 1, 4]].tolist() == [0, 1, 3]
+    assert int(low) <= int(fit.min()) <= int(fit.max()) < 5
