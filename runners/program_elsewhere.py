@@ -359,6 +359,11 @@ class _Asking(Tiny):
                 if _within(program_growth.predicted(less, *known.more, step * scale), bounds):
                     both = place.far(step)
                     numbers.append(both[::-1] if known.multiple else both)
+            if known.size and (
+                not numbers or place.far(TIMES) not in (numbers[0], numbers[0][::-1])
+            ):
+                found = program_growth.predicted(less, *known.more, TIMES * scale)
+                self.notes.append(_too_long(place, found, bounds))
         tries = numbers[:1] + numbers[-1:][: len(numbers) - 1]
         tries[1:1] = self._to_end(place, bounds)
         for each in tries:
@@ -436,6 +441,20 @@ class _Asking(Tiny):
                         self._compare(line, seen, size=True, times=number / place.largest)
                         return
             return
+
+
+def _too_long(place: Place, found: tuple[float, float], bounds: tuple[float, float]) -> str:
+    """Say that a size was not tried as large as is promised, since its original has no end there.
+
+    >>> place = Place(0, 1, 1000, 1000)
+    >>> _too_long(place, (30.2, 1e6), (5.0, 1e9))
+    'other arguments: not tried with 16000 for 1000: the original would take 30 s'
+    >>> _too_long(place, (3.0, 12e9), (5.0, 8e9))
+    'other arguments: not tried with 16000 for 1000: the original would take 12.0 GB'
+    """
+    what = f"{found[0]:.0f} s" if found[0] > bounds[0] else f"{found[1] / 1e9:.1f} GB"
+    number = TIMES * place.largest
+    return f"{LAYER}: not tried with {number} for {place.largest}: the original would take {what}"
 
 
 def _within(found: tuple[float, float], bounds: tuple[float, float]) -> bool:
