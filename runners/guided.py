@@ -45,7 +45,7 @@ SECONDS, SECONDS_ORIGINAL, SECONDS_CANDIDATE, FIRST = 6.0, 3.0, 3.0, 60
 CHANCE_OF, HALF_TURNS, MOST_CHANGES, KEPT = 12, 40, 128, 12
 # How often a change is beside one that counts, by so many elements at most, or so many rows; how
 # many of these are known. Those count by which a gain came, or something was lost.
-BESIDE_IT, AWAY, ROWS_OF, COUNTING = 0.6, (1, 2, 20), 4, 24
+BESIDE_IT, AWAY, ROWS_OF, COUNTING = 0.6, (1, 2, 20), 3, 24
 # What came so near is looked at, too; how many are run side by side.
 BESIDE, MOST_COMPARED = 1, 240
 # Of contents with an outcome that was gone for so many changes are tried that may have it, too.
@@ -74,8 +74,8 @@ class Search:
         self._nearest: dict[int, int] = {}
         self._holders: dict[int, list[Combination]] = {}
         self._idle: dict[int, int] = {}
-        # By what changes something was gained or lost of late.
-        self._counts: dict[int, deque[mutations.Change]] = {}
+        # At which places of an array something was gained or lost of late.
+        self._counts: dict[tuple[int, int], deque[int]] = {}
         # What has such an outcome at last, which, and how many changes of it are to be tried.
         self._variants: list[tuple[int, Combination, int]] = []
         self.found: list[Combination] = []
@@ -127,18 +127,16 @@ class Search:
         if len(changes) >= MOST_CHANGES:
             # From anywhere on the way there.
             changes = changes[: int(self._rng.integers(MOST_CHANGES))]
-        counts = self._counts.get(goal)
+        every = mutations.lengths(self._work, one.case)
+        array = int(self._rng.integers(len(every)))
+        counts = self._counts.get((goal, array))
         if counts and self._rng.random() < BESIDE_IT:
-            beside = counts[int(self._rng.integers(len(counts)))]
-            array = beside.array
             away = AWAY[int(self._rng.integers(len(AWAY)))]
             by = int(self._rng.integers(-away, away, endpoint=True))
             if int(self._rng.integers(ROWS_OF)) == 0:
                 by *= mutations.row(self._work, array, one.case)
-            place = max(0, beside.place + by)
+            place = max(0, counts[int(self._rng.integers(len(counts)))] + by)
         else:
-            every = mutations.lengths(self._work, one.case)
-            array = int(self._rng.integers(len(every)))
             place = int(self._rng.integers(max(1, every[array])))
         new = mutations.Change(array, place, int(self._rng.integers(1 << 24)))
         return Combination(one.case, mutations.named(base, [*changes, new]), one.seed)
@@ -146,11 +144,12 @@ class Search:
     def _note(self, goal: int, one: Combination) -> None:
         """Note that the last change of contents counts for a goal; without one they are others."""
         change = last(one)
-        counts = self._counts.setdefault(goal, deque(maxlen=COUNTING))
-        if change is None:
-            counts.clear()
-        else:
-            counts.append(change)
+        if change is not None:
+            key = goal, change.array
+            self._counts.setdefault(key, deque(maxlen=COUNTING)).append(change.place)
+            return
+        for key in [key for key in self._counts if key[0] == goal]:
+            del self._counts[key]
 
     def _try(self, one: Combination, goal: int | None, came: int | None = None) -> None:
         """Run it; it is one of those that are to gain on a goal, or may have what came about."""
