@@ -46,6 +46,8 @@ class Report:
     narrow: bool = False
     # It multiplies on tensor cores and its original does not.
     cut_off: bool = False
+    # What is judged now was picked from thousands of runs, since it differed most.
+    picked: bool = False
 
     def look(self, ratio: float, got: Storage, answer: Answer) -> None:
         """Keep the comparison that came nearest to its bound, or went beyond it."""

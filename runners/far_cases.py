@@ -15,7 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from runners import far_and_full, far_scalars, near_ends, nearly_one, recipes, sizes, wrapped_pairs
+from runners import (
+    far_and_full,
+    far_scalars,
+    near_ends,
+    nearly_one,
+    piles,
+    recipes,
+    sizes,
+    wrapped_pairs,
+)
 from runners.axes import fitting
 from runners.contents import Combination
 from runners.families import DECLARED, captured_work
@@ -78,8 +87,9 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
 
 def _rounds(work: Work) -> Iterator[int]:
     """Return where recipes begin that all cases are asked with, one after the other."""
-    kinds = [recipes.FUZZED, recipes.CROSSED] if recipes.usable(work) else []
-    if near_ends.usable(work):
+    few = piles.few_digits(work)
+    kinds = [recipes.FUZZED, recipes.CROSSED] if recipes.usable(work) and not few else []
+    if near_ends.usable(work) and not few:
         kinds.insert(0, recipes.NEAR_ENDS)
     return itertools.islice(itertools.cycle(kinds), ROUNDS)
 

@@ -36,6 +36,7 @@ from runners import (
     one_run,
     own_sizes,
     own_values,
+    piles,
     quarters,
     recipes,
     wrapped_pairs,
@@ -346,7 +347,9 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
         case = those[int(rng.integers(len(those)))]
         return Combination(case, f"{recipes.WORD} {first + turn}", seed)
 
-    for turn in range(MOST if few else 0):
+    # Of sums that come to a halt as many are enough to see what differs.
+    most = MOST // 2 if piles.few_digits(work) else MOST
+    for turn in range(most if few else 0):
         yield one(recipes.FUZZED, turn, rng)
         if turn % CROSSED_OF == CROSSED_OF - 1:
             yield one(recipes.CROSSED, turn // CROSSED_OF, other)
@@ -490,11 +493,16 @@ def asked_again(
     unanswered: set[str] = set()
     if not each:
         return frozenset()
-    with aside(answers, each):
-        for one in each:
-            if answers.of(one) is None:
-                unanswered.add(one.key)
-                continue
-            made = partial(session.run, one, nan=True, beside=False, seconds=answers.patience(one))
-            one_run.renewing(session, answers, job, one, made, report, layer)
+    report.picked = True
+    try:
+        with aside(answers, each):
+            for one in each:
+                if answers.of(one) is None:
+                    unanswered.add(one.key)
+                    continue
+                patience = answers.patience(one)
+                made = partial(session.run, one, nan=True, beside=False, seconds=patience)
+                one_run.renewing(session, answers, job, one, made, report, layer)
+    finally:
+        report.picked = False
     return frozenset(unanswered)

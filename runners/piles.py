@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from runners import sizes
-from runners.cuda_types import values
+from runners.cuda_types import SCALARS, values
 from runners.families import (
     PILED,
     PILED_FIRST,
@@ -95,6 +95,15 @@ def words(work: Work) -> int:
 def written(work: Work) -> list[Argument]:
     """Return the arrays of results."""
     return [one for one in work.arguments if one.type.pointer and one.written]
+
+
+def few_digits(work: Work) -> bool:
+    """Tell whether results are floats of fewer digits than 32 bits have.
+
+    Sums in them come to a halt where much meets, and nobody can work out what is right.
+    """
+    fields = [field.scalar for one in written(work) for field in one.type.fields]
+    return any(one.kind == "f" and one.roundoff > SCALARS["float"].roundoff for one in fields)
 
 
 def whole_results(work: Work) -> bool:

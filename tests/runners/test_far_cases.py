@@ -139,6 +139,20 @@ def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> 
     assert {one.case["n"] for one in far_cases.asked(small, 1)} == {143.0}
 
 
+def test_what_has_few_digits_has_no_rounds() -> None:
+    """Where much meets sums of halves come to a halt: of `votes/lanes_in_pairs`, which is right."""
+    index = _array("index", "randint:0:1000", "n")
+    value = _array("value", "normal", "n", "const float*")
+    counts = []
+    for kind in ("float*", "half*", "__nv_bfloat16*"):
+        out = {"name": "out", "type": kind, "shape": "1000", "role": "inout", "init": "zeros"}
+        work = _work(index, value, out, n=50000)
+        counts.append(len([*far_cases.asked(work, 1)]))
+        assert piles.few_digits(work) == (kind != "float*")
+    assert counts[0] > counts[1] + far_cases.ROUNDS
+    assert counts[1] == counts[2] > 10
+
+
 def test_of_a_case_by_itself_that_is_many_elements_there_are_few_contents() -> None:
     work = _work(_array("key", "randint:0:64", "pairs*n"), pairs=16, n=200000)
     times: dict[int, int] = {}
