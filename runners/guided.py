@@ -80,10 +80,12 @@ class Search:
         self._variants: list[tuple[int, Combination, int]] = []
         self.found: list[Combination] = []
         self.runs, self.came = 0, 0
+        # Runs that did not begin, and why the latest did not.
+        self.failed, self.error = 0, ""
 
     def go(self, until: float) -> None:
         """Search for so long; may raise the errors of `runners.gpu`."""
-        while time.monotonic() < until:
+        while time.monotonic() < until and not (self.failed == self.runs >= FIRST):
             if self._variants:
                 came, having, left = self._variants.pop()
                 if left > 1:
@@ -157,7 +159,10 @@ class Search:
         begun_at = time.monotonic()
         try:
             reached = self._guiding.run(one, seconds=PATIENCE).reshape(-1)
-        except OutOfMemoryError:
+        except (OutOfMemoryError, LaunchError) as error:
+            # A size that it cannot be launched with, or a build that cannot be launched at all.
+            self.failed += 1
+            self.error = str(error)
             return
         had = reached != NEVER
         if not len(self._seen):
@@ -257,6 +262,9 @@ class Guided:
             # It has passed without that: what it does to it is not its fault.
             lost = isinstance(error, DeviceError) and not isinstance(error, LaunchError)
             return [f"{LAYER} not tried: {error}"], lost
+        if search.runs == search.failed:
+            # Without light cases there is nothing to begin with, as nothing was fuzzed.
+            return [f"{LAYER} not tried: {search.error}"] if search.failed else [], False
         each = list({one.key: one for one in (*search.edges(), *search.found)}.values())
         seconds = (SECONDS_ORIGINAL, SECONDS_CANDIDATE)
         pair = (original, session)

@@ -438,11 +438,12 @@ class Judge:
         measured["notes"][at:at] = notes
         if lost:
             return True
-        notes, lost = self._guided.check(original, session, self._fuzzing, answers, *fuzzed)
+        notes, lost = led_along.check(load, answers, job, deadline, report)
         measured["notes"] += notes
         if lost:
             return True
-        notes, lost = led_along.check(load, answers, job, deadline, report)
+        # Behind all that refuses: a build that is watched may end its context.
+        notes, lost = self._guided.check(original, session, self._fuzzing, answers, *fuzzed)
         measured["notes"] += notes
         if lost:
             return True

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from runners import piles, recipes, sizes
 from runners.cuda_types import from_float, to_float, values
 from runners.families import GUIDED, ranges
-from runners.inputs import FREE, Arrays, interleave, stream
+from runners.inputs import FREE, Arrays, fitted, interleave, stream
 from runners.spec import Argument, Work
 from runners.whole_families import WIDEST
 from runners.whole_numbers import row_lengths
@@ -69,6 +69,16 @@ def read(family: str) -> tuple[int, list[Change]] | None:
     return int(found[1]), [Change(*(int(part) for part in one)) for one in each]
 
 
+def shown(family: str) -> str:
+    """Return how a family is named to people: changes are many, and say nothing to them.
+
+    >>> shown("guided 7 0:17:3.1:4:99"), shown("mixed")
+    ('guided 7 (2 changes)', 'mixed')
+    """
+    found = read(family)
+    return family if found is None else f"{GUIDED} {found[0]} ({len(found[1])} changes)"
+
+
 def lengths(work: Work, case: Case) -> list[int]:
     """Return how many elements the arrays have that may be changed."""
     return [sizes.buffer(argument, case) for argument, _ in changed(work)]
@@ -102,6 +112,8 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     out = arrays
     if base != DECLARED:
         out = recipes.applied(f"{recipes.WORD} {base}", work, arrays, seed, case)
+        # As those are that changes are made of where what was before is kept.
+        out = fitted(work, out, case)
     for change in changes:
         out = further(work, out, seed, change, case)
     return out

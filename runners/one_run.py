@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from runners import rounded, tensor_cores, ties
+from runners import mutations, rounded, tensor_cores, ties
 from runners.answers import Answers
 from runners.bench import LATE_US
 from runners.checks import Doubt, Report, Wrong
@@ -71,9 +71,8 @@ def judge(
     under: str = "",
 ) -> None:
     """Compare one run with its answers; note what was seen, raise `Wrong` if it is not right."""
-    where = (
-        f"{CaseSpec(combination.case).name}, {combination.family} inputs, seed {combination.seed}"
-    )
+    case, family = CaseSpec(combination.case).name, mutations.shown(combination.family)
+    where = f"{case}, {family} inputs, seed {combination.seed}"
     if under:
         where = f"{where}, {under}"
     if run.damage:

@@ -285,7 +285,7 @@ def test_a_right_one_is_accepted_and_what_was_looked_for_is_told(
 
 @pytest.mark.parametrize(
     ("error", "lost"),
-    [(LaunchError("no"), False), (HungError("hangs"), True), (DeviceError("gone"), True)],
+    [(HungError("hangs"), True), (DeviceError("gone"), True)],
 )
 def test_what_a_build_does_that_is_watched_is_not_held_against_it(
     error: DeviceError, monkeypatch: pytest.MonkeyPatch, *, lost: bool
@@ -305,6 +305,36 @@ def test_what_a_build_does_that_is_watched_is_not_held_against_it(
     # And where there is no time left nothing is tried.
     late: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() - 1.0, None)
     assert looks.check(*late) == ([f"{LAYER} not tried: there is no time left"], False)
+
+
+def test_a_build_that_cannot_be_launched_costs_a_note_and_no_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = _words()
+    search = Search(_Counting(work, LaunchError("too many registers")), work, 1, _chance(work))
+    search.go(time.monotonic() + 60.0)
+    assert search.runs == search.failed == guided.FIRST
+    monkeypatch.setattr(guided, "Search", lambda *_terms: search)
+    monkeypatch.setattr(guided, "LONGEST_CHECK", 0.0)
+    looks = guided.Guided(lambda _text, _job: {})
+    job = spec.parse(_job(CUT, SUMS.replace("MORE", ""), workload=WORK, effort="confirm"))
+    looks.begin({"job": {}}, job)
+    terms: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() + 9.0, None)
+    assert looks.check(*terms) == ([f"{LAYER} not tried: too many registers"], False)
+
+
+def test_one_size_that_cannot_be_launched_is_passed_over() -> None:
+    class Some(_Counting):
+        def run(self, one: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
+            if one.family == f"{recipes.WORD} {recipes.FUZZED + 3}":
+                raise LaunchError("no such grid")
+            return super().run(one, seconds=seconds)
+
+    work = _words()
+    search = Search(Some(work), work, 1, _chance(work))
+    search.go(time.monotonic() + 0.5)
+    assert search.failed == 1
+    assert search.missing() == 1
 
 
 class _Raising:
