@@ -64,6 +64,8 @@ def test_a_carry_that_is_lost_is_shown_in_small_and_in_large_cases(seed: int) ->
     less = {(families.ONE_LESS, 5003.0)}
     # Whether a mask leaves out just such bits, chance decides.
     seen -= {(families.BIT_MASKS, 5003.0)}
+    # And so it does whether a number that number theory knows is one of the very last.
+    seen = {one for one in seen if not one[0].startswith(families.SPECIAL_NUMBERS)}
     assert seen == units | beside | events | less | {(families.BRINK, n) for n in lengths}
 
 
