@@ -54,7 +54,11 @@ def every(work: Work, seed: int, text: str = "") -> list[dict[str, float]]:
     if captured_work(work):
         return []
     joint = together(work, text)
-    return [*joint, *(case for case in cases(work, seed, text) if case not in joint)]
+    return [*joint, *_behind(work, seed, text, joint)]
+
+
+def _behind(work: Work, seed: int, text: str, joint: Sequence[Case]) -> list[dict[str, float]]:
+    return [case for case in cases(work, seed, text) if case not in joint]
 
 
 def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
@@ -72,7 +76,7 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
     for case in joint:
         for turn in nearly_one.ends(work):
             yield Combination(case, f"{recipes.WORD} {recipes.AT_ENDS + turn}", seed)
-    each = every(work, seed, text)
+    each = [*joint, *_behind(work, seed, text, joint)]
     for number, case in enumerate(each):
         yield Combination(case, DECLARED, seed)
         turns = [recipes.NEARLY_ONE + number * CONTENTS + turn for turn in range(others)]

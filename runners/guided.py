@@ -57,7 +57,6 @@ SMALL, SMALL_OF = 1 << 11, 8
 # over there alone. What takes so long is no way to anywhere.
 FAR_OF, FAR_ELEMENTS, SLOW = 3, 1 << 18, 0.25
 
-Words = npt.NDArray[np.uint32]
 Load = Callable[[], Session]
 
 

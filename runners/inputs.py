@@ -216,6 +216,18 @@ def _beyond(data: npt.NDArray[Any], first: int, wide: int) -> npt.NDArray[np.boo
     return out
 
 
+def filled(arrays: Arrays, argument: Argument, numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """Return an array of these numbers, one or as many as it has, in all its fields and lanes."""
+    kind = argument.type
+    count = len(arrays[argument.name]) // kind.size
+    parts = []
+    for field in kind.fields:
+        data = values(arrays[argument.name], kind, field)
+        wide = np.broadcast_to(numbers, (count,)).astype(data.dtype)
+        parts.append(np.repeat(wide, field.lanes))
+    return interleave(parts, kind, count)
+
+
 def shuffled(argument: Argument) -> bool:
     """Tell whether captured values may be others: numbers, and bytes, which index nothing large.
 

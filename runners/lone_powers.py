@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import piles
-from runners.cuda_types import values
 from runners.families import ranges
-from runners.inputs import Arrays, interleave, stream
+from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import Work
 from runners.whole_families import WIDEST
@@ -58,11 +57,7 @@ def applied(work: Work, arrays_: Arrays, seed: int, turn: int, case: Case) -> Ar
             argument, low, _ = one
             rng = stream(seed, WORD, turn, argument.name)
             made = _made(low, piles.last(one, case), whose == number, rng)
-            parts = []
-            for field in argument.type.fields:
-                kind = values(arrays_[argument.name], argument.type, field).dtype
-                parts.append(np.repeat(made.astype(kind), field.lanes))
-            out[argument.name] = interleave(parts, argument.type, count)
+            out[argument.name] = filled(arrays_, argument, made)
     return out
 
 

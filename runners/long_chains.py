@@ -22,7 +22,6 @@ nowhere. Of these the first elements are at the two ends by turns, the others as
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +33,8 @@ from runners.edge_paths import MOST_LONG
 from runners.expressions import names
 from runners.families import LONG_CHAINS
 from runners.following import Followed
-from runners.inputs import Arrays, interleave
-from runners.spec import Argument, Work
+from runners.inputs import Arrays, filled, interleave
+from runners.spec import Work
 from runners.whole_families import exact
 
 BEFORE, AFTER, ROUND = "before", "after", "round"
@@ -121,7 +120,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     for one in links(work):
         at = places(one, case)
         if at is not None:
-            out[one.argument.name] = _filled(arrays, one.argument, _led(one, kind, at, case))
+            out[one.argument.name] = filled(arrays, one.argument, _led(one, kind, at, case))
     begun = starts(work) if int(fill) == STARTS else []
     for turn, one in enumerate(begun):
         out[one.argument.name] = _begun(arrays, one, turn, case)
@@ -129,7 +128,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
     for argument, low, high in piles.read(work):
         if argument.name not in left:
             number = np.asarray(piles.within(int(fill) % STARTS, low, high))
-            out[argument.name] = _filled(arrays, argument, number)
+            out[argument.name] = filled(arrays, argument, number)
     return out
 
 
@@ -153,15 +152,3 @@ def _led(one: Followed, kind: str, at: Places, case: Case) -> Places:
         return first + (at + 1) % (last - first + 1)
     made: Places = np.clip(first + at + (1 if kind == AFTER else -1), one.low, last)
     return made
-
-
-def _filled(arrays: Arrays, argument: Argument, numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """Return an array of these numbers, in each of its fields and lanes."""
-    kind = argument.type
-    count = len(arrays[argument.name]) // kind.size
-    parts = []
-    for field in kind.fields:
-        data = values(arrays[argument.name], kind, field)
-        wide = np.broadcast_to(numbers, (count,)).astype(data.dtype)
-        parts.append(np.repeat(wide, field.lanes))
-    return interleave(parts, kind, count)

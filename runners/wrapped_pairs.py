@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import lone_powers, piles
-from runners.cuda_types import values
-from runners.inputs import Arrays, interleave, stream
+from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import Work
 
@@ -81,9 +80,5 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
             made = np.full(count, piles.within(0, low, high), np.int64)
         else:
             continue
-        parts = []
-        for field in argument.type.fields:
-            kind = values(arrays[argument.name], argument.type, field).dtype
-            parts.append(np.repeat(made.astype(kind), field.lanes))
-        out[argument.name] = interleave(parts, argument.type, count)
+        out[argument.name] = filled(arrays, argument, made)
     return out

@@ -37,15 +37,15 @@ def _words() -> Work:
     )
 
 
-def _longest(x: npt.NDArray[np.int32]) -> tuple[int, int]:
-    """Return the longest streak of a rule that no recipe keeps to, and how far the next one is."""
+def _longest(x: npt.NDArray[np.int32]) -> int:
+    """Return the longest streak of a rule that no recipe keeps to."""
     follows = (5 * x[:, :-1] + 3 + np.arange(x.shape[1] - 1) ** 2) % 6 == x[:, 1:]
     run = np.zeros(len(x), np.int64)
     most = 0
     for column in follows.T:
         run = (run + 1) * column
         most = max(most, int(run.max()))
-    return most, int((~follows).sum())
+    return most
 
 
 class _Counting:
@@ -61,7 +61,7 @@ class _Counting:
         if self.error is not None:
             raise self.error
         n = int(one.case["n"])
-        most, _ = _longest(self.contents.of(one)["x"].view(np.int32).reshape(-1, n))
+        most = _longest(self.contents.of(one)["x"].view(np.int32).reshape(-1, n))
         self.reached = max(self.reached, most)
         least = NEVER if most < STREAK else most - STREAK
         return np.array([[1, 7], [least, STREAK - min(most, STREAK - 1)]], np.uint32)
@@ -90,7 +90,7 @@ def test_a_counter_comes_to_where_chance_never_brings_it() -> None:
     # It is in what is looked at, and is the same to whoever makes it anew.
     last = next(one for one in search.found if "guided" in one.family)
     made = Contents(work).of(last)["x"].view(np.int32).reshape(-1, 30)
-    assert _longest(made)[0] >= STREAK
+    assert _longest(made) >= STREAK
     assert search.runs < 30_000
     # And so are others that have it as well.
     search.go(time.monotonic() + 1.0)
@@ -98,7 +98,7 @@ def test_a_counter_comes_to_where_chance_never_brings_it() -> None:
     assert len(also) > guided.VARIANTS // 4
     for one in also:
         made = Contents(work).of(one)["x"].view(np.int32).reshape(-1, 30)
-        assert _longest(made)[0] >= STREAK
+        assert _longest(made) >= STREAK
 
 
 def test_nothing_is_gone_for_where_all_outcomes_came() -> None:
