@@ -9,6 +9,9 @@ until it comes about, and then a little more: an outcome may come too late to ma
 an outcome that nothing had, or came within a step of one, is run original and candidate side by
 side (`runners.fuzzing.side_by_side`), and the original asked where they differ.
 
+Of a hundred thousand elements few count. Where no change of some found one, half of an array is
+drawn anew: as near as before, it was the other half, and so on, as one bisects.
+
 This refuses nothing by itself: an outcome that comes about is only a reason to look. Kernels alone
 are run so: host code has its kernels compiled into it.
 """
@@ -41,11 +44,15 @@ LAYER = "guided contents"
 # Seconds of the search, and for an original and a candidate side by side; runs of chance at first.
 SECONDS, SECONDS_ORIGINAL, SECONDS_CANDIDATE, FIRST = 6.0, 3.0, 3.0, 60
 # One run of so many later on is of chance again; runs without a gain after which an outcome has
-# half its turns; changes of one contents at most; how many are kept that are equally near.
-CHANCE_OF, HALF_TURNS, MOST_CHANGES, KEPT = 12, 40, 128, 12
+# half its turns; changes of one contents at most; how many are kept that are equally near, and one
+# of how many more takes the place of one: each has a change more than the one it was made of.
+CHANCE_OF, HALF_TURNS, MOST_CHANGES, KEPT, EXCHANGED_OF = 12, 40, 128, 12, 8
 # How often a change is beside one that counts, by so many elements at most, or so many rows; how
 # many of these are known. Those count by which a gain came, or something was lost.
 BESIDE_IT, AWAY, ROWS_OF, COUNTING = 0.6, (1, 2, 20), 3, 24
+# Changes that gained nothing before places that count are looked for by halves, where none is known
+# and where some are; of so many elements at least; so large a part of all runs at most.
+UNPLACED, MISPLACED, FEW_PLACES, PART_OF_RUNS = 12, 120, 8, 0.25
 # What came so near is looked at, too; how many are run side by side.
 BESIDE, MOST_COMPARED = 1, 240
 # Of contents with an outcome that was gone for so many changes are tried that may have it, too.
@@ -73,8 +80,11 @@ class Search:
         self._nearest: dict[int, int] = {}
         self._holders: dict[int, list[Combination]] = {}
         self._idle: dict[int, int] = {}
-        # At which places of an array something was gained or lost of late.
+        # At which places of an array something was gained or lost of late; how near contents were
+        # whose places were looked for, and from how many turns on they are looked for again.
         self._counts: dict[tuple[int, int], deque[int]] = {}
+        self._placed: dict[int, tuple[int, int]] = {}
+        self._placing = 0
         # What has such an outcome at last, which, and how many changes of it are to be tried.
         self._variants: list[tuple[int, Combination, int]] = []
         self.found: list[Combination] = []
@@ -100,6 +110,9 @@ class Search:
             goal = self._goal()
             if goal is None:
                 return
+            if self._unplaced(goal):
+                self._place(goal, until)
+                continue
             kept = self._holders[goal]
             self._try(self._changed(kept[int(self._rng.integers(len(kept)))], goal), goal)
 
@@ -126,8 +139,10 @@ class Search:
     def _changed(self, one: Combination, goal: int) -> Combination:
         base, changes = begun(one.family)
         if len(changes) >= MOST_CHANGES:
-            # From anywhere on the way there.
-            changes = changes[: int(self._rng.integers(MOST_CHANGES))]
+            # Most count for nothing: without some of them it may be as near as with all.
+            many = int(self._rng.integers(1, MOST_CHANGES // 4, endpoint=True))
+            out = {int(at) for at in self._rng.integers(len(changes), size=many)}
+            changes = [change for at, change in enumerate(changes) if at not in out]
         every = mutations.lengths(self._work, one.case)
         array = int(self._rng.integers(len(every)))
         counts = self._counts.get((goal, array))
@@ -142,18 +157,67 @@ class Search:
         new = mutations.Change(array, place, int(self._rng.integers(1 << 24)))
         return Combination(one.case, mutations.named(base, [*changes, new]), one.seed)
 
+    def _unplaced(self, goal: int) -> bool:
+        """Return whether it is time to look for the places that count for a goal."""
+        idle = self._idle[goal]
+        if idle < UNPLACED or self._placing > self.runs * PART_OF_RUNS:
+            return False
+        near, again = self._placed.get(goal, (NEVER, 0))
+        if near == self._nearest[goal]:
+            return idle >= again
+        return idle >= MISPLACED or not any(key[0] == goal for key in self._counts)
+
+    def _place(self, goal: int, until: float) -> None:
+        """Look by halves for the places by which contents came near to a goal."""
+        near = self._nearest[goal]
+        self._placed[goal] = near, 2 * self._idle[goal] + MISPLACED
+        self._forget(goal)
+        kept = self._holders[goal]
+        one = kept[int(self._rng.integers(len(kept)))]
+        base, before = begun(one.family)
+        for array, length in enumerate(mutations.lengths(self._work, one.case)):
+            low, high, drawn = 0, length, list[mutations.Change]()
+            while high - low > FEW_PLACES:
+                if time.monotonic() > until or len(before) + len(drawn) >= MOST_CHANGES:
+                    return
+                middle = (low + high) // 2
+                for at, end, left in ((low, middle, (middle, high)), (middle, high, (low, middle))):
+                    new = [*drawn, mutations.Change(array, at, mutations.ANEW + end - at)]
+                    named = mutations.named(base, [*before, *new])
+                    self._placing += 1
+                    reached = self._try(Combination(one.case, named, one.seed), None)
+                    if reached is None or int(reached[goal ^ 1]) > near:
+                        continue
+                    (low, high), drawn = left, new
+                    break
+                else:
+                    # Parts of both halves count, in the middle as likely as anywhere.
+                    low, high = max(low, middle - FEW_PLACES), min(high, middle + FEW_PLACES)
+                    break
+            if self._nearest[goal] < near or self._seen[goal]:
+                # One of those was a gain by chance.
+                return
+            if high - low < length:
+                places = self._counts.setdefault((goal, array), deque(maxlen=COUNTING))
+                places += range(low, high)
+
     def _note(self, goal: int, one: Combination) -> None:
         """Note that the last change of contents counts for a goal; without one they are others."""
         change = last(one)
-        if change is not None:
+        if change is not None and not change.anew:
             key = goal, change.array
             self._counts.setdefault(key, deque(maxlen=COUNTING)).append(change.place)
             return
+        self._forget(goal)
+
+    def _forget(self, goal: int) -> None:
         for key in [key for key in self._counts if key[0] == goal]:
             del self._counts[key]
 
-    def _try(self, one: Combination, goal: int | None, came: int | None = None) -> None:
-        """Run it; it is one of those that are to gain on a goal, or may have what came about."""
+    def _try(
+        self, one: Combination, goal: int | None, came: int | None = None
+    ) -> npt.NDArray[np.uint32] | None:
+        """Run it, and return its distances: it is to gain on a goal, or may have what came."""
         self.runs += 1
         begun_at = time.monotonic()
         try:
@@ -162,7 +226,7 @@ class Search:
             # A size that it cannot be launched with, or a build that cannot be launched at all.
             self.failed += 1
             self.error = str(error)
-            return
+            return None
         had = reached != NEVER
         if not len(self._seen):
             self._seen = np.zeros(len(reached), np.bool_)
@@ -177,7 +241,10 @@ class Search:
             self.found.append(one)
         gained = bool(new[goal]) if goal is not None else False
         if time.monotonic() - begun_at > SLOW:
-            return
+            return reached
+        # What was drawn anew has less to show, and is kept where it gained something alone.
+        change = last(one)
+        anew = change is not None and change.anew > 0
         # What is near to an outcome is what has the other one.
         for at in np.flatnonzero(had & ~self._seen[np.arange(len(had)) ^ 1]):
             missing, near = int(at) ^ 1, int(reached[at])
@@ -188,15 +255,16 @@ class Search:
                 self._idle[missing] = 0
                 self._note(missing, one)
                 gained |= missing == goal
-            elif near == best and len(kept) < KEPT:
+            elif near == best and len(kept) < KEPT and not anew:
                 kept.append(one)
-            elif near == best:
+            elif near == best and not anew and int(self._rng.integers(EXCHANGED_OF)) == 0:
                 kept[int(self._rng.integers(KEPT))] = one
             self._idle.setdefault(missing, 0)
         if goal is not None and not gained:
             self._idle[goal] += 1
             if int(reached[goal ^ 1]) > self._nearest[goal]:
                 self._note(goal, one)
+        return reached
 
 
 def begun(family: str) -> tuple[int, list[mutations.Change]]:

@@ -6,6 +6,7 @@ an array, a place there, and a number that all else is drawn from, so that the s
 same contents in any process: one element, or a run of them, a row or every so many, that become an
 end of the range, another number, one more or less, by a bit or a power of two, what stands
 elsewhere, or a line that rises. Numbers stay in their ranges, and what has an order is left alone.
+A change may also draw a part of an array anew: what is still there counts elsewhere.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ from runners.whole_numbers import row_lengths
 DECLARED = -1
 # How many more places one change is at, how often these are more than one element, and how many.
 MORE_PLACES, SEVERAL, WIDTHS = (0, 0, 0, 0, 1, 3), 0.25, (2, 3, 4, 8, 16, 32)
+# Numbers to draw from are below; those from here on say how many elements are drawn anew.
+ANEW = 1 << 24
+# Of so few numbers every other change draws one of them: each is as likely to be the one.
+FEW_NUMBERS = 64
 _FAMILY = re.compile(rf"{GUIDED} (-?\d+) ((?:\d+:\d+:\d+(?:\.|$))*)")
 
 Case = Mapping[str, float]
@@ -38,11 +43,20 @@ Values = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change: the number of an array of `changed`, a place in it, and what else is drawn from."""
+    """A change: the number of an array of `changed`, a place in it, and what else is drawn from.
+
+    >>> Change(0, 17, 3).anew, Change(0, 17, ANEW + 40).anew
+    (0, 40)
+    """
 
     array: int
     place: int
     draw: int
+
+    @property
+    def anew(self) -> int:
+        """How many elements from its place on are drawn anew; none by any other change."""
+        return max(0, self.draw - ANEW)
 
 
 def named(base: int, changes: Sequence[Change]) -> str:
@@ -139,6 +153,8 @@ def further(work: Work, arrays: Arrays, seed: int, change: Change, case: Case) -
     out = dict(arrays)
     if not those:
         return out
+    if change.anew:
+        return _anew(work, out, seed, change, case)
     rng = stream(seed, GUIDED, change.draw)
     more = MORE_PLACES[int(rng.integers(len(MORE_PLACES)))]
     turns = [(change.array % len(those), change.place)]
@@ -176,6 +192,28 @@ def further(work: Work, arrays: Arrays, seed: int, change: Change, case: Case) -
     return out
 
 
+def _anew(work: Work, arrays: Arrays, seed: int, change: Change, case: Case) -> Arrays:
+    """Return contents of which so many elements of an array are drawn anew."""
+    those = changed(work)
+    argument, ends = those[change.array % len(those)]
+    if argument.name not in arrays:
+        return arrays
+    rng = stream(seed, GUIDED, change.place, change.draw)
+    kind, data = argument.type, arrays[argument.name]
+    parts = [values(data, kind, field).copy() for field in kind.fields]
+    for at, field in enumerate(kind.fields):
+        part = parts[at][change.place * field.lanes : (change.place + change.anew) * field.lanes]
+        if ends is None:
+            wide = to_float(parts[at], field.scalar)
+            drawn = rng.random(1) if _shares(wide) else rng.standard_normal(1)
+            part[:] = from_float(drawn, field.scalar)
+        else:
+            last = piles.last((argument, *ends), case)
+            part[:] = rng.integers(ends[0], last, endpoint=True).astype(part.dtype)
+    made = interleave(parts, kind, len(data) // kind.size)
+    return {**arrays, argument.name: made}
+
+
 def _where(at: int, count: int, row: int, rng: np.random.Generator) -> slice:
     """Return where a change is: an element, a run, a row from there on, or a column."""
     if rng.random() >= SEVERAL:
@@ -210,7 +248,8 @@ def _whole(data: Values, where: slice, ends: tuple[int, int], rng: np.random.Gen
         lambda: low + int(rng.integers(1, 17)),
         lambda: near + way * np.arange(1, many + 1),
     ]
-    made = ways[int(rng.integers(len(ways)))]()
+    few = high - low < FEW_NUMBERS and rng.random() < 0.5
+    made = ways[0 if few else int(rng.integers(len(ways)))]()
     data[where] = np.clip(made, low, high).astype(data.dtype)
 
 
@@ -234,6 +273,11 @@ def _floats(data: Values, where: slice, rng: np.random.Generator) -> None:
         lambda: np.array(data[other : other + many]),
         lambda: old[::-1],
     ]
-    shares = bool((data >= 0).all() and (data < 1).all())
     made = np.asarray(ways[int(rng.integers(len(ways)))](), np.float64)
-    data[where] = np.clip(made, 0.0, np.nextafter(np.float32(1), np.float32(0))) if shares else made
+    most = np.nextafter(np.float32(1), np.float32(0))
+    data[where] = np.clip(made, 0.0, most) if _shares(data) else made
+
+
+def _shares(data: Values) -> bool:
+    """Return whether all floats are between zero and one."""
+    return bool((data >= 0).all() and (data < 1).all())

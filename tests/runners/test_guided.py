@@ -101,6 +101,23 @@ def test_a_counter_comes_to_where_chance_never_brings_it() -> None:
         assert _longest(made) >= STREAK
 
 
+def test_places_that_count_are_found_among_a_hundred_thousand() -> None:
+    """By halves: a change at a place that chance draws is beside them hardly ever."""
+    work = _words()
+    far = {"rows": 4000.0, "n": 30.0}
+    device = _Counting(work)
+    search = Search(device, work, 1, iter([Combination(far, "declared", 1)]))
+    until = time.monotonic() + 60.0
+    while search.missing() or not search.runs:
+        assert time.monotonic() < until
+        search.go(min(until, time.monotonic() + 0.2))
+    assert device.reached >= STREAK
+    assert len(device.runs) < 4000
+    drawn = [one for one in device.runs if (change := guided.last(one)) and change.anew]
+    # Some forty for each number that came nearer without a place that is known.
+    assert 0 < len(drawn) < len(device.runs) * guided.PART_OF_RUNS + 80
+
+
 def test_nothing_is_gone_for_where_all_outcomes_came() -> None:
     class Both(_Counting):
         def run(self, one: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:

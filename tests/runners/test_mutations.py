@@ -50,7 +50,14 @@ def _of(
 
 
 def _changes(rng: np.random.Generator, count: int) -> list[Change]:
-    return [Change(*(int(one) for one in rng.integers(0, 1 << 20, 3))) for _ in range(count)]
+    """Return changes, one of four of which draws a part anew."""
+    each = [[int(one) for one in rng.integers(0, 1 << 20, 3)] for _ in range(count)]
+    return [
+        Change(array, place % 60, mutations.ANEW + 1 + draw % 90)
+        if draw % 4 == 0
+        else Change(array, place, draw)
+        for array, place, draw in each
+    ]
 
 
 @pytest.mark.parametrize("n", [40.0, 9.0, 300.0])
@@ -103,6 +110,25 @@ def test_a_change_is_of_little_and_where_it_says() -> None:
     assert few > 150
     # Some change a number to what it was.
     assert at_place > 180
+
+
+def test_a_part_is_drawn_anew_and_nothing_else() -> None:
+    """All of it becomes one number, in each lane: by chance alone it would be as near as before."""
+    work = _mixed()
+    plain = _of(work, "declared")
+    names = [argument.name for argument, _ in mutations.changed(work)]
+    for array, name in enumerate(names):
+        made = _of(work, named(mutations.DECLARED, [Change(array, 10, mutations.ANEW + 20)]))
+        lanes = 2 if name == "pair" else 1
+        there = slice(10 * lanes, 30 * lanes)
+        assert all(len({*made[name][there][lane::lanes].tolist()}) == 1 for lane in range(lanes))
+        differ = made[name] != plain[name]
+        assert differ[there].sum() > 13 * lanes
+        differ[there] = False
+        assert not differ.any()
+        assert all(np.array_equal(made[one], plain[one]) for one in made if one != name)
+    past = _of(work, named(mutations.DECLARED, [Change(1, 1 << 40, mutations.ANEW + 20)]))
+    assert all(np.array_equal(past[one], plain[one]) for one in past)
 
 
 def test_how_many_elements_there_are_is_as_in_the_case() -> None:
