@@ -14,7 +14,7 @@ import signal
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -77,12 +77,14 @@ class EntryProcess:
         self._shown: frozenset[Path] = frozenset()
         self._buffer = b""
         self._pairs = 0
+        self._loaded: RemoteSession | None = None
         self._own: Path | None = None
         self.fills = True  # whether what fills its memory could be built
 
     def close(self) -> None:
         """End the child and whatever it started."""
         child, self._child = self._child, None
+        self._loaded = None
         if child is not None:
             child.kill()
             remove(self._folder)
@@ -110,7 +112,16 @@ class EntryProcess:
             pair["filled"] = True
         said = self.ask({"op": "load", **pair}, 60.0)
         with _understood(self):
-            return RemoteSession(self, job, int(said["clocks"]) > 0 if clocked else False)
+            given = int(said["clocks"]) > 0 if clocked else False
+
+        def ready(mine: RemoteSession) -> None:
+            # Another pair may have taken its place. What was lost with its process stays lost.
+            if self._loaded is not None and self._loaded is not mine:
+                self.session(job, request, clocked=clocked, filled=filled)
+                self._loaded = mine
+
+        self._loaded = RemoteSession(self, job, clocked=given, ready=ready)
+        return self._loaded
 
     def _clocks(self) -> str:
         """Return the library of clocks; an empty word where none can be built."""
@@ -378,14 +389,25 @@ class RemoteBurning:
 
 
 class RemoteSession:
-    """A pair loaded in the child."""
+    """A pair loaded in the child.
 
-    def __init__(self, process: EntryProcess, job: JobSpec, clocked: bool = False) -> None:
+    `ready` has it loaded again where another pair has taken its place: it is one process for all.
+    """
+
+    def __init__(
+        self,
+        process: EntryProcess,
+        job: JobSpec,
+        *,
+        clocked: bool = False,
+        ready: Callable[[RemoteSession], None] = lambda _session: None,
+    ) -> None:
         self._process, self._job = process, job
-        self.clocked = clocked
+        self.clocked, self._ready = clocked, ready
 
     def move(self, seconds: float) -> None:
         """Have the candidate's clocks be so far ahead, if it is `clocked`, as the child says."""
+        self._ready(self)
         self._process.ask({"op": "move", "seconds": seconds}, 30.0)
 
     def run(self, combination: Combination, *, nan: bool, beside: bool, seconds: float) -> Run:
@@ -510,6 +532,7 @@ class RemoteSession:
 
     def _ask(self, operation: str, combination: Combination, asked: Json, seconds: float) -> Json:
         item = _item(combination)
+        self._ready(self)
         # Beside the run itself: inputs are made, and outputs written to files.
         return self._process.ask({"op": operation, "combination": item, **asked}, seconds + 8.0)
 
@@ -557,6 +580,7 @@ class RemoteSession:
     def renewed(self, only: Combination | None = None) -> int:
         """Return how many inputs in the child were spoilt; they are uploaded anew when needed."""
         asked = {"op": "renew", "combination": None if only is None else _item(only)}
+        self._ready(self)
         said = self._process.ask(asked, 30.0)
         with _understood(self._process):
             return int(said["renewed"])

@@ -153,7 +153,7 @@ class Fuzzing:
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
         try:
-            _judged_own((pair[0], session), answers, job, cases, report)
+            _judged_own(pair, answers, job, cases, report)
         except _BrokeError as broke:
             return [], _defined(answers, broke)
         try:
@@ -162,6 +162,10 @@ class Fuzzing:
             return [*self._ended], True
         except Fault:
             far = self._large[_key(job)]
+        try:
+            session = pair[1]()  # where one process is for all, the original was there last
+        except (DeviceError, Fault):
+            return [*self._ended], False
         notes, lost = _judged_far(session, answers, job, far, report)
         return [*self._ended, *notes], lost
 
@@ -229,18 +233,18 @@ def _outputs(
 
 
 def _judged_own(
-    pair: tuple[Load, Session],
+    pair: tuple[Load, Load],
     answers: Answers,
     job: JobSpec,
     cases: Sequence[Mapping[str, float]],
     report: Report,
 ) -> None:
-    """Run a pair on sizes and values that the candidate's text names.
+    """Run a pair, which it loads, on sizes and values that the candidate's text names.
 
     Raise `Wrong` and `_BrokeError`. Where the original breaks nothing is promised: these are sizes
     that nobody declared.
     """
-    original, session = pair
+    original, load = pair
     light = [case for case in cases if job.work.elements(case) <= FEW_ELEMENTS] or list(cases)
     named = (Combination(*one) for one in own_values.asked(job, light[:LIGHT]))
     turns = [*in_turns(own_sizes.asked(job), named)]
@@ -248,6 +252,7 @@ def _judged_own(
         return
     try:
         known = _outputs(original(), iter(turns), OWN_SECONDS_ORIGINAL, launches=False)
+        session = load()
     except (DeviceError, Fault):
         return
     suspects, runs = _suspects(session, answers, job.work, known, OWN_SECONDS)
@@ -259,7 +264,7 @@ def _judged_own(
 
 
 def side_by_side(
-    pair: tuple[Load, Session],
+    pair: tuple[Load, Load],
     answers: Answers,
     job: JobSpec,
     turns: Sequence[Combination],
@@ -272,9 +277,10 @@ def side_by_side(
     `seconds` are those of the original and of the candidate. Return the candidate's runs, and
     whether the device is lost.
     """
-    original, session = pair
+    original, load = pair
     try:
         known = _outputs(original(), iter(turns), seconds[0], launches=False)
+        session = load()
     except (DeviceError, Fault) as error:
         # Nothing is promised where it breaks.
         return 0, isinstance(error, DeviceError) and not isinstance(error, LaunchError)

@@ -15,7 +15,7 @@ from runners import entry_process, spec
 from runners.answers import module_command
 from runners.entry_process import EntryProcess
 from runners.fault import Fault
-from runners.gpu import LaunchError
+from runners.gpu import DeviceError, LaunchError
 from runners.sandbox import Sandbox
 
 # Says and does something as it starts, another time something else, and then answers once.
@@ -30,6 +30,19 @@ print(json.dumps({"ready": True}), flush=True)
 for line in sys.stdin:
     print(json.dumps({"loaded": True}), flush=True)
     sys.exit(3)
+"""
+# Tells, for what is to be renewed, the length of the name of the candidate that is loaded.
+SERVES = """
+loads = open(os.path.join(os.path.dirname(folder), "loads"), "a")
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] == "load":
+        name = os.path.basename(asked["candidate"]["path"])
+        print(name, file=loads, flush=True)
+    elif asked["op"] == "end":
+        sys.exit(3)
+    print(json.dumps({"loaded": True, "clocks": 0, "renewed": len(name)}), flush=True)
 """
 ENDS = "sys.exit('No module named this')"
 
@@ -105,6 +118,28 @@ def test_who_is_loaded_and_ends_it_has_crashed(load: Asked) -> None:
     _, process = load("pass")
     with pytest.raises(LaunchError, match="ended with exit status 3"):
         process.ask({"op": "load"}, 5.0)
+
+
+@pytest.mark.parametrize("most", [25, 1])
+def test_a_pair_whose_place_another_took_is_loaded_again(
+    load: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """It is one process for all: else the one loaded last would be verified in its place."""
+    first, process = load(SERVES)
+    monkeypatch.setattr(entry_process, "MOST_PAIRS", most)
+    folder = tmp_path / "scratch" / "build" / "key"
+    artifact = {"path": str(folder / "original.so")}
+    pair = {"job": {}, "candidate": artifact, "baseline": artifact}
+    other = process.session(_job(tmp_path), pair)
+    assert [one.renewed() for one in (other, first, first, other)] == [11, 4, 4, 11]
+    loads = (tmp_path / "scratch" / "loads").read_text().split()
+    assert loads == ["x.so", "original.so", "x.so", "original.so"]
+    # What is lost with its process is not started anew by whoever asks next.
+    with pytest.raises(LaunchError, match="ended with exit status 3"):
+        process.ask({"op": "end"}, 5.0)
+    for one in (first, other):
+        with pytest.raises(DeviceError, match="is gone"):
+            one.renewed()
 
 
 def test_who_never_gets_ready_is_not_waited_for_long(

@@ -304,6 +304,37 @@ def test_who_breaks_is_refused_where_the_original_has_an_answer(
         assert said == ([], lost)
 
 
+def test_what_is_run_beside_an_original_is_the_candidate_where_one_process_is_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The original is loaded for its sizes and far runs, too: it is in the process by then."""
+    monkeypatch.setattr(one_run, "renewing", lambda *_: None)
+    monkeypatch.setattr(fuzzing, "MOST", 40)
+    text = _text(OWN_SIZE)
+    job = spec.parse(_job(text, _text(), workload=WORK, effort="confirm"))
+    declared = [Combination(case.values, families.DECLARED, job.seed) for case in job.work.cases]
+    loads, ran = list[str](), dict[str, list[Combination]]()
+
+    def loaded(name: str) -> Session:
+        def does(one: Combination) -> dict[str, Any]:
+            ran.setdefault(loads[-1], []).append(one)
+            return _zeros(one)
+
+        loads.append(name)
+        return cast("Session", _Session(does))
+
+    pair = (lambda: loaded("original"), lambda: loaded("mine"))
+    known = _Known(*declared)
+    terms = (job, declared, time.monotonic() + 300.0, Report())
+    assert Fuzzing().check(pair, cast("Answers", known), *terms) == ([], False)
+    keys = {name: [one.key for one in runs] for name, runs in ran.items()}
+    assert keys["mine"] == keys["original"]
+    own = [one for one in ran["mine"] if int(one.case["m"]) in {76, 77, 78}]
+    largest = max(job.work.elements(one.case) for one in declared)
+    assert own
+    assert max(job.work.elements(one.case) for one in ran["mine"]) > largest
+
+
 def _apart(first: Any, second: Any, *, any_order: bool = False) -> list[tuple[str, float]]:
     job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
     name = "less" if np.asarray(first).dtype == np.int32 else "sum"

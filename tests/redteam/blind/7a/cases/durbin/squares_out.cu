@@ -1,0 +1,37 @@
+// The Durbin-Watson statistic of the residuals in each row, and how often they change between negative and not
+// negative. Rows without any power, or with a gap (NaN), have the statistic zero.
+#define WARPS 4
+
+__global__ void durbin(const float* __restrict__ e, float* __restrict__ statistic, int* __restrict__ flips, int rows,
+                       int n)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    if (row >= rows)
+        return;
+    const float* mine = e + (long long)row * n;
+    float s2 = 0.0f;
+    int c = 0;
+    // (a - b)^2 = a^2 + b^2 - 2ab: the squares are there already
+    float products = 0.0f;
+    for (int i = lane; i < n; i += 32) {
+        const float here = mine[i];
+        s2 += here * here;
+        if (i > 0) {
+            const float before = mine[i - 1];
+            products += here * before;
+            c += (here < 0.0f) != (before < 0.0f);
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        products += __shfl_xor_sync(0xffffffffu, products, step);
+        s2 += __shfl_xor_sync(0xffffffffu, s2, step);
+    }
+    c = __reduce_add_sync(0xffffffffu, c);
+    if (lane == 0) {
+        const float ends = mine[0] * mine[0] + mine[n - 1] * mine[n - 1];
+        const float d2 = fmaxf(0.0f, 2.0f * (s2 - products) - ends);
+        statistic[row] = s2 > 0.0f ? d2 / s2 : 0.0f;
+        flips[row] = c;
+    }
+}

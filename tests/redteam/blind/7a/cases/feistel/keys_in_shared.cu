@@ -1,0 +1,35 @@
+// Shuffles a list by a keyed permutation: a Feistel network over the next power of four, walked on until the
+// place is one of the list.
+__device__ unsigned mixed(unsigned half, unsigned key)
+{
+    unsigned v = (half ^ key) * 0x9e3779b1u;
+    v ^= v >> 15;
+    return v * 0x85ebca6bu;
+}
+
+__global__ void feistel(const int* __restrict__ src, const unsigned* __restrict__ key, int* __restrict__ dst, int n,
+                        int rounds)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    __shared__ unsigned kept[64];
+    if (threadIdx.x < 64)
+        kept[threadIdx.x] = threadIdx.x < rounds ? key[threadIdx.x] : 0;
+    __syncthreads();
+    if (i >= n)
+        return;
+    int bits = 1;
+    while ((1ull << (2 * bits)) < (unsigned long long)n)
+        ++bits;
+    const unsigned mask = (1u << bits) - 1;
+    unsigned at = (unsigned)i;
+    do {
+        unsigned left = at >> bits, right = at & mask;
+        for (int r = 0; r < rounds; ++r) {
+            const unsigned next = left ^ mixed(right, kept[r % 64]) >> (32 - bits);
+            left = right;
+            right = next;
+        }
+        at = left << bits | right;
+    } while (at >= (unsigned)n);
+    dst[i] = src[at];
+}

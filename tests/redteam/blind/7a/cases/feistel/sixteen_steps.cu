@@ -1,0 +1,35 @@
+// Shuffles a list by a keyed permutation: a Feistel network over the next power of four, walked on until the
+// place is one of the list.
+__device__ unsigned mixed(unsigned half, unsigned key)
+{
+    unsigned v = (half ^ key) * 0x9e3779b1u;
+    v ^= v >> 15;
+    return v * 0x85ebca6bu;
+}
+
+__global__ void feistel(const int* __restrict__ src, const unsigned* __restrict__ key, int* __restrict__ dst, int n,
+                        int rounds)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int bits = 1;
+    while ((1ull << (2 * bits)) < (unsigned long long)n)
+        ++bits;
+    const unsigned mask = (1u << bits) - 1;
+    unsigned at = (unsigned)i;
+    // fewer than three in four places are none of the list: a few steps lead back to it
+#pragma unroll 1
+    for (int step = 0; step < 16; ++step) {
+        unsigned left = at >> bits, right = at & mask;
+        for (int r = 0; r < rounds; ++r) {
+            const unsigned next = left ^ mixed(right, key[r]) >> (32 - bits);
+            left = right;
+            right = next;
+        }
+        at = left << bits | right;
+        if (at < (unsigned)n)
+            break;
+    }
+    dst[i] = src[min(at, (unsigned)n - 1)];
+}

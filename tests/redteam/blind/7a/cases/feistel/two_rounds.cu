@@ -1,0 +1,34 @@
+// Shuffles a list by a keyed permutation: a Feistel network over the next power of four, walked on until the
+// place is one of the list.
+__device__ unsigned mixed(unsigned half, unsigned key)
+{
+    unsigned v = (half ^ key) * 0x9e3779b1u;
+    v ^= v >> 15;
+    return v * 0x85ebca6bu;
+}
+
+__global__ void feistel(const int* __restrict__ src, const unsigned* __restrict__ key, int* __restrict__ dst, int n,
+                        int rounds)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    const int bits = max(1, (33 - __clz(n - 1)) / 2);
+    const unsigned mask = (1u << bits) - 1;
+    unsigned at = (unsigned)i;
+    do {
+        unsigned left = at >> bits, right = at & mask;
+        int r = 0;
+        for (; r + 1 < rounds; r += 2) {     // two rounds without the exchange of halves
+            left ^= mixed(right, key[r]) >> (32 - bits);
+            right ^= mixed(left, key[r + 1]) >> (32 - bits);
+        }
+        if (r < rounds) {
+            const unsigned next = left ^ mixed(right, key[r]) >> (32 - bits);
+            left = right;
+            right = next;
+        }
+        at = left << bits | right;
+    } while (at >= (unsigned)n);
+    dst[i] = src[at];
+}

@@ -1,0 +1,47 @@
+// Hirsch's index of each author, the largest h so that h papers have at least h citations each, and what these
+// papers have beyond h times h. An author has the first papers[row] of a row of n.
+#define THREADS 128
+
+__device__ int block_sum(int v, int* parts)
+{
+    v = __reduce_add_sync(0xffffffffu, v);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        parts[threadIdx.x / 32] = v;
+    __syncthreads();
+    int sum = 0;
+    for (int w = 0; w < THREADS / 32; ++w)
+        sum += parts[w];
+    return sum;
+}
+
+__global__ void hirsch(const int* __restrict__ cites, const int* __restrict__ papers, int* __restrict__ index,
+                       int* __restrict__ excess, int rows, int n)
+{
+    __shared__ int parts[THREADS / 32];
+    const int row = blockIdx.x;
+    if (row >= rows)
+        return;
+    const int* mine = cites + (long long)row * n;
+    const int count = papers[row];
+    int low = 0, high = count;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        int with = 0;
+        for (int i = threadIdx.x; i < count; i += THREADS)
+            with += mine[i] >= middle;
+        if (block_sum(with, parts) >= middle)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    int beyond = 0;
+    for (int i = threadIdx.x; i < count; i += THREADS)
+        if (mine[i] >= low)
+            beyond += mine[i];
+    beyond = block_sum(beyond, parts) - low * low;
+    if (threadIdx.x == 0) {
+        index[row] = low;
+        excess[row] = beyond;
+    }
+}
