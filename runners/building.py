@@ -111,18 +111,20 @@ class Building:
         return None if made is None else {**made, "lines": lines}
 
     def watched(self, text: str, job: Json) -> Json | None:
-        """Return a kernel's artifact that keeps how near comparisons came to the other outcome.
+        """Return an artifact that keeps how near comparisons came to the other outcome.
 
-        Of `runners.nearest`. None without any.
+        Of `runners.nearest`. None without any, and for a program.
         """
-        if str(job["workload"]["kind"]) != "kernel":
+        kind = str(job["workload"]["kind"])
+        if kind == "program":
             return None
 
         def change(ptx: str) -> str | None:
             found = nearest.watched(ptx)
             return found.ptx if found else None
 
-        return self._changed(text, job, change, "watched")
+        whole = text + nearest.HOSTED if kind == "entry" else text
+        return self._changed(whole, job, change, "watched")
 
     def _changed(
         self,

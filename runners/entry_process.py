@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from runners import allocations, clocks
 from runners.allocations import KINDS, Holdings
@@ -35,6 +36,7 @@ from runners.families import DECLARED
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
 from runners.images import own_folder
+from runners.nearest import MOST_SITES
 from runners.nvml import Unmeasured
 from runners.removal import remove
 from runners.retained import Retained
@@ -122,6 +124,10 @@ class EntryProcess:
 
         self._loaded = RemoteSession(self, job, clocked=given, ready=ready)
         return self._loaded
+
+    def guiding(self, job: JobSpec, request: Json, artifact: Json) -> Guiding:
+        """Load a candidate that was built as `runners.nearest` has it, in place of the pair's."""
+        return RemoteGuiding(self, self.session(job, {**request, "candidate": artifact}))
 
     def _clocks(self) -> str:
         """Return the library of clocks; an empty word where none can be built."""
@@ -388,6 +394,25 @@ class RemoteBurning:
         return self._process.ask({"op": operation, "combination": self._item, **asked}, seconds)
 
 
+class RemoteGuiding:
+    """A candidate in the child that keeps how near its comparisons came to the other outcome.
+
+    As the child says: it leads to contents that are then run as any others.
+    """
+
+    def __init__(self, process: EntryProcess, session: RemoteSession) -> None:
+        self._process, self._session = process, session
+
+    def run(self, combination: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
+        """Run it once; return the least distances in it, two words for each comparison."""
+        said = self._session.nearest(combination, seconds)
+        with _understood(self._process):
+            words = np.frombuffer(bytes.fromhex(said["nearest"]), np.uint32)
+            if len(words) != 2 * MOST_SITES:
+                raise ValueError("distances that are none")
+            return words.reshape(-1, 2)
+
+
 class RemoteSession:
     """A pair loaded in the child.
 
@@ -451,6 +476,10 @@ class RemoteSession:
             if len(runs) != 2 * len(names) + 1:
                 raise ValueError("not as many runs as were asked for")
             return runs
+
+    def nearest(self, combination: Combination, seconds: float) -> Json:
+        """Run a candidate of `RemoteGuiding` once; return what the child says."""
+        return self._ask("nearest", combination, {"seconds": seconds}, seconds)
 
     def holdings(
         self,
@@ -547,7 +576,7 @@ class RemoteSession:
         return None
 
     def guiding(self, artifact: Json) -> Guiding | None:
-        """Nothing, for the same reason."""
+        """Nothing: it takes the place of the candidate (`EntryProcess.guiding`)."""
         del artifact
         return None
 

@@ -32,7 +32,7 @@ from runners.gpu import DeviceError, HungError
 from runners.launchable import EntryLaunchable
 from runners.nvml import Unmeasured
 from runners.run import Run
-from runners.session import Benches, Burning, LocalSession, Timed
+from runners.session import Benches, Burning, Guiding, LocalSession, Timed
 from runners.spec import Json
 from runners.stage import Findings, Limit
 from runners.timing import Rule
@@ -76,6 +76,7 @@ class _Server:
         self._benches = Benches(self._gpu, allocations=allocations)
         self._session: LocalSession | None = None
         self._burning: Burning | None = None
+        self._guiding: Guiding | None = None
         self._clocks: Clocks | None = None
 
     def answer(self, request: Json) -> Json:
@@ -101,16 +102,12 @@ class _Server:
                 seconds=float(request["seconds"]),
             )
             return self._ran(run, "run")
+        if operation == "nearest":
+            return self._nearest(self._session, combination, float(request["seconds"]))
         if operation in {"row", "moved"}:
             return self._several(self._session, combination, request)
-        if operation == "holdings":
-            terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
-            original = bool(request["original"])
-            held = self._session.holdings(combination, *terms, original=original)
-            return {"held": None if held is None else [astuple(one) for one in held]}
-        if operation == "many":
-            terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
-            return {"made": self._session.many(combination, *terms)}
+        if operation in {"holdings", "many"}:
+            return self._over_and_over(self._session, combination, request)
         if operation == "beyond":
             return asdict(self._beyond(self._session, request))
         if operation == "burn":
@@ -124,6 +121,21 @@ class _Server:
         rule = Rule(**request["rule"])
         timed = self._session.time(combination, limits, rule, float(request["seconds"]))
         return self._timed(timed)
+
+    def _over_and_over(
+        self, session: LocalSession, combination: Combination, request: Json
+    ) -> Json:
+        """Call one of the pair many times: what it holds behind each, or how often it was."""
+        terms = int(request["calls"]), float(request["seconds"]), float(request["patience"])
+        if request["op"] == "many":
+            return {"made": session.many(combination, *terms)}
+        held = session.holdings(combination, *terms, original=bool(request["original"]))
+        return {"held": None if held is None else [astuple(one) for one in held]}
+
+    def _nearest(self, session: LocalSession, combination: Combination, seconds: float) -> Json:
+        """Run a candidate that keeps how near its comparisons came to the other outcome."""
+        self._guiding = self._guiding or session.guided()
+        return {"nearest": self._guiding.run(combination, seconds=seconds).tobytes().hex()}
 
     def _several(self, session: LocalSession, combination: Combination, request: Json) -> Json:
         """Run the candidate one call behind the other: on other inputs, or on moved buffers."""
@@ -152,6 +164,7 @@ class _Server:
         job = spec.parse(request["job"])
         pair = request["candidate"], request["baseline"]
         self._session = self._benches.session(job, *pair, self._folder)
+        self._guiding = None
         given = self._with_clocks(self._session, str(request.get("clocks") or ""))
         return {"loaded": True, "clocks": given}
 

@@ -12,8 +12,8 @@ side (`runners.fuzzing.side_by_side`), and the original asked where they differ.
 Of a hundred thousand elements few count. Where no change of some found one, half of an array is
 drawn anew: as near as before, it was the other half, and so on, as one bisects.
 
-This refuses nothing by itself: an outcome that comes about is only a reason to look. Kernels alone
-are run so: host code has its kernels compiled into it.
+This refuses nothing by itself: an outcome that comes about is only a reason to look. Programs are
+not run so: what they are given is a command line.
 """
 
 from __future__ import annotations
@@ -295,15 +295,15 @@ class Guided:
 
     def begin(self, request: Json, job: JobSpec) -> None:
         """Begin to compile a kernel that is another one than its original."""
-        begins = job.work.kind == "kernel" and job.kernel != job.baseline
+        begins = job.work.kind != "program" and job.kernel != job.baseline
         begins = begins and bool(mutations.changed(job.work))
         terms = (job.kernel.source, request["job"])
         self._built = pool().submit(self._watch, *terms) if begins else None
 
     def check(
         self,
-        original: Load,
-        session: Session,
+        pair: tuple[Load, Load],
+        guide: Callable[[Json], Guiding | None],
         fuzzing: Fuzzing,
         answers: Answers,
         job: JobSpec,
@@ -311,14 +311,17 @@ class Guided:
         deadline: float,
         report: Report,
     ) -> tuple[list[str], bool]:
-        """Return what is to be noted, and whether the device is lost. Raise `Wrong`."""
+        """Return what is to be noted, and whether the device is lost. Raise `Wrong`.
+
+        `pair` loads the original alone, and the candidate; `guide` what was built here.
+        """
         if self._built is None:
             return [], False
         if deadline - time.monotonic() < LONGEST_CHECK:
             return [f"{LAYER} not tried: there is no time left"], False
         try:
             built = self._built.result()
-            guiding = session.guiding(built) if built is not None else None
+            guiding = guide(built) if built is not None else None
             if guiding is None:
                 return [], False
             _, more = fuzzing.ran(answers, job, wanted)
@@ -334,7 +337,6 @@ class Guided:
             return [f"{LAYER} not tried: {search.error}"] if search.failed else [], False
         each = list({one.key: one for one in (*search.edges(), *search.found)}.values())
         seconds = (SECONDS_ORIGINAL, SECONDS_CANDIDATE)
-        pair = original, lambda: session
         _, lost = side_by_side(pair, answers, job, each[:MOST_COMPARED], seconds, report, LAYER)
         words = f"{search.runs} runs, {search.came} outcomes found, {search.missing()} not"
         report.add(LAYER, words, passed=True, error=None, bound=None)

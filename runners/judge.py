@@ -69,7 +69,7 @@ from runners.rows import MakeRows, asked_in_rows, close_rows, rows, zeroed
 from runners.sandbox import Sandbox
 from runners.sanitizer import Sanitizer
 from runners.second_look import DECIDES, Lent
-from runners.session import Benches, Session
+from runners.session import Benches, Guiding, Session
 from runners.spec import JobSpec, Json
 from runners.watched import Watched
 from runners.worn_in import worn_rows
@@ -443,7 +443,8 @@ class Judge:
         if lost:
             return True
         # Behind all that refuses: a build that is watched may end its context.
-        notes, lost = self._guided.check(original, session, self._fuzzing, answers, *fuzzed)
+        guide = self._guide(session, job, request)
+        notes, lost = self._guided.check(pair, guide, self._fuzzing, answers, *fuzzed)
         measured["notes"] += notes
         if lost:
             return True
@@ -455,6 +456,14 @@ class Judge:
             if lost:
                 return True
         return False
+
+    def _guide(
+        self, session: Session, job: JobSpec, request: Json
+    ) -> Callable[[Json], Guiding | None]:
+        """Return what loads a build that keeps how near its comparisons came to the other side."""
+        if job.work.kind == "entry":
+            return partial(self._entries.guiding, job, request)
+        return session.guiding
 
     def _watched(
         self,

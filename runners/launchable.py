@@ -264,6 +264,21 @@ class EntryLaunchable:
         code = int(last())
         return f"error {code}" if code else ""
 
+    def nearest(self) -> npt.NDArray[np.uint32]:
+        """Return two words for each comparison that is kept, and forget them, as kernels do.
+
+        Raises `LaunchError` where the shared object was not built for that (`runners.nearest`).
+        """
+        words = np.zeros(2 * nearest.MOST_SITES, np.uint32)
+        try:
+            tells = self._library[nearest.TELLS]
+        except AttributeError as error:
+            raise LaunchError(f"{nearest.TELLS} is not in the shared object") from error
+        code = int(tells(words.ctypes.data_as(ctypes.c_void_p)))
+        if code:
+            raise LaunchError(f"{nearest.NAME} was not read: error {code}")
+        return words.reshape(-1, 2)
+
     def device_bytes(self) -> int | None:
         """Return what its code and its allocations have taken at most; None if not counted."""
         if self._allocations is None:

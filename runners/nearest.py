@@ -15,11 +15,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-NAME = "optiml_nearest"
+NAME, TELLS = "optiml_nearest", "optiml_nearest_told"
 # What no thread has come to, and the farthest that is told; comparisons that are kept at most.
 NEVER, FARTHEST, MOST_SITES = (1 << 32) - 1, (1 << 32) - 2, 512
 # Shifts and masks that may be parts of a word: others are places of elements and lanes.
 LEAST_SHIFT, LEAST_MASK = 8, 127
+
+# What stands behind the text of host code in such a build: it tells what kernels kept, and has them
+# begin anew.
+HOSTED = f"""
+__device__ unsigned int {NAME}[{2 * MOST_SITES}];
+extern "C" __attribute__((visibility("default"))) int {TELLS}(unsigned int* told) {{
+    static unsigned int nothing[{2 * MOST_SITES}];
+    for (unsigned int& one : nothing) one = {NEVER}u;
+    int failed = static_cast<int>(cudaMemcpyFromSymbol(told, {NAME}, sizeof nothing));
+    return failed ? failed : static_cast<int>(cudaMemcpyToSymbol({NAME}, nothing, sizeof nothing));
+}}
+"""
 
 _BODY = re.compile(r"^\s*(?:\.\w+\s+)*\.(?:entry|func)\b")
 _OPERAND = r"-?[%\w]+"
@@ -33,6 +45,7 @@ _NARROWED = re.compile(
 )
 _MASKED = re.compile(r"^\s*and\.b(?P<bits>32)\s+%\w+,\s*(?P<a>%\w+),\s*(?P<mask>\d+)\s*;")
 _SHIFTED = re.compile(r"^\s*shl\.b(?P<bits>32)\s+%\w+,\s*(?P<a>%\w+),\s*(?P<by>\d+)\s*;")
+_DECLARED = re.compile(rf"^\.(?:visible \.)?global [^\n]*\b{NAME}\[", re.MULTILINE)
 _SIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 
 
@@ -45,7 +58,10 @@ class Watched:
 
 
 def watched(ptx: str) -> Watched | None:
-    """Return PTX that keeps how near comparisons came to the other outcome; None without any."""
+    """Return PTX that keeps how near comparisons came to the other outcome; None without any.
+
+    Where they are kept is declared, if it is not already (`HOSTED`).
+    """
     out: list[str] = []
     place = depth = sites = 0
     heading = inside = False
@@ -68,7 +84,8 @@ def watched(ptx: str) -> Watched | None:
             sites += 1
     if not place or not sites:
         return None
-    out[place] = f".visible .global .align 4 .b8 {NAME}[{8 * sites}];"
+    if not _DECLARED.search(ptx):
+        out[place] = f".visible .global .align 4 .b8 {NAME}[{8 * sites}];"
     return Watched("\n".join(out) + "\n", sites)
 
 

@@ -25,7 +25,7 @@ from runners.energy import Mark
 from runners.families import DECLARED
 from runners.gpu import DeviceError, Gpu, LaunchError, OutOfMemoryError
 from runners.inputs import Arrays
-from runners.launchable import KernelLaunchable, Launchable
+from runners.launchable import EntryLaunchable, KernelLaunchable, Launchable
 from runners.nvml import Unmeasured
 from runners.original import load
 from runners.retained import Retained
@@ -187,14 +187,14 @@ class Guiding(Protocol):
     """
 
     def run(self, combination: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
-        """Run it once; return the least distances in it (`KernelLaunchable.nearest`)."""
+        """Run it once; return the least distances in it, two words for each comparison."""
         ...
 
 
 class LocalGuiding:
-    """A cubin of `runners.nearest` in this process."""
+    """A cubin or shared object of `runners.nearest` in this process."""
 
-    def __init__(self, bench: Bench, loaded: KernelLaunchable) -> None:
+    def __init__(self, bench: Bench, loaded: KernelLaunchable | EntryLaunchable) -> None:
         self._bench, self._loaded = bench, loaded
         loaded.nearest()
 
@@ -419,6 +419,13 @@ class LocalSession:
         """Load the candidate so that it keeps how near its comparisons came to the other side."""
         loaded = KernelLaunchable(self._bench.gpu, artifact, self._work, self._launches[0])
         return LocalGuiding(self._bench, loaded)
+
+    def guided(self) -> LocalGuiding:
+        """Return the candidate as one of `runners.nearest`: an entry function that was built so."""
+        mine = self._pair[0]
+        if not isinstance(mine, EntryLaunchable):
+            raise LaunchError("the candidate is no entry function")
+        return LocalGuiding(self._bench, mine)
 
     def beyond(
         self, changed: Mapping[str, float], answers: Mapping[str, Answer], limit: int

@@ -323,10 +323,23 @@ STREAKS = Family(
 )
 
 
-def test_a_search_comes_to_what_nobody_draws(served: Served, building: Building) -> None:
-    """Comparisons keep how near they came on a device, too."""
-    text = SUMS.replace("LOOK", LOOK)
-    verdict = _verdict(served, building, STREAKS, "streaks", text, "confirm")
+# The same, called by host code.
+HOST = """
+void all_sums(const int* x, int* out, int rows) {
+    sums<<<(rows + 127) / 128, 128>>>(x, out, rows);
+}"""
+HOSTED = dataclasses.replace(
+    STREAKS, name="all_sums", source=STREAKS.source + HOST, launch={}, kind="entry"
+)
+
+
+@pytest.mark.parametrize("family", [STREAKS, HOSTED], ids=["kernel", "entry"])
+def test_a_search_comes_to_what_nobody_draws(
+    served: Served, building: Building, family: Family
+) -> None:
+    """Comparisons keep how near they came on a device, too, and so do those of host code."""
+    text = SUMS.replace("LOOK", LOOK) + (HOST if family is HOSTED else "")
+    verdict = _verdict(served, building, family, f"streaks {family.kind}", text, "confirm")
     assert verdict["status"] == "correct", verdict["log"]
     (check,) = [one for one in verdict["checks"] if one["layer"] == guided.LAYER]
     runs, came, _missing = (int(word) for word in re.findall(r"\d+", check["what"]))

@@ -315,12 +315,30 @@ def test_what_a_build_does_that_is_watched_is_not_held_against_it(
     looks = guided.Guided(lambda _text, _job: {})
     job = spec.parse(_job(CUT, SUMS.replace("MORE", ""), workload=WORK, effort="confirm"))
     looks.begin({"job": {}}, job)
-    terms: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() + 9.0, None)
+    terms: Any = (
+        (None, None),
+        lambda _artifact: object(),
+        _Nothing(),
+        None,
+        job,
+        (),
+        time.monotonic() + 9.0,
+        None,
+    )
     notes, gone = looks.check(*terms)
     assert gone == lost
     assert notes == [f"{LAYER} not tried: {error}"]
     # And where there is no time left nothing is tried.
-    late: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() - 1.0, None)
+    late: Any = (
+        (None, None),
+        lambda _artifact: object(),
+        _Nothing(),
+        None,
+        job,
+        (),
+        time.monotonic() - 1.0,
+        None,
+    )
     assert looks.check(*late) == ([f"{LAYER} not tried: there is no time left"], False)
 
 
@@ -336,7 +354,16 @@ def test_a_build_that_cannot_be_launched_costs_a_note_and_no_time(
     looks = guided.Guided(lambda _text, _job: {})
     job = spec.parse(_job(CUT, SUMS.replace("MORE", ""), workload=WORK, effort="confirm"))
     looks.begin({"job": {}}, job)
-    terms: Any = (None, _Loaded(), _Nothing(), None, job, (), time.monotonic() + 9.0, None)
+    terms: Any = (
+        (None, None),
+        lambda _artifact: object(),
+        _Nothing(),
+        None,
+        job,
+        (),
+        time.monotonic() + 9.0,
+        None,
+    )
     assert looks.check(*terms) == ([f"{LAYER} not tried: too many registers"], False)
 
 
@@ -360,11 +387,6 @@ class _Raising:
 
     def go(self, _until: float) -> None:
         raise self.error
-
-
-class _Loaded:
-    def guiding(self, _artifact: Json) -> object:
-        return object()
 
 
 class _Nothing:
