@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from runners import asked as words
 from runners import (
+    each_once,
     far_cases,
     lone_powers,
     near_ends,
@@ -73,6 +74,8 @@ POWERS_OF = 10
 ENDS_OF = 8
 # And one in which neighbours are pairs with one word of 16 bits, where there may be any.
 PAIRS_OF = 40
+# And one in which rows have each number of a range once, where one is small.
+ONCE_OF = 12
 # And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
 # it stands between two that are in no order.
 NANS_OF, NAN_FAMILY = 8, "nan"
@@ -330,7 +333,7 @@ class _BrokeError(Exception):
 def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
     """Yield what is run: mostly small cases, each turn with contents of its own."""
     few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle, alone, ends, pairs, nans = (
+    rng, other, circle, alone, ends, pairs, once, nans = (
         stream(seed, LAYER, *one)
         for one in (
             (),
@@ -339,6 +342,7 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             (recipes.LONE_POWERS,),
             (recipes.NEAR_ENDS,),
             (recipes.WRAPPED,),
+            (recipes.EACH_ONCE,),
             (NAN_FAMILY,),
         )
     )
@@ -346,9 +350,13 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
     even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
 
     paired = [case for case in few if wrapped_pairs.usable(work, case)]
+    whole = [case for case in few if each_once.usable(work, case)]
+    complete = each_once.cases(work) if whole else []
 
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
         those = cases if turn % ONE_OF == ONE_OF - 1 else few
+        if first == recipes.EACH_ONCE:
+            those = complete if complete and turn % 2 else whole
         those = {recipes.QUARTERS: even, recipes.WRAPPED: paired}.get(first, those)
         case = those[int(rng.integers(len(those)))]
         return Combination(case, f"{recipes.WORD} {first + turn}", seed)
@@ -367,6 +375,8 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
             yield one(recipes.NEAR_ENDS, turn // ENDS_OF, ends)
         if paired and turn % PAIRS_OF == PAIRS_OF - 1:
             yield one(recipes.WRAPPED, turn // PAIRS_OF, pairs)
+        if whole and turn % ONCE_OF == ONCE_OF - 1:
+            yield one(recipes.EACH_ONCE, turn // ONCE_OF, once)
         if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
             case = few[int(nans.integers(len(few)))]
             yield Combination(case, NAN_FAMILY, seed + turn)

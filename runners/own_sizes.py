@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from runners import nearly_one, recipes, sizes, thresholds
 from runners.contents import Combination
 from runners.families import captured_work
-from runners.spec import JobSpec, Work
+from runners.spec import JobSpec
 
-# Cases, and contents of each; elements of all buffers of one, and how many are light.
-CASES, CONTENTS, MOST_ELEMENTS, FEW_ELEMENTS = 12, 24, 1 << 16, 1 << 13
+# Cases, and contents of each.
+CASES, CONTENTS = 12, 24
 # The first number of what no other run of small cases is on, and whose turn it is.
 FIRST = 1 << 17
 KINDS = (recipes.NEARLY_ONE, recipes.FUZZED, recipes.CROSSED, recipes.FUZZED)
@@ -44,23 +44,7 @@ def cases(job: JobSpec) -> list[dict[str, float]]:
     found: list[dict[str, float]] = []
     for number, name in thresholds.turns(job):
         for size in (number, number + 1):
-            case = _small(job.work, name, size)
+            case = sizes.light_with(job.work, name, size)
             if case is not None and case not in (*known, *found) and len(found) < CASES:
                 found.append(case)
     return found
-
-
-def _small(work: Work, name: str, size: int) -> dict[str, float] | None:
-    """Return the case of that size whose others are most like declared ones; None if all are large.
-
-    What is light comes first: of many small runs each has other contents.
-    """
-    if size > sizes.TIMES_LONGER * sizes.largest(work, name):
-        return None
-    least = min(work.cases, key=lambda case: work.elements(case.values)).values
-    tried = [{**others, name: float(size)} for others in (least, *sizes.few_others(work, name))]
-    for most in (FEW_ELEMENTS, MOST_ELEMENTS):
-        for case in tried:
-            if 0 < sizes.elements(work, case) <= most:
-                return case
-    return None

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from runners import (
     captured,
     crossed,
+    each_once,
     kindred,
     lone_powers,
     near_ends,
@@ -54,6 +55,8 @@ LONE_POWERS = 1 << 24
 NEAR_ENDS = 1 << 25
 # And from there on neighbours are pairs with one word, which runs over (`runners.wrapped_pairs`).
 WRAPPED = 1 << 26
+# And from there on rows have each number of a range once (`runners.each_once`).
+EACH_ONCE = 1 << 27
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -137,6 +140,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= EACH_ONCE:
+        return each_once.applied(work, arrays, seed, turn, case)
     if turn >= WRAPPED:
         return wrapped_pairs.applied(work, arrays, seed, turn, case)
     if turn >= NEAR_ENDS:

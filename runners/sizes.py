@@ -19,6 +19,8 @@ from runners.inputs import stream
 from runners.spec import Argument, CaseSpec, Work
 
 LARGEST = 1 << 24
+# Elements of all buffers of a case that is light, and of one that is light enough.
+LIGHT_ELEMENTS, LIGHTER_THAN = 1 << 13, 1 << 16
 # Up to here a variable is tried at four times its largest value, beyond at twice it.
 LONG, MOST_LONG, FEW = 4096, 6, 9.0
 # A variable up to here is a stride, a radius or the like, of which arrays hold 64 at most.
@@ -414,6 +416,22 @@ def few_others(work: Work, name: str) -> Iterator[dict[str, float]]:
     yield _at_most(2.0, work, least)
     if largest(work, name) <= SMALL:
         yield dict(least.values)
+
+
+def light_with(work: Work, name: str, size: int) -> dict[str, float] | None:
+    """Return the case of that size whose others are most like declared ones; None if all are large.
+
+    What is light comes first: of many small runs each has other contents.
+    """
+    if size > TIMES_LONGER * largest(work, name):
+        return None
+    least = min(work.cases, key=lambda case: work.elements(case.values)).values
+    tried = [{**others, name: float(size)} for others in (least, *few_others(work, name))]
+    for most in (LIGHT_ELEMENTS, LIGHTER_THAN):
+        for case in tried:
+            if 0 < elements(work, case) <= most:
+                return case
+    return None
 
 
 def _sizes_nothing(work: Work, case: CaseSpec, name: str) -> bool:
