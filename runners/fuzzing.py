@@ -74,8 +74,9 @@ POWERS_OF = 10
 ENDS_OF = 8
 # And one in which neighbours are pairs with one word of 16 bits, where there may be any.
 PAIRS_OF = 40
-# And one in which rows have each number of a range once, where one is small.
-ONCE_OF = 12
+# And one in which rows have each number of a range once, where one is small; ahead of all there are
+# so many of each case with just as many places.
+ONCE_OF, COMPLETE = 12, 6
 # And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
 # it stands between two that are in no order.
 NANS_OF, NAN_FAMILY = 8, "nan"
@@ -355,12 +356,13 @@ def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterat
 
     def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
         those = cases if turn % ONE_OF == ONE_OF - 1 else few
-        if first == recipes.EACH_ONCE:
-            those = complete if complete and turn % 2 else whole
-        those = {recipes.QUARTERS: even, recipes.WRAPPED: paired}.get(first, those)
+        kinds = {recipes.QUARTERS: even, recipes.WRAPPED: paired, recipes.EACH_ONCE: whole}
+        those = kinds.get(first, those)
         case = those[int(rng.integers(len(those)))]
         return Combination(case, f"{recipes.WORD} {first + turn}", seed)
 
+    for turn, exact in enumerate(complete * COMPLETE):
+        yield Combination(exact, f"{recipes.WORD} {recipes.EACH_ONCE + MOST + turn}", seed)
     # Of sums that come to a halt as many are enough to see what differs.
     most = MOST // 2 if piles.few_digits(work) else MOST
     for turn in range(most if few else 0):
