@@ -28,19 +28,12 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from runners import asked as words
 from runners import (
-    each_once,
     far_cases,
-    lone_powers,
-    near_ends,
     one_run,
     own_sizes,
     own_values,
-    piles,
-    quarters,
-    recipes,
-    wrapped_pairs,
+    small_runs,
 )
 from runners.answers import Answers
 from runners.checks import Report
@@ -49,39 +42,21 @@ from runners.cuda_types import Field, Storage, to_float, values
 from runners.families import DECLARED, captured_work
 from runners.fault import Fault
 from runners.gpu import DeviceError, HungError, LaunchError, OutOfMemoryError
-from runners.inputs import stream
 from runners.other_values import LONGEST_CHECK, aside
 from runners.run import Run
 from runners.session import Session
 from runners.spec import MOVED, Argument, JobSpec, Work
 
 LAYER = "fuzzed contents"
-# Runs of each of a pair, and the seconds that those of the original, and of a candidate, may take.
-MOST, SECONDS_ORIGINAL, SECONDS = 2400, 7.0, 8.5
+# Seconds that small runs of the original, and of a candidate, may take; what a run of the original
+# may have taken on plain contents of a case.
+SECONDS_ORIGINAL, SECONDS, QUICK = 7.0, 8.5, 0.05
 # The same of those that are far larger, and what their outputs are that are kept.
 FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 8.0, 8.0, 1 << 29
 # The same of those whose sizes or values are a candidate's own.
 OWN_SECONDS_ORIGINAL, OWN_SECONDS = 2.0, 3.0
 # Light declared cases in which arrays have a candidate's own numbers.
 LIGHT = 4
-# Behind each so many of them one more has families crossed (`runners.crossed`).
-CROSSED_OF = 2
-# And behind so many one in which whole numbers are parts of a circle, where there may be any.
-QUARTERS_OF = 20
-# And one in which a power of two is in one array alone, where there may be several.
-POWERS_OF = 10
-# And one in which most numbers are near an end of their range.
-ENDS_OF = 8
-# And one in which neighbours are pairs with one word of 16 bits, where there may be any.
-PAIRS_OF = 40
-# And one in which rows have each number of a range once, where one is small; ahead of all there are
-# so many of each case with just as many places.
-ONCE_OF, COMPLETE = 12, 6
-# And one with a NaN in each array, where the original's text asks for it: in rows of three numbers
-# it stands between two that are in no order.
-NANS_OF, NAN_FAMILY = 8, "nan"
-# Elements of the cases, of one in so many more; what a run of the original may have taken there.
-FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF, QUICK = 1 << 12, 1 << 16, 4, 0.05
 PATIENCE = 10.0
 # Of each kind of difference so many are asked about at length.
 MOST_ASKED = 3
@@ -135,7 +110,7 @@ class Fuzzing:
         cases = _cases(answers, job.work, wanted)
         if not cases:
             return [], False
-        turns = asked(job.work, job.seed, cases)
+        turns = small_runs.asked(job.work, job.seed, cases)
         try:
             known = self._original(pair[0], job, turns)
         except DeviceError as error:
@@ -156,10 +131,8 @@ class Fuzzing:
         asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
         report.runs += runs
         report.add(LAYER, f"{runs} small runs", passed=True, error=None, bound=None)
-        try:
-            _judged_own(pair, answers, job, cases, report)
-        except _BrokeError as broke:
-            return [], _defined(answers, broke)
+        if _judged_own(pair, answers, job, cases, report):
+            return [], True
         try:
             far = self._far(pair[0], job)
         except DeviceError:
@@ -179,7 +152,7 @@ class Fuzzing:
         """Return what a pair was run on, and more of that kind, which nothing was run on."""
         known = [one for one, _ in self._small.get(_key(job), ())]
         cases = _cases(answers, job.work, wanted)
-        return known, asked(job.work, job.seed + 1, cases) if cases else iter(())
+        return known, small_runs.asked(job.work, job.seed + 1, cases) if cases else iter(())
 
     def _original(self, load: Load, job: JobSpec, turns: Iterator[Combination]) -> Known:
         key = _key(job)
@@ -242,29 +215,23 @@ def _judged_own(
     job: JobSpec,
     cases: Sequence[Mapping[str, float]],
     report: Report,
-) -> None:
-    """Run a pair, which it loads, on sizes and values that the candidate's text names.
+) -> bool:
+    """Run a pair on sizes and values that the candidate's text names. Raise `Wrong`.
 
-    Raise `Wrong` and `_BrokeError`. Where the original breaks nothing is promised: these are sizes
-    that nobody declared.
+    Return whether the device is lost. Where the original breaks nothing is promised: these are
+    sizes that nobody declared.
     """
-    original, load = pair
-    light = [case for case in cases if job.work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    named = (Combination(*one) for one in own_values.asked(job, light[:LIGHT]))
+    light = small_runs.few_of(job.work, cases)[:LIGHT]
+    named = (Combination(*one) for one in own_values.asked(job, light))
     turns = [*in_turns(own_sizes.asked(job), named)]
     if not turns:
-        return
-    try:
-        known = _outputs(original(), iter(turns), OWN_SECONDS_ORIGINAL, launches=False)
-        session = load()
-    except (DeviceError, Fault):
-        return
-    suspects, runs = _suspects(session, answers, job.work, known, OWN_SECONDS)
-    asked_again(session, answers, job, [one.combination for one in suspects], report, LAYER)
-    report.runs += runs
-    report.add(
-        LAYER, f"{runs} runs of its own sizes and values", passed=True, error=None, bound=None
-    )
+        return False
+    seconds = (OWN_SECONDS_ORIGINAL, OWN_SECONDS)
+    runs, lost = side_by_side(pair, answers, job, turns, seconds, report, LAYER)
+    if runs:
+        words = f"{runs} runs of its own sizes and values"
+        report.add(LAYER, words, passed=True, error=None, bound=None)
+    return lost
 
 
 def side_by_side(
@@ -331,59 +298,6 @@ class _BrokeError(Exception):
         self.combination, self.error = combination, error
 
 
-def asked(work: Work, seed: int, cases: Sequence[Mapping[str, float]]) -> Iterator[Combination]:
-    """Yield what is run: mostly small cases, each turn with contents of its own."""
-    few = [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
-    rng, other, circle, alone, ends, pairs, once, nans = (
-        stream(seed, LAYER, *one)
-        for one in (
-            (),
-            (recipes.CROSSED,),
-            (recipes.QUARTERS,),
-            (recipes.LONE_POWERS,),
-            (recipes.NEAR_ENDS,),
-            (recipes.WRAPPED,),
-            (recipes.EACH_ONCE,),
-            (NAN_FAMILY,),
-        )
-    )
-    powers, near = lone_powers.usable(work), near_ends.usable(work)
-    even = [case for case in few if quarters.balanced(work, case)] if quarters.usable(work) else []
-
-    paired = [case for case in few if wrapped_pairs.usable(work, case)]
-    whole = [case for case in few if each_once.usable(work, case)]
-    complete = each_once.cases(work) if whole else []
-
-    def one(first: int, turn: int, rng: np.random.Generator) -> Combination:
-        those = cases if turn % ONE_OF == ONE_OF - 1 else few
-        kinds = {recipes.QUARTERS: even, recipes.WRAPPED: paired, recipes.EACH_ONCE: whole}
-        those = kinds.get(first, those)
-        case = those[int(rng.integers(len(those)))]
-        return Combination(case, f"{recipes.WORD} {first + turn}", seed)
-
-    for turn, exact in enumerate(complete * COMPLETE):
-        yield Combination(exact, f"{recipes.WORD} {recipes.EACH_ONCE + MOST + turn}", seed)
-    # Of sums that come to a halt as many are enough to see what differs.
-    most = MOST // 2 if piles.few_digits(work) else MOST
-    for turn in range(most if few else 0):
-        yield one(recipes.FUZZED, turn, rng)
-        if turn % CROSSED_OF == CROSSED_OF - 1:
-            yield one(recipes.CROSSED, turn // CROSSED_OF, other)
-        if even and turn % QUARTERS_OF == QUARTERS_OF - 1:
-            yield one(recipes.QUARTERS, turn // QUARTERS_OF, circle)
-        if powers and turn % POWERS_OF == POWERS_OF - 1:
-            yield one(recipes.LONE_POWERS, turn // POWERS_OF, alone)
-        if near and turn % ENDS_OF == ENDS_OF - 1:
-            yield one(recipes.NEAR_ENDS, turn // ENDS_OF, ends)
-        if paired and turn % PAIRS_OF == PAIRS_OF - 1:
-            yield one(recipes.WRAPPED, turn // PAIRS_OF, pairs)
-        if whole and turn % ONCE_OF == ONCE_OF - 1:
-            yield one(recipes.EACH_ONCE, turn // ONCE_OF, once)
-        if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
-            case = few[int(nans.integers(len(few)))]
-            yield Combination(case, NAN_FAMILY, seed + turn)
-
-
 def _cases(
     answers: Answers, work: Work, wanted: Sequence[Combination]
 ) -> list[Mapping[str, float]]:
@@ -392,7 +306,7 @@ def _cases(
     for one in wanted:
         plain = one.family == DECLARED and MOVED not in one.case
         quick = plain and one.key in answers.described and answers.seconds(one) <= QUICK
-        if quick and 0 < work.elements(one.case) <= MOST_ELEMENTS:
+        if quick and 0 < work.elements(one.case) <= small_runs.MOST_ELEMENTS:
             found[tuple(sorted(one.case.items()))] = one.case
     return list(found.values())
 

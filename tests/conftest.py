@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from runners import far_cases, fuzzing, recipes
+from runners import far_cases, recipes, small_runs
 from tests import once, turns
 
 # How long an example takes tells of the machine's load, not of the code. Tests of the GPU run
@@ -90,7 +90,7 @@ def _keep(phase: str, info: Mapping[str, int]) -> None:
 
 def pytest_configure() -> None:
     """Let collections be few, and each of them short; and recipes be few."""
-    recipes.COUNT, fuzzing.MOST, far_cases.CASES = RECIPES, FUZZED, FAR_CASES
+    recipes.COUNT, small_runs.MOST, far_cases.CASES = RECIPES, FUZZED, FAR_CASES
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     if _keep not in gc.callbacks:
         gc.callbacks.append(_keep)

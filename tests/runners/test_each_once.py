@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import each_once, fuzzing, recipes
+from runners import each_once, recipes, small_runs
 from runners.contents import Combination, Contents
 from runners.spec import Work
 from tests.runners.test_inputs import _work
@@ -93,16 +93,16 @@ def test_many_rows_share_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_small_runs_have_such_rows_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuzzing, "MOST", 1200)
+    monkeypatch.setattr(small_runs, "MOST", 1200)
     work = _letters()
     cases = [{"rows": 9.0, "n": 90.0}, {"rows": 3.0, "n": 2.0}]
-    each = [*fuzzing.asked(work, 7, cases)]
+    each = [*small_runs.asked(work, 7, cases)]
     once = [one for one in each if (recipes.number(one.family) or 0) >= recipes.EACH_ONCE]
     cases = each_once.cases(work)
-    ahead = len(cases) * fuzzing.COMPLETE
+    ahead = len(cases) * small_runs.COMPLETE
     assert each[:ahead] == once[:ahead]
-    assert [one.case for one in once[:ahead]] == cases * fuzzing.COMPLETE
-    assert len(once) == ahead + fuzzing.MOST // fuzzing.ONCE_OF
+    assert [one.case for one in once[:ahead]] == cases * small_runs.COMPLETE
+    assert len(once) == ahead + small_runs.MOST // small_runs.ONCE_OF
     # One of them has a row with all letters in just as many places.
     exact = [one for one in once if one.case["n"] == 26]
     rows = [Contents(work).of(one)["text"].reshape(-1, 26) for one in exact]
@@ -115,5 +115,5 @@ def test_small_runs_have_such_rows_now_and_then(monkeypatch: pytest.MonkeyPatch)
         n=90,
     )
     assert each_once.cases(wide) == []
-    most = max(recipes.number(one.family) or 0 for one in fuzzing.asked(wide, 7, [{"n": 90.0}]))
+    most = max(recipes.number(one.family) or 0 for one in small_runs.asked(wide, 7, [{"n": 90.0}]))
     assert most < recipes.EACH_ONCE

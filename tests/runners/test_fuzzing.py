@@ -9,7 +9,17 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from runners import families, far_cases, fuzzing, one_run, own_sizes, own_values, recipes, spec
+from runners import (
+    families,
+    far_cases,
+    fuzzing,
+    one_run,
+    own_sizes,
+    own_values,
+    recipes,
+    small_runs,
+    spec,
+)
 from runners.answers import Answers
 from runners.checks import Report, Wrong
 from runners.contents import Combination
@@ -104,7 +114,7 @@ def _asked(
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many runs as there are, however busy the machine is."""
-    monkeypatch.setattr(fuzzing, "MOST", 600)
+    monkeypatch.setattr(small_runs, "MOST", 600)
     for name in ("SECONDS", "SECONDS_ORIGINAL"):
         monkeypatch.setattr(fuzzing, name, 1e9)
 
@@ -309,7 +319,7 @@ def test_what_is_run_beside_an_original_is_the_candidate_where_one_process_is_fo
 ) -> None:
     """The original is loaded for its sizes and far runs, too: it is in the process by then."""
     monkeypatch.setattr(one_run, "renewing", lambda *_: None)
-    monkeypatch.setattr(fuzzing, "MOST", 40)
+    monkeypatch.setattr(small_runs, "MOST", 40)
     text = _text(OWN_SIZE)
     job = spec.parse(_job(text, _text(), workload=WORK, effort="confirm"))
     declared = [Combination(case.values, families.DECLARED, job.seed) for case in job.work.cases]
@@ -540,23 +550,25 @@ def test_no_more_is_kept_of_an_original_than_there_is_room_for(
     job = spec.parse(_job(_text(), _text() + "//", workload=WORK, effort="confirm"))
     monkeypatch.setattr(fuzzing, "FAR_BYTES", 100)
     session = cast("Session", _Session(_zeros))  # 32 bytes each
-    turns = fuzzing.asked(job.work, 1, [job.work.cases[0].values])
+    turns = small_runs.asked(job.work, 1, [job.work.cases[0].values])
     assert len(fuzzing._outputs(session, turns, 100.0)) == 4
 
 
 def test_cases_are_small_and_some_of_them_larger() -> None:
     job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
     few, more = {"n": 20.0, "m": 9.0}, {"n": 900.0, "m": 19.0}
-    turns = [*fuzzing.asked(job.work, 1, [few, more])]
+    turns = [*small_runs.asked(job.work, 1, [few, more])]
     numbers = [recipes.number(one.family) or 0 for one in turns]
     assert [one for one in numbers if one < recipes.CROSSED] == [
-        recipes.FUZZED + turn for turn in range(fuzzing.MOST)
+        recipes.FUZZED + turn for turn in range(small_runs.MOST)
     ]
-    assert sum(one >= recipes.CROSSED for one in numbers) == fuzzing.MOST // fuzzing.CROSSED_OF
-    assert turns == [*fuzzing.asked(job.work, 1, [few, more])]
+    assert (
+        sum(one >= recipes.CROSSED for one in numbers) == small_runs.MOST // small_runs.CROSSED_OF
+    )
+    assert turns == [*small_runs.asked(job.work, 1, [few, more])]
     assert len({one.key for one in turns}) == len(turns)
     # What asks for no NaN is given none.
-    assert not any(one.family == fuzzing.NAN_FAMILY for one in turns)
+    assert not any(one.family == small_runs.NAN_FAMILY for one in turns)
     kept = [one for one in turns if one.case != few]
-    assert len(kept) <= len(turns) / fuzzing.ONE_OF + 1
-    assert not [*fuzzing.asked(job.work, 1, [])]
+    assert len(kept) <= len(turns) / small_runs.ONE_OF + 1
+    assert not [*small_runs.asked(job.work, 1, [])]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import far_cases, fuzzing, recipes, wrapped_pairs
+from runners import far_cases, recipes, small_runs, wrapped_pairs
 from runners.contents import Combination, Contents
 from runners.spec import Work
 from tests.runners.test_inputs import _work
@@ -83,12 +83,15 @@ def test_numbers_below_zero_have_their_place() -> None:
 
 
 def test_they_are_asked_small_and_far_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuzzing, "MOST", 80)
+    monkeypatch.setattr(small_runs, "MOST", 80)
     monkeypatch.setattr(far_cases, "CASES", 14)
     work = _tree()
     few = {"n": 700.0, "q": 33.0}
-    turns = [recipes.number(one.family) or 0 for one in fuzzing.asked(work, 1, [few])]
-    assert sum(turn >= recipes.WRAPPED for turn in turns) == 80 // fuzzing.PAIRS_OF
+    turns = [recipes.number(one.family) or 0 for one in small_runs.asked(work, 1, [few])]
+    assert (
+        sum(recipes.WRAPPED <= turn < recipes.EACH_ONCE for turn in turns)
+        == 80 // small_runs.PAIRS_OF
+    )
     far = [
         one.case["n"]
         for one in far_cases.asked(work, 1)

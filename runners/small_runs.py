@@ -1,0 +1,99 @@
+"""Small runs of a pair, each with contents of its own: which cases, and recipes of which kind.
+
+Most are recipes whose arrays are akin. Between them, every so often, are those that were made for
+what these hardly ever have: each kind where there are arrays for it, on cases that have room for
+it. What a kind draws depends on no other, so that one more leaves all others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from runners import asked as words
+from runners import (
+    each_once,
+    lone_powers,
+    near_ends,
+    piles,
+    quarters,
+    recipes,
+    wrapped_pairs,
+)
+from runners.contents import Combination
+from runners.inputs import stream
+from runners.spec import Work
+
+# Runs of recipes, behind each so many of which there is one more of another kind: families crossed,
+# parts of a circle, powers of two in one array alone, numbers near an end of their range, pairs
+# with one word that has run over, rows that have each number of a small range once, and a NaN.
+MOST = 2400
+CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
+# So many of each case with just as many places as a range has numbers come ahead of all.
+COMPLETE = 6
+# In rows of three numbers a NaN stands between two that are in no order.
+NAN_FAMILY = "nan"
+# Elements of the cases, of one in so many more.
+FEW_ELEMENTS, MOST_ELEMENTS, ONE_OF = 1 << 12, 1 << 16, 4
+# By what the streams of the kinds are told from those of others.
+STREAM = "fuzzed contents"
+
+Case = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Contents that have every so many-th turn: the number of their first recipe, and their cases.
+
+    Without cases of their own they are on small ones, and now and then on any.
+    """
+
+    first: int
+    every: int
+    cases: Sequence[Case] | None = None
+
+
+def asked(work: Work, seed: int, cases: Sequence[Case]) -> Iterator[Combination]:
+    """Yield what is run: mostly small cases, each turn with contents of its own."""
+    few = few_of(work, cases)
+    if not few:
+        return
+    kinds = list(_kinds(work, few))
+    rngs = [stream(seed, STREAM, *([kind.first] if at else ())) for at, kind in enumerate(kinds)]
+    nans = stream(seed, STREAM, NAN_FAMILY)
+    complete = each_once.cases(work) if any(k.first == recipes.EACH_ONCE for k in kinds) else []
+    for turn, exact in enumerate(complete * COMPLETE):
+        yield Combination(exact, f"{recipes.WORD} {recipes.EACH_ONCE + MOST + turn}", seed)
+    # Of sums that come to a halt as many are enough to see what differs.
+    for turn in range(MOST // 2 if piles.few_digits(work) else MOST):
+        for kind, rng in zip(kinds, rngs, strict=True):
+            own, last = divmod(turn, kind.every)
+            if last < kind.every - 1:
+                continue
+            those = kind.cases or (cases if own % ONE_OF == ONE_OF - 1 else few)
+            case = those[int(rng.integers(len(those)))]
+            yield Combination(case, f"{recipes.WORD} {kind.first + own}", seed)
+        if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
+            yield Combination(few[int(nans.integers(len(few)))], NAN_FAMILY, seed + turn)
+
+
+def few_of(work: Work, cases: Sequence[Case]) -> list[Case]:
+    """Return the cases of few elements; all of them where there are none."""
+    return [case for case in cases if work.elements(case) <= FEW_ELEMENTS] or list(cases)
+
+
+def _kinds(work: Work, few: Sequence[Case]) -> Iterator[_Kind]:
+    """Yield the kinds of recipes that there are arrays and cases for, the most common one first."""
+    yield _Kind(recipes.FUZZED, 1)
+    yield _Kind(recipes.CROSSED, CROSSED_OF)
+    even = [case for case in few if quarters.balanced(work, case)]
+    if even and quarters.usable(work):
+        yield _Kind(recipes.QUARTERS, QUARTERS_OF, even)
+    if lone_powers.usable(work):
+        yield _Kind(recipes.LONE_POWERS, POWERS_OF)
+    if near_ends.usable(work):
+        yield _Kind(recipes.NEAR_ENDS, ENDS_OF)
+    if paired := [case for case in few if wrapped_pairs.usable(work, case)]:
+        yield _Kind(recipes.WRAPPED, PAIRS_OF, paired)
+    if whole := [case for case in few if each_once.usable(work, case)]:
+        yield _Kind(recipes.EACH_ONCE, ONCE_OF, whole)
