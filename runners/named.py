@@ -120,6 +120,22 @@ def compared(source: str, names: frozenset[str]) -> frozenset[int]:
     return frozenset() if len(source) > LONGEST else _text(source).everywhere(names).every()
 
 
+@lru_cache(maxsize=64)
+def of_argument(source: str, symbol: str, position: int) -> frozenset[int]:
+    """Return the numbers that a function's argument is compared with, and those next to them.
+
+    There, and where it is passed on.
+
+    >>> text = "constexpr int L = 26; void f(const int* x, int n) { if (n <= L) return; g(x, n); }"
+    >>> text += "void g(const int* x, int m) { if (m % 4 == 0) h(x); }"
+    >>> sorted(of_argument(text, "f", 1)), sorted(of_argument(text, "f", 0))
+    ([26, 27], [])
+    """
+    if len(source) > LONGEST:
+        return frozenset()
+    return _text(source).seen(plain_name(symbol), position).every()
+
+
 @lru_cache(maxsize=8)
 def numbers(source: str) -> frozenset[int]:
     """Return the whole numbers of a text: literals, constants, and products and shifts of two.
