@@ -175,21 +175,29 @@ class Search:
         kept = self._holders[goal]
         one = kept[int(self._rng.integers(len(kept)))]
         base, before = begun(one.family)
+        if len(before) >= MOST_CHANGES:
+            return
+
+        def without(changes: Sequence[mutations.Change]) -> bool:
+            """Return whether it is as near with parts that are drawn anew."""
+            named = mutations.named(base, [*before, *changes])
+            self._placing += 1
+            reached = self._try(Combination(one.case, named, one.seed), None)
+            return reached is not None and int(reached[goal ^ 1]) <= near
+
         for array, length in enumerate(mutations.lengths(self._work, one.case)):
             low, high, drawn = 0, length, list[mutations.Change]()
+            if without([mutations.Change(array, 0, mutations.ANEW + length)]):
+                continue
             while high - low > FEW_PLACES:
                 if time.monotonic() > until or len(before) + len(drawn) >= MOST_CHANGES:
                     return
                 middle = (low + high) // 2
                 for at, end, left in ((low, middle, (middle, high)), (middle, high, (low, middle))):
                     new = [*drawn, mutations.Change(array, at, mutations.ANEW + end - at)]
-                    named = mutations.named(base, [*before, *new])
-                    self._placing += 1
-                    reached = self._try(Combination(one.case, named, one.seed), None)
-                    if reached is None or int(reached[goal ^ 1]) > near:
-                        continue
-                    (low, high), drawn = left, new
-                    break
+                    if without(new):
+                        (low, high), drawn = left, new
+                        break
                 else:
                     # Parts of both halves count, in the middle as likely as anywhere.
                     low, high = max(low, middle - FEW_PLACES), min(high, middle + FEW_PLACES)

@@ -118,6 +118,29 @@ def test_places_that_count_are_found_among_a_hundred_thousand() -> None:
     assert 0 < len(drawn) < len(device.runs) * guided.PART_OF_RUNS + 80
 
 
+def test_an_array_that_counts_for_nothing_has_no_places_that_count() -> None:
+    work = _work(
+        {"name": "other", "type": "const int*", "shape": "n", "init": "randint:0:6"},
+        {"name": "x", "type": "const int*", "shape": "rows*n", "init": "randint:0:6"},
+        {"name": "out", "type": "int*", "shape": "rows", "role": "output"},
+        rows=4000,
+        n=30,
+    )
+    device = _Counting(work)
+    declared = Combination(work.cases[0].values, "declared", 1)
+    search = Search(device, work, 1, iter([declared]))
+    search._try(declared, None)
+    goal = next(iter(search._holders))
+    search._place(goal, time.monotonic() + 60.0)
+    assert {array for _, array in search._counts} == {1}
+    # And there it is where the longest streak is, in its row or beside its end.
+    most = device.reached
+    rows = device.contents.of(declared)["x"].view(np.int32).reshape(-1, 30)
+    longest = {row for row in range(4000) if _longest(rows[row : row + 1]) == most}
+    assert {place // 30 for place in search._counts[goal, 1]} & longest
+    assert len(device.runs) < 60
+
+
 def test_nothing_is_gone_for_where_all_outcomes_came() -> None:
     class Both(_Counting):
         def run(self, one: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
