@@ -105,15 +105,17 @@ class Beyond:
         return []
 
     def _files(self, done: list[dict[str, Any]]) -> None:
-        """Refuse host code that opens files where its original's does not.
+        """Refuse host code that opens files where its original's does not, or has names of ours.
 
         Each run has a folder of its own: what a run finds there of the run before shows in none.
         """
         paths = [Path(str(self.trial.request[one]["path"])) for one in ("candidate", "baseline")]
-        mine, theirs = (static_gate.host(p.read_bytes()) if p.is_file() else set() for p in paths)
-        if static_gate.FILES in mine and static_gate.FILES not in theirs:
-            done.append(check("static gate", static_gate.FILES, passed=False))
-            raise Failed("rejected", f"its {static_gate.FILES}; the original's does not")
+        mine, theirs = (
+            static_gate.host(p.read_bytes()) if p.is_file() else frozenset() for p in paths
+        )
+        for what in sorted((mine - theirs) & static_gate.REFUSED_OF_PROGRAMS):
+            done.append(check("static gate", what, passed=False))
+            raise Failed("rejected", f"its {what}; the original's does not")
 
     def watch_runs(
         self, originals: Sequence[Profile], bounds: Bounds, done: list[dict[str, Any]]

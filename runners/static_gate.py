@@ -13,6 +13,8 @@ code that sets limits of the device: a share of the cache that it takes for itse
 that its caller runs from then on, which no timing of this one function shows. And host code that
 puts functions of its own in the place of CUDA's or the C library's: a clock, say. And host code
 that opens files, connections or processes: answers that are kept outside are nobody's to check.
+And names that begin as the verifier's own do: builds with delays or marks in them have variables of
+such names and do not compile beside others, and kernels of such names are not counted.
 
 Words in source can be spelt in many ways, instructions and symbols cannot. PTX ISA 9.0: "Special
 Registers", "createpolicy", "Cache Eviction Priority Hints"; CUDA C++ Programming Guide, "Formatted
@@ -30,7 +32,11 @@ LAUNCHES = "tells launches apart"
 LIMITS = "host code sets limits of the device"
 REPLACES = "host code defines functions of CUDA or of the C library"
 FILES = "host code opens files, connections or processes"
-REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES, FILES})
+NAMES, HOST_NAMES = "has names of the verifier's own", "host code has names of the verifier's own"
+REFUSED = frozenset({CLOCK, LAUNCHES, LIMITS, REPLACES, FILES, NAMES, HOST_NAMES})
+# Of host code of a program these alone are refused: it may do all else that it likes.
+REFUSED_OF_PROGRAMS = frozenset({FILES, HOST_NAMES})
+OURS = "optiml_"
 UNSEEN = "host code finds functions by name or number"
 KEEPS = "keeps variables between launches"  # which has checks of its own
 _UNCOUNTED = r"(?!\$str|__unnamed_|__PRETTY_FUNCTION__|_ZN\d*\w*(?:4cuda|3std))"
@@ -52,6 +58,7 @@ _PTX = (
     ),
     ("tells multiprocessors or warps apart", r"%(?:smid|warpid|nsmid)\b"),
     (LAUNCHES, r"%(?:gridid|current_graph_exec|pm\d(?:_64)?)\b"),
+    (NAMES, rf"^\s*(?:\.\w+\s+)*\.(?:entry|func|global|shared|const)\b.*{OURS}"),
     ("ends a launch early", r"^\s*(?:@!?%\w+\s+)?(?:trap|brkpt)\s*;"),
 )
 # What tells the time, sleeps, or waits until a time.
@@ -104,6 +111,8 @@ def device(ptx: str) -> frozenset[str]:
 
     >>> sorted(device("mov.u64 %rd2, %clock64;\n\tnanosleep.u32 %r3;\n"))
     ['reads a clock', 'sleeps']
+    >>> sorted(device(".visible .entry _Z9optiml_goPi(\n"))
+    ["has names of the verifier's own"]
     """
     return frozenset(word for word, pattern in _DEVICE if pattern.search(ptx))
 
@@ -112,8 +121,11 @@ def host(data: bytes) -> frozenset[str]:
     """Return what host code can do, by what a shared object asks of others and has for them."""
     names = imports(data)
     found = {word for word, pattern in _IMPORTED if any(pattern.fullmatch(name) for name in names)}
-    if any(_LIBRARIES.fullmatch(name) for name in exports(data)):
+    defined = exports(data)
+    if any(_LIBRARIES.fullmatch(name) for name in defined):
         found.add(REPLACES)
+    if any(OURS in name for name in defined):
+        found.add(HOST_NAMES)
     return frozenset(found)
 
 

@@ -118,21 +118,24 @@ def test_a_clock_that_the_original_does_not_read_is_refused(
     assert [c["passed"] for c in verdict["checks"] if c["layer"] == "static gate"] == seen
 
 
-@pytest.mark.parametrize(
-    ("theirs", "status"), [(set(), "rejected"), ({static_gate.FILES}, "correct")]
-)
+@pytest.mark.parametrize("what", [static_gate.FILES, static_gate.HOST_NAMES])
+@pytest.mark.parametrize("status", ["rejected", "correct"])
 def test_a_program_whose_original_opens_no_files_opens_none(
-    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, theirs: set[str], status: str
+    fakes: Fakes, monkeypatch: pytest.MonkeyPatch, what: str, status: str
 ) -> None:
-    """An answer that is kept for the next run is found by nobody who gives each a folder."""
+    """An answer that is kept for the next run is found by nobody who gives each a folder.
+
+    Nor does it have names of the verifier's own.
+    """
+    theirs = frozenset(() if status == "rejected" else (what,))
     request = fakes.request("ok", "fast", effort="confirm")
     mine = Path(request["candidate"]["path"]).read_bytes()
-    found = {mine: {static_gate.FILES}}
+    found = {mine: frozenset({what, static_gate.HOST_CLOCK})}
     monkeypatch.setattr(static_gate, "host", lambda data: found.get(data, theirs))
     verdict = program.evaluate(request, fakes.context())
     assert verdict["status"] == status
     refused = [c["what"] for c in verdict["checks"] if not c["passed"]]
-    assert refused == ([static_gate.FILES] if status == "rejected" else [])
+    assert refused == ([what] if status == "rejected" else [])
 
 
 @pytest.mark.parametrize("lacks", ["mine", "theirs"])

@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from runners import checks, cubin, device_code, one_run, static_gate, verify
+from runners import (
+    checks,
+    cubin,
+    device_code,
+    lanes,
+    marks,
+    nearest,
+    one_run,
+    seeded,
+    static_gate,
+    verify,
+    warp_delays,
+)
 from runners.judge import Judge
 from runners.static_gate import device, host, knows_time
 from tests.runners.host_gpu import COMPILER, HostGpu, HostOracle, artifact
@@ -60,6 +72,14 @@ def ptx(folder: Path, body: str, above: str = "") -> str:
             {"steers the cache"},
         ),
         ("__stcs(p + n, __ldg(q + n));", "", set()),
+        (
+            "atomicAdd(&optiml_shaking_seed, 1);",
+            "__device__ unsigned optiml_shaking_seed;",
+            {static_gate.NAMES, static_gate.KEEPS},
+        ),
+        ("", "__global__ void optiml_work(float* p) { *p = 1.f; }", {static_gate.NAMES}),
+        ("", "namespace a { __global__ void optiml_go(int* p) { *p = 1; } }", {static_gate.NAMES}),
+        ("p[0] += optiml[i];", "__constant__ float optiml[4];", set()),
     ],
 )
 def test_abilities_are_read_from_ptx(
@@ -135,6 +155,9 @@ def test_more_variables_than_can_be_watched_are_refused(
             {static_gate.REPLACES},
         ),
         ('extern "C" long time(long *) { return 7; }', {static_gate.REPLACES}),
+        ('extern "C" int optiml_nearest_told(int *) { return 0; }', {static_gate.HOST_NAMES}),
+        ("namespace a { int optiml_gate; }", {static_gate.HOST_NAMES}),
+        ("static int optiml_gate; int f() { return ++optiml_gate; }", set()),
         ("static void free(int) {}\nvoid custom() { free(1); }\nint timely;", set()),
     ],
 )
@@ -150,6 +173,14 @@ def test_abilities_of_host_code_are_read_from_its_symbols(
 def test_what_stays_set_on_the_device_or_stands_in_its_place_is_refused() -> None:
     """A share of the cache that a function keeps is missing to all that its caller runs."""
     assert {static_gate.LIMITS, static_gate.REPLACES, static_gate.FILES} <= static_gate.REFUSED
+
+
+def test_names_of_the_verifiers_own_are_refused_of_all() -> None:
+    """A build with delays does not compile beside such a variable, and would not be run."""
+    assert {static_gate.NAMES, static_gate.HOST_NAMES} <= static_gate.REFUSED
+    assert static_gate.HOST_NAMES in static_gate.REFUSED_OF_PROGRAMS < static_gate.REFUSED
+    ours = {seeded.SEED, marks.NAME, nearest.NAME, nearest.TELLS, lanes.ZERO, warp_delays.LATE}
+    assert all(static_gate.OURS in name for name in ours)
 
 
 def test_pauses_are_for_what_knows_of_time() -> None:
