@@ -1,9 +1,12 @@
 // A CUDA runtime without a GPU: device memory is host memory and a kernel is a host function.
 // Built as libcudart.so.13 so that the interposer has something to stand in front of.
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "../../../../runners/interposer/cudart.h"
@@ -31,6 +34,9 @@ struct Recorded {
   size_t behind = 0;
 };
 static std::mutex waitingMutex;
+// A thread of the parent may hold it, which a child has not: there it would be held for ever.
+static const int childrenBegin =
+    pthread_atfork(nullptr, nullptr, [] { new (&waitingMutex) std::mutex; });
 static std::vector<Waiting> waiting;
 static size_t arrived = 0;
 static bool lingers = false;
