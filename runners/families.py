@@ -217,6 +217,8 @@ TWINS, RECURRING, FULL_PILES, MULTIPLES = "twins", "recurring", "full-piles", "m
 SPECIAL_NUMBERS = "special-numbers"
 # The numbers of a candidate's own text, which stand behind (`runners.own_values`).
 OWN_VALUES = "own-values"
+# Rows with one hash by a candidate's own multiplier, which stands behind (`runners.colliding`).
+COLLIDING = "colliding"
 # Rows that no sum and no polynomial hash tells apart (`runners.balanced`).
 BALANCED = "balanced"
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an

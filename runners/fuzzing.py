@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runners import (
+    colliding,
     far_cases,
     one_run,
     own_sizes,
@@ -222,8 +223,11 @@ def _judged_own(
     sizes that nobody declared.
     """
     light = small_runs.few_of(job.work, cases)[:LIGHT]
-    named = (Combination(*one) for one in own_values.asked(job, light))
-    turns = [*in_turns(own_sizes.asked(job), named)]
+    named, hashed = (
+        (Combination(*one) for one in asked(job, light))
+        for asked in (own_values.asked, colliding.asked)
+    )
+    turns = [*in_turns(own_sizes.asked(job), named, hashed)]
     if not turns:
         return False
     seconds = (OWN_SECONDS_ORIGINAL, OWN_SECONDS)

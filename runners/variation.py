@@ -27,6 +27,7 @@ from runners import (
     captured,
     chains,
     close_numbers,
+    colliding,
     common_offset,
     creeping,
     crowded,
@@ -90,6 +91,7 @@ from runners.families import (
     BRINK,
     CHAINS,
     CLUSTERED,
+    COLLIDING,
     COMMON_OFFSET,
     CROWDED_INFINITIES,
     CYCLES,
@@ -235,6 +237,7 @@ _IN_ROWS: dict[str, Rows] = {
     AT_STRIDES: at_strides.applied,
     ONE_SLOT: one_slot.applied,
     OWN_VALUES: own_values.applied,
+    COLLIDING: colliding.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }

@@ -1,0 +1,188 @@
+"""Rows with one hash by a candidate's own multiplier, and different numbers in them.
+
+Who compares rows by `h = h * m + x` alone, in 64 bits, is right until two rows have one hash.
+Chance draws no such rows, and those that no polynomial hash tells apart (`runners.balanced`) are
+thousands of places long. But the multiplier stands in the candidate's text, and the numbers d with
+d0 m^(k-1) + ... + dk = 0 modulo 2^64 are a lattice, whose short vectors are found at once. So every
+second row is the one before with such numbers added to some places that follow one another, within
+the range of the array. It is run original and candidate side by side (`runners.fuzzing`).
+
+Lenstra, Lenstra, Lovasz: Factoring polynomials with rational coefficients (1982); H. Cohen, A
+Course in Computational Algebraic Number Theory, 2.6.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from runners import lone_powers, piles, sizes
+from runners.families import COLLIDING, captured_work
+from runners.inputs import Arrays, filled, stream
+from runners.piles import Range
+from runners.spec import JobSpec, Work
+from runners.text import LONGEST, Text
+from runners.whole_numbers import row_lengths
+
+# Words that a hash runs over in; multipliers of a text; runs of each of them in either word.
+BITS, MOST, RUNS = (64, 32), 4, 12
+# The least multiplier that is none of sizes; places that a vector has more than it needs, and at
+# most: the more there are, the smaller its numbers, and the longer the search.
+LEAST, SPARE, PLACES = 1 << 8, 2, 14
+# How often rows have numbers of their own, and not all the same.
+OWN = 0.5
+_NUMBER = re.compile(r"(0[xX][\da-fA-F']+|[\d']+)[uUlLzZ]*", re.ASCII)
+
+Case = Mapping[str, float]
+Places = npt.NDArray[np.int64]
+
+
+def asked(job: JobSpec, cases: Sequence[Case]) -> Iterator[tuple[Case, str, int]]:
+    """Yield cases in turn, a family and a seed: for each multiplier and word, in turns."""
+    if captured_work(job.work) or job.kernel == job.baseline or not lone_powers.arrays(job.work):
+        return
+    found = _multipliers(job.kernel.source) - _multipliers(job.baseline.source)
+    every = [(one, bits) for one in sorted(found, reverse=True)[:MOST] for bits in BITS]
+    every = [(one, bits) for one, bits in every if one >> bits == 0]
+    with_room = [[case for case in cases if _rows(job.work, *one, case)] for one in every]
+    for turn in range(RUNS):
+        for (one, bits), those in zip(every, with_room, strict=True):
+            if those:
+                yield those[turn % len(those)], f"{COLLIDING} {one} {bits}", job.seed + turn
+
+
+def _rows(work: Work, multiplier: int, bits: int, case: Case) -> list[tuple[Range, int]]:
+    """Return the arrays that have two rows with one hash, and how long these are."""
+    return [
+        (one, row)
+        for one in lone_powers.arrays(work)
+        for row in row_lengths(one[0].shape or "1", case)
+        if 2 * row <= sizes.buffer(one[0], case)
+        and vector(multiplier, bits, piles.last(one, case) - one[1], row)
+    ]
+
+
+def _multipliers(source: str) -> frozenset[int]:
+    """Return the odd numbers of a text that may be what a hash is multiplied with."""
+    if len(source) > LONGEST:
+        return frozenset()
+    found = set[int]()
+    for word in Text(source, macros=True).tokens:
+        number = _NUMBER.fullmatch(word)
+        if number is not None:
+            digits = number[1].replace("'", "")
+            one = int(digits, 16) if digits[:2].lower() == "0x" else int(digits or "0")
+            found.add(one)
+    return frozenset(one for one in found if one % 2 and LEAST <= one < 1 << max(BITS))
+
+
+@lru_cache(maxsize=32)
+def vector(multiplier: int, bits: int, span: int, most: int) -> tuple[int, ...]:
+    """Return numbers of at most `span`, not all zero, whose polynomial is zero; none without any.
+
+    At most so many; the last one is multiplied by one.
+
+    >>> found = vector(0x9E3779B97F4A7C15, 64, 10**6, 12)
+    >>> sum(d * 0x9E3779B97F4A7C15**at for at, d in enumerate(reversed(found))) % 2**64
+    0
+    >>> 0 < max(map(abs, found)) <= 10**6, vector(0x9E3779B97F4A7C15, 64, 10, 3)
+    (True, ())
+    """
+    if span < 1:
+        return ()
+    least = math.ceil(bits / math.log2(span + 1)) if span > 1 else PLACES + 1
+    for count in range(max(2, least), min(most, PLACES, least + SPARE) + 1):
+        weights = [pow(multiplier, count - 1 - at, 1 << bits) for at in range(count)]
+        basis = [[int(at == to) for to in range(count - 1)] for at in range(count - 1)]
+        # The last number is what makes the sum zero, as it lies next to it.
+        rows = [[*row, -weight] for row, weight in zip(basis, weights[:-1], strict=True)]
+        rows.append([*[0] * (count - 1), 1 << bits])
+        for found in reduced(rows):
+            if any(found) and max(map(abs, found)) <= span:
+                return tuple(found)
+    return ()
+
+
+def reduced(basis: list[list[int]]) -> list[list[int]]:
+    """Return a basis of the same lattice whose vectors are short, the shortest first (LLL)."""
+    rows = [list(row) for row in basis]
+    count = len(rows)
+    at = 1
+    mu, norms = _orthogonal(rows)
+    while at < count:
+        for other in range(at - 1, -1, -1):
+            times = round(mu[at][other])
+            if times:
+                rows[at] = [a - times * b for a, b in zip(rows[at], rows[other], strict=True)]
+                mu[at][other] -= times
+                for lower in range(other):
+                    mu[at][lower] -= times * mu[other][lower]
+        if norms[at] >= (Fraction(3, 4) - mu[at][at - 1] ** 2) * norms[at - 1]:
+            at += 1
+        else:
+            rows[at], rows[at - 1] = rows[at - 1], rows[at]
+            mu, norms = _orthogonal(rows)
+            at = max(1, at - 1)
+    return sorted(rows, key=lambda row: sum(one * one for one in row))
+
+
+def _orthogonal(rows: list[list[int]]) -> tuple[list[list[Fraction]], list[Fraction]]:
+    """Return the coefficients and squared lengths of Gram and Schmidt."""
+    count = len(rows)
+    mu = [[Fraction(0)] * count for _ in range(count)]
+    stars: list[list[Fraction]] = []
+    norms: list[Fraction] = []
+    for at, row in enumerate(rows):
+        star = [Fraction(one) for one in row]
+        for other in range(at):
+            dot = sum((a * b for a, b in zip(row, stars[other], strict=True)), Fraction(0))
+            mu[at][other] = dot / norms[other]
+            star = [a - mu[at][other] * b for a, b in zip(star, stars[other], strict=True)]
+        stars.append(star)
+        norms.append(sum((one * one for one in star), Fraction(0)))
+    return mu, norms
+
+
+def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
+    """Return arrays in which every second row has the hash of the one before."""
+    multiplier, bits = (int(word) for word in family.split(" ")[1:3])
+    out = dict(arrays)
+    every: dict[str, list[tuple[Range, int]]] = {}
+    for one, row in _rows(work, multiplier, bits, case):
+        if one[0].name in arrays:
+            every.setdefault(one[0].name, []).append((one, row))
+    for name, those in every.items():
+        rng = stream(seed, family, name)
+        one, row = those[int(rng.integers(len(those)))]
+        argument, low, _ = one
+        high, count = piles.last(one, case), len(arrays[name]) // argument.type.size
+        found = vector(multiplier, bits, high - low, row)
+        # From the first place on, or the other way round.
+        step = np.asarray(found if rng.random() < OWN else found[::-1], np.int64)
+        out[name] = filled(arrays, argument, _made(count, row, (low, high), step, rng))
+    return out
+
+
+def _made(
+    count: int, row: int, ends: tuple[int, int], step: Places, rng: np.random.Generator
+) -> Places:
+    """Return rows of which every second one is the one before, with a vector added somewhere."""
+    low, high = ends
+    several = -(-count // row)
+    pairs = (several + 1) // 2 if rng.random() < OWN else 1
+    first = rng.integers(low, high, (pairs, row), endpoint=True)
+    at = int(rng.integers(row - len(step) + 1))
+    places = slice(at, at + len(step))
+    # Numbers to which the vector's may be added.
+    first[:, places] = rng.integers(
+        low + np.maximum(0, -step), high - np.maximum(0, step), (pairs, len(step)), endpoint=True
+    )
+    made = first[np.arange(several) // 2 % pairs].copy()
+    made[1::2, places] += step
+    return made.reshape(-1)[:count]
