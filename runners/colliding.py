@@ -16,25 +16,27 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from runners import lone_powers, piles, sizes
+from runners.expressions import names
 from runners.families import COLLIDING, captured_work
 from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import JobSpec, Work
 from runners.text import LONGEST, Text
-from runners.whole_numbers import row_lengths
+from runners.whole_numbers import factors, row_lengths
 
 # Words that a hash runs over in; multipliers of a text; runs of each of them in either word.
-BITS, MOST, RUNS = (64, 32), 4, 12
-# The least multiplier that is none of sizes; places that a vector has more than it needs, and at
-# most: the more there are, the smaller its numbers, and the longer the search.
-LEAST, SPARE, PLACES = 1 << 8, 2, 14
+BITS, MOST, RUNS = (64, 32), 6, 8
+# The least multiplier; places that a vector has more than it needs, and at most: the more there
+# are, the smaller its numbers, and the longer the search.
+LEAST, SPARE, PLACES = 3, 6, 20
+# Steps of a search, and by how much a vector may be shorter than the one before.
+MOST_STEPS, ENOUGH = 5000, 0.75
 # How often rows have numbers of their own, and not all the same.
 OWN = 0.5
 _NUMBER = re.compile(r"(0[xX][\da-fA-F']+|[\d']+)[uUlLzZ]*", re.ASCII)
@@ -50,7 +52,10 @@ def asked(job: JobSpec, cases: Sequence[Case]) -> Iterator[tuple[Case, str, int]
     found = _multipliers(job.kernel.source) - _multipliers(job.baseline.source)
     every = [(one, bits) for one in sorted(found, reverse=True)[:MOST] for bits in BITS]
     every = [(one, bits) for one, bits in every if one >> bits == 0]
-    with_room = [[case for case in cases if _rows(job.work, *one, case)] for one in every]
+    with_room = [
+        [case for case in (*cases, *_longer(job.work, *one)) if _rows(job.work, *one, case)]
+        for one in every
+    ]
     for turn in range(RUNS):
         for (one, bits), those in zip(every, with_room, strict=True):
             if those:
@@ -68,18 +73,36 @@ def _rows(work: Work, multiplier: int, bits: int, case: Case) -> list[tuple[Rang
     ]
 
 
+def _longer(work: Work, multiplier: int, bits: int) -> Iterator[dict[str, float]]:
+    """Yield light cases with rows that are just long enough, one for each variable."""
+    declared = work.cases[0].values
+    for one in lone_powers.arrays(work):
+        argument = one[0]
+        if argument.end:
+            continue
+        found = vector(multiplier, bits, piles.last(one, declared) - one[1], PLACES)
+        *_, last = factors(argument.shape or "1")
+        for name in sorted(names(last) & {*sizes.changing(work)}) if found else ():
+            case = sizes.light_with(work, name, len(found) + 1)
+            if case is not None:
+                yield case
+
+
 def _multipliers(source: str) -> frozenset[int]:
-    """Return the odd numbers of a text that may be what a hash is multiplied with."""
+    """Return the numbers of a text that may be what a hash is multiplied with, or shifted by."""
     if len(source) > LONGEST:
         return frozenset()
-    found = set[int]()
+    found, before = set[int](), ("", "")
     for word in Text(source, macros=True).tokens:
         number = _NUMBER.fullmatch(word)
         if number is not None:
             digits = number[1].replace("'", "")
             one = int(digits, 16) if digits[:2].lower() == "0x" else int(digits or "0")
             found.add(one)
-    return frozenset(one for one in found if one % 2 and LEAST <= one < 1 << max(BITS))
+            if ("<<" in before[-1] or before == ("<<", "=")) and one < max(BITS):
+                found.add(1 << one)
+        before = (before[-1], word)
+    return frozenset(one for one in found if LEAST <= one < 1 << max(BITS))
 
 
 @lru_cache(maxsize=32)
@@ -110,43 +133,38 @@ def vector(multiplier: int, bits: int, span: int, most: int) -> tuple[int, ...]:
 
 
 def reduced(basis: list[list[int]]) -> list[list[int]]:
-    """Return a basis of the same lattice whose vectors are short, the shortest first (LLL)."""
+    """Return a basis of the same lattice whose vectors are short, the shortest first (LLL).
+
+    Lengths are floats: rounding makes vectors longer than they might be, and never wrong.
+    """
     rows = [list(row) for row in basis]
-    count = len(rows)
     at = 1
-    mu, norms = _orthogonal(rows)
-    while at < count:
+    for _ in range(MOST_STEPS):
+        if at >= len(rows):
+            break
+        lengths = _lengths(rows)
         for other in range(at - 1, -1, -1):
-            times = round(mu[at][other])
+            times = round(lengths[other, at] / lengths[other, other])
             if times:
                 rows[at] = [a - times * b for a, b in zip(rows[at], rows[other], strict=True)]
-                mu[at][other] -= times
-                for lower in range(other):
-                    mu[at][lower] -= times * mu[other][lower]
-        if norms[at] >= (Fraction(3, 4) - mu[at][at - 1] ** 2) * norms[at - 1]:
+                lengths[: other + 1, at] -= times * lengths[: other + 1, other]
+        lengths = _lengths(rows)
+        before, here = lengths[at - 1, at - 1], lengths[at - 1 : at + 1, at]
+        if here @ here >= ENOUGH * before * before:
             at += 1
         else:
             rows[at], rows[at - 1] = rows[at - 1], rows[at]
-            mu, norms = _orthogonal(rows)
             at = max(1, at - 1)
     return sorted(rows, key=lambda row: sum(one * one for one in row))
 
 
-def _orthogonal(rows: list[list[int]]) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Return the coefficients and squared lengths of Gram and Schmidt."""
-    count = len(rows)
-    mu = [[Fraction(0)] * count for _ in range(count)]
-    stars: list[list[Fraction]] = []
-    norms: list[Fraction] = []
-    for at, row in enumerate(rows):
-        star = [Fraction(one) for one in row]
-        for other in range(at):
-            dot = sum((a * b for a, b in zip(row, stars[other], strict=True)), Fraction(0))
-            mu[at][other] = dot / norms[other]
-            star = [a - mu[at][other] * b for a, b in zip(star, stars[other], strict=True)]
-        stars.append(star)
-        norms.append(sum((one * one for one in star), Fraction(0)))
-    return mu, norms
+def _lengths(rows: list[list[int]]) -> npt.NDArray[np.float64]:
+    """Return what each vector has in the directions of those before it, a column for each."""
+    found = np.array(np.linalg.qr(np.asarray(rows, np.float64).T, mode="r"), np.float64)
+    # Of vectors that depend on others nothing is left.
+    at = np.arange(len(rows))
+    found[at, at] = np.where(found[at, at] == 0, np.finfo(float).tiny, found[at, at])
+    return found
 
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:

@@ -173,7 +173,7 @@ class Fuzzing:
             known, seconds = self._large[key], FAR_SECONDS_ORIGINAL
             try:
                 if turns:
-                    _outputs(load(), iter(turns), seconds, launches=False, into=known)
+                    _outputs(load(), iter(turns), seconds, into=known)
             except (DeviceError, Fault) as error:
                 self._ended.append(f"{LAYER} not tried to the end, far out: {error}")
                 raise
@@ -185,13 +185,12 @@ def _outputs(
     turns: Iterator[Combination],
     seconds: float,
     *,
-    launches: bool = True,
     into: Known | None = None,
 ) -> Known:
     """Return what an original makes of combinations, for so long and as far as it can be kept.
 
-    Unless it `launches` whatever the size is, what it cannot launch is left out. What is found goes
-    `into` a list as it comes, where one is given.
+    What it cannot launch is left out: nobody has declared these sizes. What is found goes `into` a
+    list as it comes, where one is given.
     """
     found = Known() if into is None else into
     until, left = time.monotonic() + seconds, FAR_BYTES
@@ -201,8 +200,6 @@ def _outputs(
         try:
             run = tried(session, one)
         except LaunchError:
-            if launches:
-                raise
             continue
         if run is not None and not run.damage:
             found.append((one, run.outputs))
@@ -223,10 +220,8 @@ def _judged_own(
     sizes that nobody declared.
     """
     light = small_runs.few_of(job.work, cases)[:LIGHT]
-    named, hashed = (
-        (Combination(*one) for one in asked(job, light))
-        for asked in (own_values.asked, colliding.asked)
-    )
+    named = (Combination(*one) for one in own_values.asked(job, light))
+    hashed = (Combination(*one) for one in colliding.asked(job, small_runs.few_of(job.work, cases)))
     turns = [*in_turns(own_sizes.asked(job), named, hashed)]
     if not turns:
         return False
@@ -254,7 +249,7 @@ def side_by_side(
     """
     original, load = pair
     try:
-        known = _outputs(original(), iter(turns), seconds[0], launches=False)
+        known = _outputs(original(), iter(turns), seconds[0])
         session = load()
     except (DeviceError, Fault) as error:
         # Nothing is promised where it breaks.

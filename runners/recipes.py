@@ -26,6 +26,7 @@ from runners import (
     near_ends,
     nearly_one,
     quarters,
+    related,
     scaled_numbers,
     whole_numbers,
     wrapped_pairs,
@@ -57,6 +58,8 @@ NEAR_ENDS = 1 << 25
 WRAPPED = 1 << 26
 # And from there on rows have each number of a range once (`runners.each_once`).
 EACH_ONCE = 1 << 27
+# And from there on one of three arrays is what two others come to (`runners.related`).
+RELATED = 1 << 28
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -140,6 +143,8 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
+    if turn >= RELATED:
+        return related.applied(work, arrays, seed, turn, case)
     if turn >= EACH_ONCE:
         return each_once.applied(work, arrays, seed, turn, case)
     if turn >= WRAPPED:

@@ -185,15 +185,23 @@ def _further(
                 found.take({**base.values, name: float(end)}, most_elements)
 
 
-def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -> list[CaseSpec]:
-    """Return cases in which every variable is drawn by itself, from one to its largest.
+def scattered(
+    work: Work,
+    seed: int,
+    count: int,
+    most_elements: int = 1 << 16,
+    *,
+    times: int = 1,
+    parts: Sequence[int] = (1, 4, 32),
+) -> list[CaseSpec]:
+    """Return cases in which every variable is drawn by itself, from one to its largest or beyond.
 
     Some faults need two sizes at a time: columns that no vector divides in a matrix that one does,
-    a band of one, a length of whole warps. A third are multiples of 32, a third of four. What is no
-    size, as a flag, is one of those declared.
+    a band of one, a length of whole warps. A third are multiples of 32, a third of four, unless
+    other `parts` are given. What is no size, as a flag, is one of those declared.
     """
     first = work.cases[0].values
-    top = {name: int(largest(work, name)) for name in _movable(work, work.cases[0])}
+    top = {name: times * int(largest(work, name)) for name in _movable(work, work.cases[0])}
     flags = {
         name: sorted({case.values[name] for case in work.cases if name in case.values})
         for name in first.keys() - top.keys()
@@ -203,7 +211,7 @@ def scattered(work: Work, seed: int, count: int, most_elements: int = 1 << 16) -
     rng = stream(seed, "scattered")
     found: list[CaseSpec] = []
     for _ in range(20 * count):
-        drawn = {name: _drawn(most, rng) for name, most in top.items()}
+        drawn = {name: _drawn(most, rng, parts) for name, most in top.items()}
         drawn |= {name: float(rng.choice(flags[name])) for name in sorted(flags)}
         case = CaseSpec({**first, **drawn}, timed=False)
         known = any(dict(case.values) == dict(other.values) for other in (*work.cases, *found))

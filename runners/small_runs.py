@@ -15,9 +15,12 @@ from runners import (
     each_once,
     lone_powers,
     near_ends,
+    nearly_one,
     piles,
     quarters,
     recipes,
+    related,
+    sizes,
     wrapped_pairs,
 )
 from runners.contents import Combination
@@ -26,9 +29,14 @@ from runners.spec import Work
 
 # Runs of recipes, behind each so many of which there is one more of another kind: families crossed,
 # parts of a circle, powers of two in one array alone, numbers near an end of their range, pairs
-# with one word that has run over, rows that have each number of a small range once, and a NaN.
+# with one word that has run over, rows that have each number of a small range once, and a NaN;
+# and three arrays of which one is what two others come to.
 MOST = 2400
 CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
+RELATED_OF = 12
+# And of so many one that has sizes of its own, so many different ones: a rest of seven is wrong
+# for whoever takes eight at a time and has forgotten it, and no list has every size.
+SIZES_OF, SIZES = 8, 150
 # So many of each case with just as many places as a range has numbers come ahead of all.
 COMPLETE = 6
 # In rows of three numbers a NaN stands between two that are in no order.
@@ -64,6 +72,10 @@ def asked(work: Work, seed: int, cases: Sequence[Case]) -> Iterator[Combination]
     complete = each_once.cases(work) if any(k.first == recipes.EACH_ONCE for k in kinds) else []
     for turn, exact in enumerate(complete * COMPLETE):
         yield Combination(exact, f"{recipes.WORD} {recipes.EACH_ONCE + MOST + turn}", seed)
+    times = sizes.TIMES_LONGER
+    sized = sizes.scattered(work, seed, SIZES, FEW_ELEMENTS, times=times, parts=(1,))
+    alike = nearly_one.usable(work) or nearly_one.floats(work)
+    contents = [recipes.FUZZED, recipes.CROSSED, *([recipes.NEARLY_ONE] if alike else ())]
     # Of sums that come to a halt as many are enough to see what differs.
     for turn in range(MOST // 2 if piles.few_digits(work) else MOST):
         for kind, rng in zip(kinds, rngs, strict=True):
@@ -73,6 +85,10 @@ def asked(work: Work, seed: int, cases: Sequence[Case]) -> Iterator[Combination]
             those = kind.cases or (cases if own % ONE_OF == ONE_OF - 1 else few)
             case = those[int(rng.integers(len(those)))]
             yield Combination(case, f"{recipes.WORD} {kind.first + own}", seed)
+        if sized and turn % SIZES_OF == SIZES_OF - 1:
+            own = turn // SIZES_OF
+            number = contents[own % len(contents)] + MOST + own
+            yield Combination(sized[own % len(sized)].values, f"{recipes.WORD} {number}", seed)
         if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
             yield Combination(few[int(nans.integers(len(few)))], NAN_FAMILY, seed + turn)
 
@@ -97,3 +113,5 @@ def _kinds(work: Work, few: Sequence[Case]) -> Iterator[_Kind]:
         yield _Kind(recipes.WRAPPED, PAIRS_OF, paired)
     if whole := [case for case in few if each_once.usable(work, case)]:
         yield _Kind(recipes.EACH_ONCE, ONCE_OF, whole)
+    if three := [case for case in few if related.usable(work, case)]:
+        yield _Kind(recipes.RELATED, RELATED_OF, three)

@@ -60,12 +60,13 @@ def test_neighbours_have_one_hash_and_are_not_the_same(
     assert f"{COLLIDING} {multiplier} {bits}" in {one.family for one in asked}
     met = reversed_too = orders = 0
     for one in asked:
-        if one.family.split()[2] != str(bits) or one.case["width"] < 12:
+        if one.family.split()[2] != str(bits):
             continue
-        rows = Contents(job.work).of(one)["pool"].view(np.int32).reshape(60, 12)
+        width = int(one.case["width"])
+        rows = Contents(job.work).of(one)["pool"].view(np.int32).reshape(-1, width)
         assert -3 <= rows.min() <= rows.max() < 1000000
-        assert (rows[::2] != rows[1::2]).any(axis=1).all()
-        pairs = list(zip(rows[::2], rows[1::2], strict=True))
+        pairs = list(zip(rows[::2], rows[1::2], strict=False))
+        assert all((a != b).any() for a, b in pairs)
         met += all(_hash(a, multiplier, bits) == _hash(b, multiplier, bits) for a, b in pairs)
         reversed_too += all(
             _hash(a[::-1], multiplier, bits) == _hash(b[::-1], multiplier, bits) for a, b in pairs
@@ -83,9 +84,34 @@ def test_what_the_original_has_as_well_or_is_no_multiplier_is_nobody_s_hash() ->
     text = "unsigned long long h = 0x9e3779b97f4a7c15ull;"
     case = [{"rows": 60.0, "width": 12.0}]
     assert not [*colliding.asked(_parsed(text, text), case)]
-    for other in ("int h = 31;", "int h = 4096;", "float h = 1.5f;", "int h = 1000;"):
+    for other in ("int h = 1;", "float h = 1.5f;", "h ^= h;", "int h = 2;"):
         assert not [*colliding.asked(_parsed(other), case)]
-    assert not [*colliding.asked(_parsed(text), [])]
+
+
+@pytest.mark.parametrize(
+    ("text", "multiplier"), [("h = h * 41 + 7;", 41), ("h = h << 6 | 7;", 64), ("h <<= 6;", 64)]
+)
+def test_rows_are_as_long_as_a_vector_has_to_be(text: str, multiplier: int) -> None:
+    """Of small numbers to a small base many have to come together, more than are declared."""
+    job = _parsed(text)
+    small = {"name": "pool", "type": "const int*", "shape": "rows*width", "init": "randint:0:40"}
+    arguments = [small, *WORK["arguments"][1:]]
+    work = {**WORK, "arguments": arguments, "cases": [{"values": {"rows": 9, "width": 2}}]}
+    job = spec.parse(_job(BASE.replace("{ ", "{ " + text), BASE, workload=work, effort="confirm"))
+    asked = [Combination(*one) for one in colliding.asked(job, [{"rows": 9.0, "width": 2.0}])]
+    wide = [one for one in asked if one.family == f"{COLLIDING} {multiplier} 64"]
+    assert wide
+    for one in wide:
+        width = int(one.case["width"])
+        assert 11 <= width <= 16
+        rows = Contents(job.work).of(one)["pool"].view(np.int32).reshape(-1, width)
+        assert 0 <= rows.min() <= rows.max() < 40
+    met = 0
+    for one in wide:
+        rows = Contents(job.work).of(one)["pool"].view(np.int32).reshape(-1, int(one.case["width"]))
+        assert (rows[0] != rows[1]).any()
+        met += _hash(rows[0], multiplier, 64) == _hash(rows[1], multiplier, 64)
+    assert met
 
 
 def test_rows_that_are_too_short_stay_as_declared() -> None:
