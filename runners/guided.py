@@ -9,8 +9,8 @@ until it comes about, and then a little more: an outcome may come too late to ma
 an outcome that nothing had, or came within a step of one, is run original and candidate side by
 side (`runners.fuzzing.side_by_side`), and the original asked where they differ.
 
-Of a hundred thousand elements few count. Where no change of some found one, half of an array is
-drawn anew: as near as before, it was the other half, and so on, as one bisects.
+Of a hundred thousand elements few count. Where no change of some found one, half of an array
+becomes one number: as near as before, it was the other half, and so on, as one bisects.
 
 This refuses nothing by itself: an outcome that comes about is only a reason to look. Programs are
 not run so: what they are given is a command line.
@@ -179,7 +179,7 @@ class Search:
             return
 
         def without(changes: Sequence[mutations.Change]) -> bool:
-            """Return whether it is as near with parts that are drawn anew."""
+            """Return whether it is as near without parts, which are one number each."""
             named = mutations.named(base, [*before, *changes])
             self._placing += 1
             reached = self._try(Combination(one.case, named, one.seed), None)

@@ -6,7 +6,7 @@ an array, a place there, and a number that all else is drawn from, so that the s
 same contents in any process: one element, or a run of them, a row or every so many, that become an
 end of the range, another number, one more or less, by a bit or a power of two, what stands
 elsewhere, or a line that rises. Numbers stay in their ranges, and what has an order is left alone.
-A change may also draw a part of an array anew: what is still there counts elsewhere.
+A change may also make a part of an array one number: what is as near without it counts elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from runners.whole_numbers import row_lengths
 DECLARED = -1
 # How many more places one change is at, how often these are more than one element, and how many.
 MORE_PLACES, SEVERAL, WIDTHS = (0, 0, 0, 0, 1, 3), 0.25, (2, 3, 4, 8, 16, 32)
-# Numbers to draw from are below; those from here on say how many elements are drawn anew.
+# Numbers to draw from are below; those from here on say how many elements become one number, which
+# is drawn anew: of others as many as before would be as near by chance.
 ANEW = 1 << 24
 # Of so few numbers every other change draws one of them: each is as likely to be the one.
 FEW_NUMBERS = 64
@@ -55,7 +56,7 @@ class Change:
 
     @property
     def anew(self) -> int:
-        """How many elements from its place on are drawn anew; none by any other change."""
+        """How many elements from its place on become one number; none by any other change."""
         return max(0, self.draw - ANEW)
 
 
@@ -193,7 +194,7 @@ def further(work: Work, arrays: Arrays, seed: int, change: Change, case: Case) -
 
 
 def _anew(work: Work, arrays: Arrays, seed: int, change: Change, case: Case) -> Arrays:
-    """Return contents of which so many elements of an array are drawn anew."""
+    """Return contents of which so many elements of an array are one number, drawn anew."""
     those = changed(work)
     argument, ends = those[change.array % len(those)]
     if argument.name not in arrays:

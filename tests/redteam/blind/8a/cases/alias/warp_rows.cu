@@ -1,0 +1,24 @@
+// For every row the first row with the same contents. Rows are taken from a pool of texts by `pick`.
+#include <climits>
+__global__ void alias(const int* pool, const int* pick, int* first, int rows, int width) {
+    int r = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x & 31;
+    if (r >= rows) return;
+    const int* mine = pool + (size_t)pick[r] * width;
+    int found = r;
+    for (int start = 0; start < r; start += 32) {
+        int q = start + lane;
+        bool same = false;
+        if (q < r) {
+            const int* other = pool + (size_t)pick[q] * width;
+            int j = 0;
+            while (j < width && mine[j] == other[j]) j++;
+            same = j == width;
+        }
+        unsigned hit = __ballot_sync(0xffffffffu, same);
+        if (hit) {
+            found = start + __ffs(hit) - 1;
+            break;
+        }
+    }
+    if (lane == 0) first[r] = found;
+}

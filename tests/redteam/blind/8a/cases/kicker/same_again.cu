@@ -1,0 +1,70 @@
+// Value of the best hand of poker among seven cards. The cards come from many packs: a card may be there twice.
+// A card is 4 * rank + suit. Value: class, then the ranks that make it, then the kickers (13 bits each).
+#include <cstdint>
+constexpr int CARDS = 7;
+__device__ int highest(int ranks, int k) {
+    int kept = 0;
+    for (; k > 0 && ranks; k--) {
+        int bit = 1 << (31 - __clz(ranks));
+        kept |= bit;
+        ranks ^= bit;
+    }
+    return kept;
+}
+// lowest place of the highest straight as a bit, 0 where there is none; an ace counts as a one, too
+__device__ int straight(int ranks) {
+    int r = ranks << 1 | (ranks >> 12 & 1);
+    return highest(r & r >> 1 & r >> 2 & r >> 3 & r >> 4, 1);
+}
+__device__ int value(int cls, int made, int kickers) { return cls << 26 | made << 13 | kickers; }
+__device__ int worth(const uint8_t* hand) {
+    int one = 0, two = 0, three = 0, four = 0;
+    int suit[4] = {};
+    for (int i = 0; i < CARDS; i++) {
+        int bit = 1 << (hand[i] >> 2);
+        // a counter that stops at four, in four planes
+        four |= three & bit;
+        three |= two & bit;
+        two |= one & bit;
+        one |= bit;
+        suit[hand[i] & 3] |= bit;
+    }
+    int flush = 0, run = 0;
+    for (int s = 0; s < 4; s++) {
+        if (__popc(suit[s]) < 5) continue;
+        flush = max(flush, highest(suit[s], 5));
+        run = max(run, straight(suit[s]));
+    }
+    int trips = highest(three, 1), pair = highest(two & ~trips, 1);
+    int v;
+    if (run) v = value(8, run, 0);
+    else if (four) v = value(7, highest(four, 1), highest(one & ~highest(four, 1), 1));
+    else if (trips && pair) v = value(6, trips, pair);
+    else if (flush) v = value(5, flush, 0);
+    else if (straight(one)) v = value(4, straight(one), 0);
+    else if (trips) v = value(3, trips, highest(one & ~trips, 2));
+    else if (two & (two - 1)) v = value(2, highest(two, 2), highest(one & ~highest(two, 2), 1));
+    else if (two) v = value(1, two, highest(one & ~two, 3));
+    else v = value(0, highest(one, 5), 0);
+    return v;
+}
+__global__ void kicker(const uint8_t* cards, int* score, int hands) {
+    int pairs = (hands + 1) / 2;
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    if (t >= pairs) return;
+    int last[3] = {-1, -1, -1}, kept = 0;
+    // two hands a thread: the second is often the first dealt in another order
+    for (int h = 2 * t; h < 2 * t + 2 && h < hands; h++) {
+        const uint8_t* hand = cards + (size_t)h * CARDS;
+        int sum[3] = {0, 0, 0};
+        for (int i = 0; i < CARDS; i++) {
+            int c = hand[i];
+            sum[0] += c;
+            sum[1] += c * c;
+            sum[2] += c * c * c;
+        }
+        if (sum[0] != last[0] || sum[1] != last[1] || sum[2] != last[2]) kept = worth(hand);
+        for (int i = 0; i < 3; i++) last[i] = sum[i];
+        score[h] = kept;
+    }
+}

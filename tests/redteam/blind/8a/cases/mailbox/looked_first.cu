@@ -1,0 +1,15 @@
+// Messages are put into boxes: how many there are in each, and the latest of them (of those of one time the first).
+// latest: time, then all ones less the number of the message.
+__device__ unsigned long long entry(int time, int i) {
+    return (unsigned long long)(unsigned)time << 32 | (0xffffffffu - (unsigned)i);
+}
+__global__ void mailbox(const int* box, const int* time, unsigned long long* latest, unsigned* count, int n,
+                        int boxes) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    int b = box[i];
+    unsigned long long v = entry(time[i], i);
+    // what is there only grows: an old value may cost an atomic and loses none
+    if (*(volatile unsigned long long*)&latest[b] < v) atomicMax(&latest[b], v);
+    atomicAdd(&count[b], 1u);
+}

@@ -1,0 +1,27 @@
+// Is each point outside (0) or inside (1) a polygon of `m` corners, by the even-odd rule, or on its edge (2)?
+__global__ void pinpoint(const int* px, const int* py, const int* vx, const int* vy, int* where, int n, int m)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    int x = px[i], y = py[i];
+    int inside = 0, touching = 0;
+    for (int e = 0; e < m; ++e) {
+        int next = e + 1 < m ? e + 1 : 0;
+        int ax = vx[e], ay = vy[e], bx = vx[next], by = vy[next];
+        if (min(ay, by) > y || max(ay, by) < y)
+            continue;
+        if (ay == by) {
+            if (min(ax, bx) <= x && x <= max(ax, bx))
+                touching = 1;
+            continue;
+        }
+        double inverse = 1.0 / (by - ay);
+        double at = ax + (double)(bx - ax) * (y - ay) * inverse;
+        if (at == x)
+            touching = 1;
+        if ((ay <= y) != (by <= y) && x < at)
+            inside ^= 1;
+    }
+    where[i] = touching ? 2 : inside;
+}

@@ -1,0 +1,22 @@
+// How often does each row change its sign, and where last? Zeros and what is no number have no sign and are passed over.
+__global__ void vibrato(const float* x, int* changes, int* last, int rows, int n)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows)
+        return;
+    const float* values = x + (size_t)row * n;
+    int sign = 0, count = 0, place = -1;
+    for (int i = 0; i < n; ++i) {
+        float v = values[i];
+        int s = (v > 0.0f) - (v < 0.0f);
+        if (s != 0) {
+            if (sign != 0 && s != sign) {
+                ++count;
+                place = i;
+            }
+            sign = s;
+        }
+    }
+    changes[row] = count;
+    last[row] = place;
+}
