@@ -28,8 +28,9 @@ Floats = npt.NDArray[np.float64]
 Native = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 
-# What single precision may add to or take from a quotient, at the least numbers too.
-SLACK = 1.06
+# What single precision may add to or take from a quotient, at the least numbers too: there four and
+# a half of the smallest step are five.
+SLACK = 1.12
 # Quotients with the size of typical results are good to this.
 FINE = 1e-5
 # Where more than this share may be the worst one, all are asked for.

@@ -48,20 +48,35 @@ def _longest(x: npt.NDArray[np.int32]) -> int:
     return most
 
 
-class _Counting:
-    """Tells of one counter how near it came to so many, and of another comparison both outcomes."""
+class _OverError(Exception):
+    """There were as many runs as were asked for."""
 
-    def __init__(self, work: Work, error: Exception | None = None) -> None:
+
+class _Counting:
+    """Tells of one counter how near it came to so many, and of another comparison both outcomes.
+
+    It is over so many runs after the first one that came there: time decides nothing.
+    """
+
+    def __init__(
+        self, work: Work, error: Exception | None = None, after: int = 1 << 30, most: int = 1 << 30
+    ) -> None:
         self.contents, self.error = Contents(work), error
         self.reached, self.runs = 0, list[Combination]()
+        self.left, self.after = most, after
 
     def run(self, one: Combination, *, seconds: float) -> npt.NDArray[np.uint32]:
         assert seconds > 0
+        if self.left == 0:
+            raise _OverError
+        self.left -= 1
         self.runs.append(one)
         if self.error is not None:
             raise self.error
         n = int(one.case["n"])
         most = _longest(self.contents.of(one)["x"].view(np.int32).reshape(-1, n))
+        if self.reached < STREAK <= most:
+            self.left = self.after
         self.reached = max(self.reached, most)
         least = NEVER if most < STREAK else most - STREAK
         return np.array([[1, 7], [least, STREAK - min(most, STREAK - 1)]], np.uint32)
@@ -72,47 +87,44 @@ def _chance(work: Work, count: int = 10_000) -> Iterator[Combination]:
         yield Combination(work.cases[0].values, f"{recipes.WORD} {recipes.FUZZED + turn}", 1)
 
 
-def test_a_counter_comes_to_where_chance_never_brings_it() -> None:
+def test_a_counter_comes_to_where_chance_never_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten in a row are one of sixty million, and some thousand changes away."""
     work = _words()
     device = _Counting(work)
     for one in itertools.islice(_chance(work), 400):
         device.run(one, seconds=1.0)
     assert device.reached < 8
-    device = _Counting(work)
+    monkeypatch.setattr(guided, "SLOW", 1e9)
+    device = _Counting(work, after=guided.VARIANTS - 1, most=30_000)
     search = Search(device, work, 1, _chance(work))
-    until = time.monotonic() + 60.0
-    while search.missing() or not search.runs:
-        assert time.monotonic() < until
-        search.go(min(until, time.monotonic() + 0.2))
+    with pytest.raises(_OverError):
+        search.go(time.monotonic() + 1e6)
     assert device.reached >= STREAK
     assert search.came == 1
     # It is in what is looked at, and is the same to whoever makes it anew.
-    last = next(one for one in search.found if "guided" in one.family)
-    made = Contents(work).of(last)["x"].view(np.int32).reshape(-1, 30)
+    first, *also = (one for one in search.found if "guided" in one.family)
+    made = Contents(work).of(first)["x"].view(np.int32).reshape(-1, 30)
     assert _longest(made) >= STREAK
-    assert search.runs < 30_000
     # And so are others that have it as well.
-    search.go(time.monotonic() + 1.0)
-    also = [one for one in search.found if one != last and "guided" in one.family]
     assert len(also) > guided.VARIANTS // 4
     for one in also:
         made = Contents(work).of(one)["x"].view(np.int32).reshape(-1, 30)
         assert _longest(made) >= STREAK
 
 
-def test_places_that_count_are_found_among_a_hundred_thousand() -> None:
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_places_that_count_are_found_among_a_hundred_thousand(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     """By halves: a change at a place that chance draws is beside them hardly ever."""
     work = _words()
     far = {"rows": 4000.0, "n": 30.0}
-    device = _Counting(work)
-    search = Search(device, work, 1, iter([Combination(far, "declared", 1)]))
-    until = time.monotonic() + 60.0
-    while search.missing() or not search.runs:
-        assert time.monotonic() < until
-        search.go(min(until, time.monotonic() + 0.2))
+    monkeypatch.setattr(guided, "SLOW", 1e9)
+    device = _Counting(work, after=0, most=4000)
+    search = Search(device, work, seed, iter([Combination(far, "declared", 1)]))
+    with pytest.raises(_OverError):
+        search.go(time.monotonic() + 1e6)
     assert device.reached >= STREAK
-    assert len(device.runs) < 4000
     drawn = [one for one in device.runs if (change := guided.last(one)) and change.anew]
     # Some forty for each number that came nearer without a place that is known.
     assert 0 < len(drawn) < len(device.runs) * guided.PART_OF_RUNS + 80
@@ -301,7 +313,7 @@ def test_a_candidate_that_is_wrong_where_only_a_search_comes_is_refused(
 
 def _until_found(search: Search, go: Any, until: float) -> None:
     while (search.missing() or not search.runs) and time.monotonic() < until:
-        go(search, min(until, time.monotonic() + 0.2))
+        go(search, min(until, time.monotonic() + 1.0))
     go(search, time.monotonic() + 1.0)
 
 
