@@ -14,7 +14,6 @@ Course in Computational Algebraic Number Theory, 2.6.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -27,7 +26,7 @@ from runners.families import COLLIDING, captured_work
 from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import JobSpec, Work
-from runners.text import LONGEST, Text
+from runners.text import LONGEST, Text, integer
 from runners.whole_numbers import factors, row_lengths
 
 # Words that a hash runs over in; multipliers of a text; runs of each of them in either word.
@@ -39,7 +38,6 @@ LEAST, SPARE, PLACES = 3, 6, 20
 MOST_STEPS, ENOUGH = 5000, 0.75
 # How often rows have numbers of their own, and not all the same.
 OWN = 0.5
-_NUMBER = re.compile(r"(0[xX][\da-fA-F']+|[\d']+)[uUlLzZ]*", re.ASCII)
 
 Case = Mapping[str, float]
 Places = npt.NDArray[np.int64]
@@ -69,7 +67,7 @@ def _rows(work: Work, multiplier: int, bits: int, case: Case) -> list[tuple[Rang
         for one in lone_powers.arrays(work)
         for row in row_lengths(one[0].shape or "1", case)
         if 2 * row <= sizes.buffer(one[0], case)
-        and vector(multiplier, bits, piles.last(one, case) - one[1], row)
+        and 0 < len(vector(multiplier, bits, piles.last(one, case) - one[1])) <= row
     ]
 
 
@@ -80,7 +78,7 @@ def _longer(work: Work, multiplier: int, bits: int) -> Iterator[dict[str, float]
         argument = one[0]
         if argument.end:
             continue
-        found = vector(multiplier, bits, piles.last(one, declared) - one[1], PLACES)
+        found = vector(multiplier, bits, piles.last(one, declared) - one[1])
         *_, last = factors(argument.shape or "1")
         for name in sorted(names(last) & {*sizes.changing(work)}) if found else ():
             case = sizes.light_with(work, name, len(found) + 1)
@@ -94,10 +92,8 @@ def _multipliers(source: str) -> frozenset[int]:
         return frozenset()
     found, before = set[int](), ("", "")
     for word in Text(source, macros=True).tokens:
-        number = _NUMBER.fullmatch(word)
-        if number is not None:
-            digits = number[1].replace("'", "")
-            one = int(digits, 16) if digits[:2].lower() == "0x" else int(digits or "0")
+        one = integer(word)
+        if one is not None:
             found.add(one)
             if ("<<" in before[-1] or before == ("<<", "=")) and one < max(BITS):
                 found.add(1 << one)
@@ -105,22 +101,23 @@ def _multipliers(source: str) -> frozenset[int]:
     return frozenset(one for one in found if LEAST <= one < 1 << max(BITS))
 
 
-@lru_cache(maxsize=32)
-def vector(multiplier: int, bits: int, span: int, most: int) -> tuple[int, ...]:
+@lru_cache(maxsize=128)
+def vector(multiplier: int, bits: int, span: int) -> tuple[int, ...]:
     """Return numbers of at most `span`, not all zero, whose polynomial is zero; none without any.
 
-    At most so many; the last one is multiplied by one.
+    As few as there are; the last one is multiplied by one. How long a row is, is not asked: one
+    search is for the rows of all cases.
 
-    >>> found = vector(0x9E3779B97F4A7C15, 64, 10**6, 12)
+    >>> found = vector(0x9E3779B97F4A7C15, 64, 10**6)
     >>> sum(d * 0x9E3779B97F4A7C15**at for at, d in enumerate(reversed(found))) % 2**64
     0
-    >>> 0 < max(map(abs, found)) <= 10**6, vector(0x9E3779B97F4A7C15, 64, 10, 3)
+    >>> 0 < max(map(abs, found)) <= 10**6, vector(0x9E3779B97F4A7C15, 64, 1)
     (True, ())
     """
     if span < 1:
         return ()
     least = math.ceil(bits / math.log2(span + 1)) if span > 1 else PLACES + 1
-    for count in range(max(2, least), min(most, PLACES, least + SPARE) + 1):
+    for count in range(max(2, least), min(PLACES, least + SPARE) + 1):
         weights = [pow(multiplier, count - 1 - at, 1 << bits) for at in range(count)]
         basis = [[int(at == to) for to in range(count - 1)] for at in range(count - 1)]
         # The last number is what makes the sum zero, as it lies next to it.
@@ -180,7 +177,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         one, row = those[int(rng.integers(len(those)))]
         argument, low, _ = one
         high, count = piles.last(one, case), len(arrays[name]) // argument.type.size
-        found = vector(multiplier, bits, high - low, row)
+        found = vector(multiplier, bits, high - low)
         # From the first place on, or the other way round.
         step = np.asarray(found if rng.random() < OWN else found[::-1], np.int64)
         out[name] = filled(arrays, argument, _made(count, row, (low, high), step, rng))
