@@ -105,8 +105,7 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
         ]
         for one in (a, b, c)
     }
-    made = (_whole if a.ends else _floats)(parts, (a, b, c), rng)
-    if made is None:
+    if not (_whole if a.ends else _floats)(parts, (a, b, c), rng):
         return out
     for argument in {one.argument.name: one.argument for one in (a, b, c)}.values():
         count = len(arrays[argument.name]) // argument.type.size
@@ -125,14 +124,16 @@ def _chosen(count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
 
 def _floats(
     parts: dict[str, list[Values]], columns: tuple[_Column, ...], rng: np.random.Generator
-) -> bool | None:
+) -> bool:
+    """Relate columns of floats in their place; return whether they are of one length."""
     fields: list[Field] = [one.argument.type.fields[one.field] for one in columns]
     a, b, c = (
         to_float(_of(parts, one), field.scalar) for one, field in zip(columns, fields, strict=True)
     )
     if not len(a) == len(b) == len(c):
-        return None
-    share = all(one.argument.init == "uniform" for one in columns)
+        return False
+    # Shares stay between zero and one, and what they are related to with them.
+    share = any(one.argument.init == "uniform" for one in columns)
     narrow = any(field.scalar.name == "half" for field in fields)
     larger, smaller = (SIZES_HALF, SMALLER_HALF) if narrow else (SIZES, SMALLER)
     scale = 10.0 ** rng.uniform(*larger) if rng.random() < SCALED and not share else 1.0
@@ -173,11 +174,12 @@ def _floats(
 
 def _whole(
     parts: dict[str, list[Values]], columns: tuple[_Column, ...], rng: np.random.Generator
-) -> bool | None:
+) -> bool:
+    """Relate columns of whole numbers in their place, as `_floats` does."""
     a, b, c = (_of(parts, one).astype(np.int64) for one in columns)
     low, high = columns[2].ends or (0, 0)
     if not len(a) == len(b) == len(c):
-        return None
+        return False
     ways: list[Callable[[], Values]] = [
         lambda: a + b,
         lambda: a - b,

@@ -59,6 +59,13 @@ def test_one_is_the_sum_of_two_others_or_a_rounding_away(init: str) -> None:
     assert products > 2
 
 
+def test_shares_stay_shares_beside_other_floats() -> None:
+    work = _work(*(_array(name, "normal") for name in "ab"), _array("c", "uniform"), OUT, n=400)
+    for turn in range(40):
+        share = _made(work, turn, {"c": np.float32})["c"]
+        assert 0 <= share.min() <= share.max() < 1
+
+
 def test_whole_numbers_stay_in_their_ranges() -> None:
     each = [_array(name, "randint:0:500", kind="const int*") for name in "abc"]
     work = _work(*each, OUT, n=400)
