@@ -219,6 +219,8 @@ SPECIAL_NUMBERS = "special-numbers"
 OWN_VALUES = "own-values"
 # Rows with one hash by a candidate's own multiplier, which stands behind (`runners.colliding`).
 COLLIDING = "colliding"
+# Amounts that are all one number at an end of their range, but for few (`runners.near_ties`).
+NEAR_TIES = "near-ties"
 # Rows that no sum and no polynomial hash tells apart (`runners.balanced`).
 BALANCED = "balanced"
 # Places of a row that make chains, all else one number (`runners.chains`), and rows that are at an

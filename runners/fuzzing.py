@@ -31,6 +31,7 @@ import numpy.typing as npt
 from runners import (
     colliding,
     far_cases,
+    near_ties,
     one_run,
     own_sizes,
     own_values,
@@ -51,7 +52,7 @@ from runners.spec import MOVED, Argument, JobSpec, Work
 LAYER = "fuzzed contents"
 # Seconds that small runs of the original, and of a candidate, may take; what a run of the original
 # may have taken on plain contents of a case.
-SECONDS_ORIGINAL, SECONDS, QUICK = 7.0, 8.5, 0.05
+SECONDS_ORIGINAL, SECONDS, QUICK = 9.0, 11.0, 0.05
 # The same of those that are far larger, and what their outputs are that are kept.
 FAR_SECONDS_ORIGINAL, FAR_SECONDS, FAR_BYTES = 8.0, 8.0, 1 << 29
 # The same of those whose sizes or values are a candidate's own.
@@ -222,7 +223,8 @@ def _judged_own(
     light = small_runs.few_of(job.work, cases)[:LIGHT]
     named = (Combination(*one) for one in own_values.asked(job, light))
     hashed = (Combination(*one) for one in colliding.asked(job, small_runs.few_of(job.work, cases)))
-    turns = [*in_turns(own_sizes.asked(job), named, hashed)]
+    tied = (Combination(*one) for one in near_ties.asked(job))
+    turns = [*in_turns(own_sizes.asked(job), named, hashed, tied)]
     if not turns:
         return False
     seconds = (OWN_SECONDS_ORIGINAL, OWN_SECONDS)

@@ -1,9 +1,10 @@
 """A NaN whose sign bit is set: what orders floats by their bits has it below all numbers.
 
 Zero by zero is such a NaN on x86, and a positive one in CUDA and in numpy: users meet both. It is
-the one NaN of the family `nan`, in the same place, with the sign bit set. An original that compares
-makes the same of both; where one does not, nothing is asked. Nor is it asked where a NaN spreads
-to, which `nan` tells already.
+the one NaN of the family `nan`, in the same place, with the sign bit set. Where results are whole
+numbers, to which none spreads, there are several like it: one that stands between two numbers below
+zero changes nothing. An original that compares makes the same of both signs; where one does not,
+nothing is asked. Nor is it asked where a NaN spreads to, which `nan` tells already.
 """
 
 from __future__ import annotations
@@ -14,14 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from runners import piles
 from runners.cuda_types import Field, to_float, values
 from runners.families import captured_work
 from runners.inputs import Arrays, interleave
 from runners.run import Run
 from runners.spec import Argument, BaselineFailure, Work
 
-# The family with the same NaN, of the other sign.
-ABOVE = "nan"
+# The family with the same NaN, of the other sign; of which family, where there are how many.
+ABOVE, SINGLE, SEVERAL, APART = "nan-above", "nan", 8, 104729
 # Sums of atomics come in any order: by so little of typical results no sign shows.
 ALIKE = 1e-2
 
@@ -31,6 +33,11 @@ Values = npt.NDArray[Any]
 def asked(work: Work) -> bool:
     """Tell whether there are floats in which a NaN has a sign."""
     return not captured_work(work) and any(True for _ in _signed(work))
+
+
+def seeds(work: Work, seed: int) -> list[int]:
+    """Return the seed of each NaN: of several where all results are whole numbers."""
+    return [seed + APART * turn for turn in range(SEVERAL if piles.whole_results(work) else 1)]
 
 
 def _signed(work: Work) -> Iterator[Argument]:

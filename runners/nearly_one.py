@@ -15,6 +15,7 @@ what counts those that are alike has most to count where all of them are.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from runners import isolated, piles, sizes
 from runners.cuda_types import Storage, from_float, values
 from runners.families import free
-from runners.inputs import Arrays, interleave, stream
+from runners.inputs import Arrays, filled, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
 from runners.whole_numbers import row_lengths
@@ -37,6 +38,8 @@ FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
 # Whether arrays are at the last numbers of their ranges, the first of them and the next.
 ENDS = ((1, 1), (0, 0), (1, 0), (0, 1))
+# From this turn on all but both ends of each row is nothing, and these are opposite.
+OPPOSED = range(8, 10)
 # What nearly all floats are, and the others.
 FLOATS, SHARES = (1.0, 0.0, 0.5, -1.0, 2.0), (0.5, 0.0, 0.25)
 Case = Mapping[str, float]
@@ -59,9 +62,20 @@ def ends(work: Work) -> range:
     return range(len(ENDS) if many > 1 else 2 * many)
 
 
+def opposed(work: Work) -> range:
+    """Return the turns of `at_ends` in which nothing is between the ends of a row."""
+    return OPPOSED if usable(work) or floats(work) else range(0)
+
+
 def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
-    """Return arrays that are all the first number of their ranges, or the last."""
+    """Return arrays that are all the first number of their ranges, or the last.
+
+    Or of which all is nothing, as near as a range goes, but for the first element of each row and
+    the last one: who looks back, or carries something on, has all of the row to go.
+    """
     out = dict(arrays)
+    if turn in OPPOSED:
+        return _opposed(work, out, turn - OPPOSED.start, case)
     for number, one in enumerate(usable(work)):
         argument = one[0]
         low, high = _bounds(work, one, case)
@@ -75,6 +89,36 @@ def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
         made = _kinds(argument)[0] if ENDS[turn % len(ENDS)][number % 2] else 0.0
         out[argument.name] = _alike(argument, case, (made, made), None)
     return out
+
+
+def _opposed(work: Work, out: Arrays, turn: int, case: Case) -> Arrays:
+    """Put opposite numbers where rows begin and end, and nothing in between."""
+    for one in usable(work):
+        low, high = _bounds(work, one, case)
+        near = piles.within(0, low, high)
+        # Where nothing is below zero the least that is something stands at one end.
+        less = low if low < near else piles.within(near + 1, low, high)
+        made = _with_ends(one[0], case, near, (less, high) if turn else (high, less))
+        out[one[0].name] = filled(out, one[0], made)
+    for argument in floats(work):
+        ends = (0.5, 0.25) if argument.init == "uniform" else (1.0, -1.0)
+        made = _with_ends(argument, case, 0.0, ends[::-1] if turn else ends)
+        parts = [
+            from_float(np.repeat(made, field.lanes), field.scalar) for field in argument.type.fields
+        ]
+        out[argument.name] = interleave(parts, argument.type, len(made))
+    return out
+
+
+def _with_ends(
+    argument: Argument, case: Case, between: float, ends: tuple[float, float]
+) -> npt.NDArray[Any]:
+    count = sizes.buffer(argument, case)
+    row = max(1, min(row_lengths(argument.shape or "1", case), default=count))
+    made = np.full(count, between)
+    made[row - 1 :: row] = ends[1]
+    made[::row] = ends[0]
+    return made
 
 
 def _kinds(argument: Argument) -> tuple[float, ...]:

@@ -19,15 +19,19 @@ import numpy.typing as npt
 
 from runners import (
     captured,
+    come_again,
     crossed,
     each_once,
     kindred,
     lone_powers,
     near_ends,
+    nearly_alike,
     nearly_one,
+    one_apart,
     quarters,
     related,
     scaled_numbers,
+    seams,
     whole_numbers,
     wrapped_pairs,
 )
@@ -60,6 +64,14 @@ WRAPPED = 1 << 26
 EACH_ONCE = 1 << 27
 # And from there on one of three arrays is what two others come to (`runners.related`).
 RELATED = 1 << 28
+# And from there on rows are the same but for a place each (`runners.one_apart`).
+ONE_APART = 1 << 29
+# And from there on stretches end where words and tiles do (`runners.seams`).
+SEAMS = 1 << 30
+# And from there on rows come again (`runners.come_again`).
+COME_AGAIN = 1 << 31
+# And from there on two arrays are nearly the same (`runners.nearly_alike`).
+NEARLY_ALIKE = 1 << 32
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -81,6 +93,7 @@ NARROW = 1 << 31
 RUNS, TURNS = (2, 3, 7, 32, 33, 64, 100, 256, 500, 1000), (2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
 Values = npt.NDArray[Any]
 Places = npt.NDArray[np.int64]
+Made = Callable[[Work, Arrays, int, int, Mapping[str, float]], Arrays]
 
 
 def number(family: str) -> int | None:
@@ -143,26 +156,35 @@ def applied(
     turn = number(family) or 0
     if turn < FUZZED:
         return _by_recipe(turn, work, arrays, seed, case)
-    if turn >= RELATED:
-        return related.applied(work, arrays, seed, turn, case)
-    if turn >= EACH_ONCE:
-        return each_once.applied(work, arrays, seed, turn, case)
-    if turn >= WRAPPED:
-        return wrapped_pairs.applied(work, arrays, seed, turn, case)
-    if turn >= NEAR_ENDS:
-        return near_ends.applied(work, arrays, seed, turn, case)
-    if turn >= LONE_POWERS:
-        return lone_powers.applied(work, arrays, seed, turn, case)
-    if turn >= QUARTERS:
-        return quarters.applied(work, arrays, seed, turn, case)
-    if turn >= AT_ENDS:
-        return nearly_one.at_ends(work, arrays, turn - AT_ENDS, case)
-    if turn >= NEARLY_ONE:
-        return nearly_one.applied(work, arrays, seed, turn, case)
-    if turn >= CROSSED:
-        return crossed.applied(work, arrays, seed, turn, case)
+    for first, made in _KINDS:
+        if turn >= first:
+            return made(work, arrays, seed, turn, case)
     out = arrays if turn % PLAIN_OF == 0 else _by_recipe(turn, work, arrays, seed, case)
     return out if turn % ALONE_OF == ALONE_OF - 1 else kindred.applied(work, out, seed, turn, case)
+
+
+def _at_ends(
+    work: Work, arrays: Arrays, _seed: int, turn: int, case: Mapping[str, float]
+) -> Arrays:
+    return nearly_one.at_ends(work, arrays, turn - AT_ENDS, case)
+
+
+# What the recipes from a number on are made by, the last ones first.
+_KINDS: tuple[tuple[int, Made], ...] = (
+    (NEARLY_ALIKE, nearly_alike.applied),
+    (COME_AGAIN, come_again.applied),
+    (SEAMS, seams.applied),
+    (ONE_APART, one_apart.applied),
+    (RELATED, related.applied),
+    (EACH_ONCE, each_once.applied),
+    (WRAPPED, wrapped_pairs.applied),
+    (NEAR_ENDS, near_ends.applied),
+    (LONE_POWERS, lone_powers.applied),
+    (QUARTERS, quarters.applied),
+    (AT_ENDS, _at_ends),
+    (NEARLY_ONE, nearly_one.applied),
+    (CROSSED, crossed.applied),
+)
 
 
 def _by_recipe(

@@ -12,14 +12,18 @@ from dataclasses import dataclass
 
 from runners import asked as words
 from runners import (
+    come_again,
     each_once,
     lone_powers,
     near_ends,
+    nearly_alike,
     nearly_one,
+    one_apart,
     piles,
     quarters,
     recipes,
     related,
+    seams,
     sizes,
     wrapped_pairs,
 )
@@ -33,10 +37,11 @@ from runners.spec import Work
 # and three arrays of which one is what two others come to.
 MOST = 2400
 CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
-RELATED_OF = 12
+RELATED_OF, APART_OF, SEAMS_OF, AGAIN_OF, ALIKE_OF = 12, 8, 8, 24, 12
 # And of so many one that has sizes of its own, so many different ones: a rest of seven is wrong
-# for whoever takes eight at a time and has forgotten it, and no list has every size.
-SIZES_OF, SIZES = 8, 150
+# for whoever takes eight at a time and has forgotten it, and no list has every size. Every other
+# one may have as many elements as this: of long rows there are hardly any among few.
+SIZES_OF, SIZES, SIZED_ELEMENTS = 5, 150, 1 << 15
 # So many of each case with just as many places as a range has numbers come ahead of all.
 COMPLETE = 6
 # In rows of three numbers a NaN stands between two that are in no order.
@@ -72,10 +77,7 @@ def asked(work: Work, seed: int, cases: Sequence[Case]) -> Iterator[Combination]
     complete = each_once.cases(work) if any(k.first == recipes.EACH_ONCE for k in kinds) else []
     for turn, exact in enumerate(complete * COMPLETE):
         yield Combination(exact, f"{recipes.WORD} {recipes.EACH_ONCE + MOST + turn}", seed)
-    times = sizes.TIMES_LONGER
-    sized = sizes.scattered(work, seed, SIZES, FEW_ELEMENTS, times=times, parts=(1,))
-    alike = nearly_one.usable(work) or nearly_one.floats(work)
-    contents = [recipes.FUZZED, recipes.CROSSED, *([recipes.NEARLY_ONE] if alike else ())]
+    sized = _sized(work, seed)
     # Of sums that come to a halt as many are enough to see what differs.
     for turn in range(MOST // 2 if piles.few_digits(work) else MOST):
         for kind, rng in zip(kinds, rngs, strict=True):
@@ -87,10 +89,36 @@ def asked(work: Work, seed: int, cases: Sequence[Case]) -> Iterator[Combination]
             yield Combination(case, f"{recipes.WORD} {kind.first + own}", seed)
         if sized and turn % SIZES_OF == SIZES_OF - 1:
             own = turn // SIZES_OF
-            number = contents[own % len(contents)] + MOST + own
-            yield Combination(sized[own % len(sized)].values, f"{recipes.WORD} {number}", seed)
+            case = sized[own % len(sized)]
+            contents = _contents(work, case)
+            number = contents[(own + own // len(sized)) % len(contents)] + MOST + own
+            yield Combination(case, f"{recipes.WORD} {number}", seed)
         if words.NAN in work.asks and turn % NANS_OF == NANS_OF - 1:
             yield Combination(few[int(nans.integers(len(few)))], NAN_FAMILY, seed + turn)
+
+
+def _sized(work: Work, seed: int) -> list[Case]:
+    """Return cases whose sizes chance draws, of few elements and of more in turns."""
+    each = (
+        sizes.scattered(work, seed + more, SIZES // 2, most, times=sizes.TIMES_LONGER, parts=(1,))
+        for more, most in enumerate((FEW_ELEMENTS, SIZED_ELEMENTS))
+    )
+    return [case.values for pair in zip(*each, strict=False) for case in pair]
+
+
+def _contents(work: Work, case: Case) -> list[int]:
+    """Return where the recipes begin that a case of drawn sizes has in turn, one of them twice."""
+    alike = nearly_one.usable(work) or nearly_one.floats(work)
+    apart = [recipes.ONE_APART] if one_apart.usable(work, case) else []
+    return [
+        recipes.FUZZED,
+        *apart,
+        recipes.CROSSED,
+        *([recipes.SEAMS] if seams.usable(work, case) else ()),
+        *apart,
+        *([recipes.NEARLY_ONE] if alike else ()),
+        *([recipes.COME_AGAIN] if come_again.usable(work) else ()),
+    ]
 
 
 def few_of(work: Work, cases: Sequence[Case]) -> list[Case]:
@@ -115,3 +143,11 @@ def _kinds(work: Work, few: Sequence[Case]) -> Iterator[_Kind]:
         yield _Kind(recipes.EACH_ONCE, ONCE_OF, whole)
     if three := [case for case in few if related.usable(work, case)]:
         yield _Kind(recipes.RELATED, RELATED_OF, three)
+    if alike := [case for case in few if nearly_alike.usable(work, case)]:
+        yield _Kind(recipes.NEARLY_ALIKE, ALIKE_OF, alike)
+    if apart := [c for c in (*few, *one_apart.cases(work)) if one_apart.usable(work, c)]:
+        yield _Kind(recipes.ONE_APART, APART_OF, apart)
+    if long := [case for case in (*few, *seams.cases(work)) if seams.usable(work, case)]:
+        yield _Kind(recipes.SEAMS, SEAMS_OF, long)
+    if come_again.usable(work):
+        yield _Kind(recipes.COME_AGAIN, AGAIN_OF)

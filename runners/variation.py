@@ -56,6 +56,7 @@ from runners import (
     nan_ends,
     nan_signs,
     near_piles,
+    near_ties,
     no_floats,
     one_infinity,
     one_less,
@@ -122,6 +123,7 @@ from runners.families import (
     MULTIPLES,
     NAN_BEHIND,
     NAN_BELOW,
+    NEAR_TIES,
     NEARLY,
     NEARLY_ENDS,
     NEARLY_PILES,
@@ -175,6 +177,15 @@ def _path(family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str,
     return edge_paths.applied(work, arrays, ordered, case)
 
 
+def _several_nan(
+    _family: str, work: Work, arrays: Arrays, seed: int, case: Mapping[str, float]
+) -> Arrays:
+    """Return arrays with the NaN whose signs `nan_signs` turns, none of them turned."""
+    for one in nan_signs.seeds(work, seed):
+        arrays = apply(nan_signs.SINGLE, work, arrays, one, case)
+    return arrays
+
+
 # Families that know where rows begin, those of all arrays together, and first words of some.
 _IN_ROWS: dict[str, Rows] = {
     **dict.fromkeys(TALLIED, whole_families.tallied),
@@ -204,6 +215,7 @@ _IN_ROWS: dict[str, Rows] = {
     NAN_BELOW: lambda _family, work, arrays, seed, case: nan_signs.turned(
         work, apply(nan_signs.ABOVE, work, arrays, seed, case)
     ),
+    nan_signs.ABOVE: _several_nan,
     SHARE_ENDS: share_ends.applied,
     MIRRORED: mirrored.applied,
     BITMAPS: bitmaps.applied,
@@ -238,6 +250,7 @@ _IN_ROWS: dict[str, Rows] = {
     ONE_SLOT: one_slot.applied,
     OWN_VALUES: own_values.applied,
     COLLIDING: colliding.applied,
+    NEAR_TIES: near_ties.applied,
     FREQUENT: frequent.applied,
     ISOLATED: isolated.applied,
 }

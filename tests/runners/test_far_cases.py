@@ -121,7 +121,7 @@ def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> 
     joint, many = len(together), len(together) + len(drawn)
     assert joint > 0
     assert kinds.count(DECLARED) == many
-    ends = [recipes.AT_ENDS + turn for turn in nearly_one.ends(work)]
+    ends = [recipes.AT_ENDS + t for t in (*nearly_one.ends(work), *nearly_one.opposed(work))]
     first = many * (1 + far_cases.CONTENTS) + joint * len(ends)
     assert len({*kinds[:first]}) == 1 + many * far_cases.CONTENTS + len(ends)
     # And then whatever there is elsewhere, each as often as the others, none of it twice.
@@ -305,7 +305,10 @@ def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     other = next(at for at, one in enumerate(asked) if one.family == DECLARED)
     ends = {tuple(one.case.items()) for one in asked[:other]}
     assert len(ends) > 1
-    assert other == 2 * len(ends)
+    assert other == 4 * len(ends)
+    # And twice each is opposite at the ends of rows alone.
+    between = [Contents(work).of(one)["rolls"] for one in asked[other // 2 : other]]
+    assert all(0 < np.count_nonzero(one) <= 2 * len(one) // 3 + 1 for one in between)
     # Behind them all contents of a case follow each other, and then come the rounds.
     every = [dict(one) for one in cases_of(asked)]
     light = sum(sizes.elements(work, one) <= far_cases.MOST_ELEMENTS for one in every)

@@ -455,6 +455,7 @@ def test_a_nan_between_two_numbers_hides_that_they_are_in_no_order(judge: Judge,
 def test_where_it_is_far_what_does_not_end_is_noted_and_what_breaks_is_wrong(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(small_runs, "SIZES", 0)
     monkeypatch.setattr(far_cases, "CASES", 3)
     monkeypatch.setattr(far_cases, "LEAST_ELEMENTS", 64)
 
@@ -557,7 +558,9 @@ def test_no_more_is_kept_of_an_original_than_there_is_room_for(
 def test_cases_are_small_and_some_of_them_larger() -> None:
     job = spec.parse(_job(_text(), _text() + "//", workload=WORK))
     few, more = {"n": 20.0, "m": 9.0}, {"n": 900.0, "m": 19.0}
-    turns = [*small_runs.asked(job.work, 1, [few, more])]
+    every = [*small_runs.asked(job.work, 1, [few, more])]
+    turns = [one for one in every if one.case in (few, more)]
+    assert len(every) - len(turns) == small_runs.MOST // small_runs.SIZES_OF
     numbers = [recipes.number(one.family) or 0 for one in turns]
     assert [one for one in numbers if one < recipes.CROSSED] == [
         recipes.FUZZED + turn for turn in range(small_runs.MOST)
@@ -565,8 +568,8 @@ def test_cases_are_small_and_some_of_them_larger() -> None:
     assert (
         sum(one >= recipes.CROSSED for one in numbers) == small_runs.MOST // small_runs.CROSSED_OF
     )
-    assert turns == [*small_runs.asked(job.work, 1, [few, more])]
-    assert len({one.key for one in turns}) == len(turns)
+    assert every == [*small_runs.asked(job.work, 1, [few, more])]
+    assert len({one.key for one in every}) == len(every)
     # What asks for no NaN is given none.
     assert not any(one.family == small_runs.NAN_FAMILY for one in turns)
     kept = [one for one in turns if one.case != few]

@@ -60,6 +60,18 @@ def test_it_is_the_single_nan_with_its_sign_bit_set(kind: str, dtype: str, bits:
     assert int(above[at]) == bits ^ 1 << 8 * above.itemsize - 1
 
 
+def test_there_are_several_where_results_are_whole_numbers() -> None:
+    """One between two numbers below zero changes nothing of what is counted."""
+    out = {"name": "y", "type": "int*", "shape": "n", "role": "output"}
+    work = _work(_pointer(), out, n=5000)
+    above, below = (_data(work, f, "u4") for f in (nan_signs.ABOVE, families.NAN_BELOW))
+    (at,) = np.nonzero(above != below)
+    assert nan_signs.SEVERAL - 2 <= len(at) <= nan_signs.SEVERAL
+    assert {*below[at]} == {0xFFC00000}
+    assert {*above[at]} == {0x7FC00000}
+    assert np.isnan(_data(work, nan_signs.ABOVE, "f4")).sum() == len(at)
+
+
 def test_of_shares_nothing_is_asked() -> None:
     assert nan_signs.asked(_work(_pointer(), n=50))
     for init in ("uniform", "zeros", "sorted"):
