@@ -36,7 +36,7 @@ BITS, MOST, RUNS = (64, 32), 6, 8
 LEAST, SPARE, PLACES = 3, 6, 20
 # Steps of a search, and by how much a vector may be shorter than the one before.
 MOST_STEPS, ENOUGH = 5000, 0.75
-# How often rows have numbers of their own, and not all the same.
+# How often each pair of rows has numbers of its own; else they are of two kinds.
 OWN = 0.5
 
 Case = Mapping[str, float]
@@ -178,8 +178,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         argument, low, _ = one
         high, count = piles.last(one, case), len(arrays[name]) // argument.type.size
         found = vector(multiplier, bits, high - low)
-        # From the first place on, or the other way round.
-        step = np.asarray(found if rng.random() < OWN else found[::-1], np.int64)
+        step = np.asarray(found, np.int64)
         out[name] = filled(arrays, argument, _made(count, row, (low, high), step, rng))
     return out
 
@@ -187,17 +186,23 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
 def _made(
     count: int, row: int, ends: tuple[int, int], step: Places, rng: np.random.Generator
 ) -> Places:
-    """Return rows of which every second one is the one before, with a vector added somewhere."""
+    """Return rows of which every second one is the one before, with a vector added somewhere.
+
+    From the first place on and the other way round in turns: a hash goes one of these ways.
+    """
     low, high = ends
     several = -(-count // row)
-    pairs = (several + 1) // 2 if rng.random() < OWN else 1
+    pairs = max(2, (several + 1) // 2) if rng.random() < OWN else 2
     first = rng.integers(low, high, (pairs, row), endpoint=True)
     at = int(rng.integers(row - len(step) + 1))
     places = slice(at, at + len(step))
+    turned = (np.arange(pairs)[:, None] + rng.integers(2)) % 2
+    turns = np.where(turned, step[::-1], step)
     # Numbers to which the vector's may be added.
     first[:, places] = rng.integers(
-        low + np.maximum(0, -step), high - np.maximum(0, step), (pairs, len(step)), endpoint=True
+        low + np.maximum(0, -turns), high - np.maximum(0, turns), endpoint=True
     )
-    made = first[np.arange(several) // 2 % pairs].copy()
-    made[1::2, places] += step
+    whose = np.arange(several) // 2 % pairs
+    made = first[whose].copy()
+    made[1::2, places] += turns[whose[1::2]]
     return made.reshape(-1)[:count]

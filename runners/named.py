@@ -23,6 +23,8 @@ STEPS, MOST_NAMES, MOST_VALUES = 200_000, 24, 12
 # Residues of a small number are all tried, of a large one the last: products are largest there.
 FEW_RESIDUES, LARGE_MODULUS = 4, 1 << 16
 LARGEST = 1 << 32
+# Operators before a constant that it belongs to, and so many of them with constants in a row.
+_BINDS, MOST_COMPUTED = frozenset({"*", "/", "%", "-", "<<", ">>", ".", "->", "::"}), 6
 
 # What a text does with values that it does not mean to be given.
 _FAILS = frozenset(
@@ -138,7 +140,7 @@ def of_argument(source: str, symbol: str, position: int) -> frozenset[int]:
 
 @lru_cache(maxsize=8)
 def numbers(source: str) -> frozenset[int]:
-    """Return the whole numbers of a text: literals, constants, and products and shifts of two.
+    """Return the whole numbers of a text: literals, constants, and what comes of some in a row.
 
     Macros and constants may be computed (`runners.gates`). And what as many bits hold as something
     is shifted by, from eight on: two words in one.
@@ -147,6 +149,8 @@ def numbers(source: str) -> frozenset[int]:
     [1, 3, 4, 8, 12, 32, 4096]
     >>> sorted(numbers("last = start << 16 | v;"))
     [16, 65536]
+    >>> sorted(numbers("i = t * (24u * 26u - 11u) % n;"))
+    [11, 24, 26, 613, 624]
     """
     if len(source) > LONGEST:
         return frozenset()
@@ -166,6 +170,8 @@ def numbers(source: str) -> frozenset[int]:
             found.add(one * other)
         elif other is not None and text.tokens[at + 1] == "<<" and 0 <= other < 32:
             found.add(one << other)
+        computed = text.computed(at)
+        found |= set() if computed is None else {computed}
     return frozenset(found)
 
 
@@ -216,6 +222,29 @@ class _Text(ValuedText):
             found = _Function(self.parameters(one), one.begin, one.end)
             self.functions.setdefault(one.name, []).append(found)
         self._left = 0
+
+    def computed(self, at: int) -> int | None:
+        """Return what comes of the constants from a token on, which are added and multiplied.
+
+        None for a single one, and where what stands before or behind them belongs to the last or
+        the first of them.
+        """
+        if self.tokens[at - 1] in _BINDS:
+            return None
+        total, product, sign, several = 0, self.number(self.tokens[at]), 1, 0
+        while product is not None and several < MOST_COMPUTED:
+            operator, other = self.tokens[at + 1], self.number(self.tokens[at + 2])
+            if other is None or operator not in {"+", "-", "*"}:
+                break
+            if operator == "*":
+                product *= other
+            else:
+                total, product, sign = total + sign * product, other, 1 if operator == "+" else -1
+            at, several = at + 2, several + 1
+        if product is None or not several or self.tokens[at + 1] in _BINDS - {"-"}:
+            return None
+        found = total + sign * product
+        return found if 0 <= found < LARGEST else None
 
     def seen(self, symbol: str, position: int) -> _Seen:
         """Return how an argument of a function is told apart, there and where it is passed on."""
