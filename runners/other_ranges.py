@@ -61,7 +61,8 @@ def others(job: JobSpec, plain: Combination) -> list[list[Range]]:
     found = []
     for argument, low, last in ranges(job.work):
         usable = argument.name.isidentifier() and argument.elements(plain.case)
-        usable = usable and last > 0 and not may_be_places(job.work, last + 1)
+        # What may be below zero is no place.
+        usable = usable and last > 0 and (low < 0 or not may_be_places(job.work, last + 1))
         # What ends with a size is a place, and beyond it there is nothing.
         usable = usable and not argument.end
         each = [

@@ -134,6 +134,8 @@ def test_places_in_a_buffer_are_left_alone() -> None:
     found = other_ranges.others(replace(job, work=work), PLAIN)
     assert [each[0].name for each in found] == ["b"]
     assert list(_tried(x="randint:0:900")) == ["b"]
+    # What may be below zero is no place, however many rows there are.
+    assert list(_tried(x="randint:-900:900")) == ["x", "b"]
     # What ends below zero has no wider range, and is no place.
     assert list(_tried(x="randint:-1000:0")) == ["b"]
 
