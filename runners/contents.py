@@ -29,6 +29,8 @@ from runners.spec import Work
 from runners.ties import TURNED
 
 KEPT, KEPT_BYTES = 64, 3 << 30
+# Of thousands of small runs each is made once, and asked for by the original and its candidates.
+SMALL_BYTES, SMALL_KEPT_BYTES = 1 << 18, 1 << 29
 UNDEFINED, FINITE, HALVES = "n", "f", "h"
 _POOL: list[ThreadPoolExecutor] = []
 
@@ -79,6 +81,8 @@ class Contents:
         # Of those of them that are made, so that what is kept need not be gone through each time.
         self._sizes: dict[str, int] = {}
         self._total = 0
+        self._small: OrderedDict[str, Future[Arrays]] = OrderedDict()
+        self._small_total = 0
 
     def of(self, combination: Combination) -> Arrays:
         """Return the contents of a combination. The arrays are not to be written to."""
@@ -91,10 +95,10 @@ class Contents:
     def _future(self, combination: Combination, *, ahead: bool) -> Future[Arrays]:
         key = combination.key
         with self._lock:
-            held = self._kept.get(key)
-            if held is not None:
-                self._kept.move_to_end(key)
-                return held
+            for those in (self._kept, self._small):
+                if (held := those.get(key)) is not None:
+                    those.move_to_end(key)
+                    return held
             future: Future[Arrays] = Future()
             self._kept[key] = future
             self._trim()
@@ -107,7 +111,7 @@ class Contents:
     def _held(self, combination: Combination) -> Arrays | None:
         """Return contents that are kept already; None where they are not."""
         with self._lock:
-            held = self._kept.get(combination.key)
+            held = self._kept.get(combination.key) or self._small.get(combination.key)
         return held.result() if held is not None and held.done() and not held.exception() else None
 
     def _make(self, combination: Combination, future: Future[Arrays]) -> None:
@@ -117,9 +121,16 @@ class Contents:
             future.set_exception(error)
             return
         future.set_result(made)
+        key, size = combination.key, sum(a.nbytes for a in made.values())
         with self._lock:
-            self._sizes[combination.key] = size = sum(a.nbytes for a in made.values())
-            self._total += size
+            if size <= SMALL_BYTES:
+                del self._kept[key]
+                self._small[key] = future
+                self._small_total += size
+                self._let_go_of_small()
+            else:
+                self._sizes[key] = size
+                self._total += size
 
     def _fresh(self, combination: Combination) -> Arrays:
         return inputs.fitted(self._work, self._of_family(combination), combination.case)
@@ -184,6 +195,12 @@ class Contents:
         if earlier is None or held is None:
             return mutations.applied(family, self._work, arrays, seed, case)
         return mutations.further(self._work, held, seed, earlier[1], case)
+
+    def _let_go_of_small(self) -> None:
+        """Let go of small ones that were used longest ago; called with the lock held."""
+        while self._small_total > SMALL_KEPT_BYTES:
+            _, oldest = self._small.popitem(last=False)
+            self._small_total -= sum(a.nbytes for a in oldest.result().values())
 
     def _trim(self) -> None:
         """Let go of what was used longest ago; called with the lock held."""

@@ -73,7 +73,7 @@ def test_one_change_more_is_the_same_whether_what_was_before_is_kept_or_not(n: f
             fresh = _of(work, family, n=n)
             for name, data in _of(work, family, kept, n=n).items():
                 assert np.array_equal(data, fresh[name], equal_nan=data.dtype.kind == "f")
-    assert any(name.startswith("guided") for key in kept._kept for name in key.split("|"))
+    assert any(name.startswith("guided") for key in kept._small for name in key.split("|"))
 
 
 def test_numbers_stay_in_their_ranges_and_orders_stay() -> None:
