@@ -4,8 +4,9 @@ A largest that begins at minus infinity is minus infinity where nothing above it
 begins at `-FLT_MAX` is a number there. That shows only where all that is compared is so: a limit
 that stands for none beside a row of one element, or rows of nothing else. So one array at a time is
 infinite, above zero and below, and then all of them; in a case as declared, and with each size at
-one. All others are as declared. It is asked of originals whose text begins somewhere at an infinity
-and only compares and chooses (`runners.extremes`): what others begin with is no answer. As of other
+one. All others are as declared. It is asked of originals that only compare and choose, and whose
+text begins somewhere at an infinity, or names no large number at all, as of who begins at the first
+element (`runners.extremes`): what others begin with is no answer. As of other
 infinities, a number is wrong where the original has one, and what it makes NaN of anything. Places
 among elements that are all alike are not looked at.
 

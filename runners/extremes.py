@@ -53,6 +53,11 @@ _BEGINS = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
+# The largest number of a type; numbers, and from where on one may stand for what is beyond all.
+_LIMIT = re.compile(r"\w*(?:MAX|MIN|LOWEST|BIG|HUGE)\w*|numeric_limits", re.ASCII)
+_NUMBER = re.compile(r"(0[xX]['\w]+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFuUlL]*", re.ASCII)
+LARGE = 1e5
+
 _Names = dict[str, int]
 
 
@@ -85,12 +90,19 @@ def infinite(source: str, symbol: str, positions: Iterable[int]) -> Found:
 def chosen(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...]:
     r"""Return the arrays that are only compared and chosen from, by what begins at an infinity.
 
+    Or at an element, which is infinite where all are: by a text that names no other large number.
+
     >>> text = "void f(const float* x, float* y, int n) { float m = -INFINITY;" \
     ...     " for (int i = 0; i < n; ++i) m = fmaxf(m, x[i]); y[0] = m; }"
     >>> chosen(text, "f", [0]), chosen(text.replace("INFINITY", "1e30f"), "f", [0])
     ((0,), ())
+    >>> chosen(text.replace("-INFINITY", "x[0]"), "f", [0])
+    (0,)
     """
-    if len(source) > LONGEST or not any(map(_BEGINS.fullmatch, flow.program(source).text.tokens)):
+    if len(source) > LONGEST:
+        return ()
+    tokens = flow.program(source).text.tokens
+    if not any(map(_BEGINS.fullmatch, tokens)) and any(map(_large, tokens)):
         return ()
     return _kept(source, plain_name(symbol), tuple(positions), "only_compares")
 
@@ -106,6 +118,21 @@ def summed(source: str, symbol: str, positions: Iterable[int]) -> tuple[int, ...
     if len(source) > LONGEST:
         return ()
     return _kept(source, plain_name(symbol), tuple(positions), "only_adds")
+
+
+def _large(word: str) -> bool:
+    """Tell whether a token names a number that is beyond all others, or may stand for that.
+
+    >>> [_large(one) for one in ("FLT_MAX", "1e30f", "0x7f7fffff", "1000000", "4.75f", "64", "x")]
+    [True, True, True, True, False, False, False]
+    """
+    if _LIMIT.fullmatch(word):
+        return True
+    number = _NUMBER.fullmatch(word)
+    if number is None:
+        return False
+    hexadecimal = word[:2] in {"0x", "0X"}
+    return hexadecimal or not float(number[1].replace("'", "")) < LARGE
 
 
 @lru_cache(maxsize=128)

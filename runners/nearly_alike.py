@@ -91,7 +91,7 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
         made = np.resize(common, count)
         if argument is not exact:
             made = made * (1 + _off(count, halves, rng))
-        if shares:
+        if shares and argument.name not in whole:
             made = np.clip(np.abs(made), 0.0, 1.0 - 2**-10)
         field = argument.type.fields[0]
         if argument.name in whole:

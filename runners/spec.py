@@ -176,7 +176,7 @@ class Work:
     infinite: tuple[str, ...] = ()
     leaves_out: bool = False
     # Arrays that may be infinite throughout: of those it only compares and chooses, from an
-    # infinity on (`runners.extremes.chosen`).
+    # infinity or an element on (`runners.extremes.chosen`).
     throughout: tuple[str, ...] = ()
     # Arrays of which nothing but sums are made, and multiples by scalars.
     summed: tuple[str, ...] = ()

@@ -183,6 +183,61 @@ def test_what_is_taken_from_itself_is_refused_where_there_is_nothing_to_add(
     assert status == "correct" or f", {LONE} inputs" in verdict["log"]
 
 
+# The least of a row, and where it is.
+LEAST = """
+extern "C" __global__ void scale(const float* x, int* at, float* y, int rows, int cols) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= rows) return;
+    const float* row = x + (size_t)r * cols;
+    float best = BEGIN;
+    int where = PLACE;
+    for (int c = 0; c < cols; ++c)
+        if (row[c] < best) { best = row[c]; where = c; }
+    y[r] = best;
+    at[r] = where;
+}
+"""
+LEASTS: Json = {
+    **AUCTION,
+    "arguments": [
+        {"name": "x", "type": "const float*", "shape": "rows*cols"},
+        {"name": "at", "type": "int*", "shape": "rows", "role": "output"},
+        {"name": "y", "type": "float*", "shape": "rows", "role": "output"},
+        *AUCTION["arguments"][4:],
+    ],
+}
+
+
+def _least(begin: str, place: str) -> str:
+    return LEAST.replace("BEGIN", begin).replace("PLACE", place)
+
+
+def test_who_begins_at_an_element_is_asked_where_no_other_number_is_beyond_all() -> None:
+    for begin, names in (
+        ("row[0]", ("x",)),
+        ("INFINITY", ("x",)),
+        ("3.4e38f", ()),
+        ("FLT_MAX", ()),
+        ("1'000'000.f", ()),
+        ("__uint_as_float(0x7f7fffff)", ()),
+    ):
+        assert _work(_least(begin, "0"), LEASTS).throughout == names
+
+
+@host
+@pytest.mark.parametrize(
+    ("begin", "status"), [("INFINITY", "correct"), ("3.4028235e38f", "wrong result")]
+)
+def test_a_number_in_place_of_the_first_element_is_refused(
+    judge: Judge, begin: str, status: str
+) -> None:
+    theirs, mine = (_least(one, "0") for one in ("row[0]", begin))
+    verdict = _verdict(judge, mine, theirs, workload=LEASTS, effort="confirm")
+    assert verdict["status"] == status, verdict["log"]
+    log = verdict["log"] or ""
+    assert status == "correct" or any(f", {one} inputs" in log for one in COMPARED), log
+
+
 # Sums of a row that carry their rounding along, of what is behind the first element.
 KAHAN = """
 extern "C" __global__ void scale(const float* x, float* y, int rows, int cols) {
