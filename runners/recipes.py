@@ -30,6 +30,7 @@ from runners import (
     one_apart,
     quarters,
     related,
+    residues,
     scaled_numbers,
     seams,
     whole_numbers,
@@ -72,6 +73,8 @@ SEAMS = 1 << 30
 COME_AGAIN = 1 << 31
 # And from there on two arrays are nearly the same (`runners.nearly_alike`).
 NEARLY_ALIKE = 1 << 32
+# And from there on all numbers are next to multiples of the text's (`runners.residues`).
+RESIDUES = 1 << 33
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -171,6 +174,7 @@ def _at_ends(
 
 # What the recipes from a number on are made by, the last ones first.
 _KINDS: tuple[tuple[int, Made], ...] = (
+    (RESIDUES, residues.applied),
     (NEARLY_ALIKE, nearly_alike.applied),
     (COME_AGAIN, come_again.applied),
     (SEAMS, seams.applied),

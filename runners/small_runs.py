@@ -23,6 +23,7 @@ from runners import (
     quarters,
     recipes,
     related,
+    residues,
     seams,
     sizes,
     wrapped_pairs,
@@ -37,7 +38,7 @@ from runners.spec import Work
 # and three arrays of which one is what two others come to.
 MOST = 2400
 CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
-RELATED_OF, APART_OF, SEAMS_OF, AGAIN_OF, ALIKE_OF = 12, 8, 8, 24, 12
+RELATED_OF, APART_OF, SEAMS_OF, AGAIN_OF, ALIKE_OF, RESIDUES_OF = 12, 8, 8, 24, 12, 16
 # And of so many one that has sizes of its own, so many different ones: a rest of seven is wrong
 # for whoever takes eight at a time and has forgotten it, and no list has every size. Every other
 # one may have as many elements as this: of long rows there are hardly any among few.
@@ -118,6 +119,7 @@ def _contents(work: Work, case: Case) -> list[int]:
         *apart,
         *([recipes.NEARLY_ONE] if alike else ()),
         *([recipes.COME_AGAIN] if come_again.usable(work) else ()),
+        *([recipes.RESIDUES] if residues.usable(work) else ()),
     ]
 
 
@@ -145,9 +147,12 @@ def _kinds(work: Work, few: Sequence[Case]) -> Iterator[_Kind]:
         yield _Kind(recipes.RELATED, RELATED_OF, three)
     if alike := [case for case in few if nearly_alike.usable(work, case)]:
         yield _Kind(recipes.NEARLY_ALIKE, ALIKE_OF, alike)
-    if apart := [c for c in (*few, *one_apart.cases(work)) if one_apart.usable(work, c)]:
+    lengths = [*few, *one_apart.cases(work)]
+    if apart := [case for case in lengths if one_apart.usable(work, case)]:
         yield _Kind(recipes.ONE_APART, APART_OF, apart)
     if long := [case for case in (*few, *seams.cases(work)) if seams.usable(work, case)]:
         yield _Kind(recipes.SEAMS, SEAMS_OF, long)
     if come_again.usable(work):
         yield _Kind(recipes.COME_AGAIN, AGAIN_OF)
+    if residues.usable(work):
+        yield _Kind(recipes.RESIDUES, RESIDUES_OF, lengths)
