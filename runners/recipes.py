@@ -22,6 +22,7 @@ from runners import (
     come_again,
     crossed,
     each_once,
+    equal_sums,
     kindred,
     lone_powers,
     near_ends,
@@ -75,6 +76,8 @@ COME_AGAIN = 1 << 31
 NEARLY_ALIKE = 1 << 32
 # And from there on all numbers are next to multiples of the text's (`runners.residues`).
 RESIDUES = 1 << 33
+# And from there on different numbers have equal sums (`runners.equal_sums`).
+EQUAL_SUMS = 1 << 34
 _FAMILY = re.compile(rf"{WORD} (\d+)")
 # How often arrays have what they have in the same places as others, or the same values.
 TOGETHER, BY_ITSELF = 0.4, 0.25
@@ -174,6 +177,7 @@ def _at_ends(
 
 # What the recipes from a number on are made by, the last ones first.
 _KINDS: tuple[tuple[int, Made], ...] = (
+    (EQUAL_SUMS, equal_sums.applied),
     (RESIDUES, residues.applied),
     (NEARLY_ALIKE, nearly_alike.applied),
     (COME_AGAIN, come_again.applied),

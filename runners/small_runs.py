@@ -14,6 +14,7 @@ from runners import asked as words
 from runners import (
     come_again,
     each_once,
+    equal_sums,
     lone_powers,
     near_ends,
     nearly_alike,
@@ -39,6 +40,7 @@ from runners.spec import Work
 MOST = 2400
 CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
 RELATED_OF, APART_OF, SEAMS_OF, AGAIN_OF, ALIKE_OF, RESIDUES_OF = 12, 8, 8, 24, 12, 16
+SUMS_OF = 32
 # And of so many one that has sizes of its own, so many different ones: a rest of seven is wrong
 # for whoever takes eight at a time and has forgotten it, and no list has every size. Every other
 # one may have as many elements as this: of long rows there are hardly any among few.
@@ -154,5 +156,7 @@ def _kinds(work: Work, few: Sequence[Case]) -> Iterator[_Kind]:
         yield _Kind(recipes.SEAMS, SEAMS_OF, long)
     if come_again.usable(work):
         yield _Kind(recipes.COME_AGAIN, AGAIN_OF)
+    if summed := [case for case in lengths if equal_sums.usable(work, case)]:
+        yield _Kind(recipes.EQUAL_SUMS, SUMS_OF, summed)
     if residues.usable(work):
         yield _Kind(recipes.RESIDUES, RESIDUES_OF, lengths)
