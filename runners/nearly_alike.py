@@ -3,10 +3,10 @@
 Who multiplies out the square of a difference, or takes sums of products in place of sums of
 differences, is right as long as both sides are unlike: where counts are what was expected, points
 lie on their centre and predictions are good, all digits cancel. Chance draws two arrays by
-themselves. So here one of two has the numbers of the other but for a small part of each, the same
-part or another one at each place; the shorter one is there for every row of the longer one, and
-whole numbers are beside floats that are nearly whole. It is run original and candidate side by side
-(`runners.small_runs`).
+themselves. So here one of two has the numbers of the other, or a multiple of them, but for a small
+part of each, the same part or another one at each place; the shorter one is there for every row of
+the longer one, and whole numbers are beside floats that are nearly whole. It is run original and
+candidate side by side (`runners.small_runs`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from runners.whole_numbers import factors
 
 WORD = "nearly alike"
 # By which part of a number, as powers of ten, another one is larger or smaller; of halves.
-APART, APART_HALF = (-4.0, -1.0), (-2.0, -1.0)
+APART, APART_HALF = (-7.5, -1.0), (-2.5, -1.0)
+# How often one is no more than a multiple of the other, by how much it may be, and how often a
+# multiple is just that.
+MULTIPLE, TIMES, EXACT, HALF = 0.35, (-1.0, -1.0, 2.0, -2.0, 0.5, 3.0, -6.0), 0.2, 0.5
 # How often all are one number, all differ by the same part, and only the ones or only the others.
 FLAT, EVEN, ONE_WAY = 0.4, 0.3, 0.3
 # Up to which part of its range whole numbers go.
@@ -87,10 +90,15 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
     exact = short if short.name in whole else long if long.name in whole else None
     if exact is None:
         exact = (short, long)[int(rng.integers(2))]
+    times = 1.0
+    if limit is None and rng.random() < MULTIPLE:
+        times = HALF if shares else float(rng.choice(TIMES))
+    apart = times == 1.0 or rng.random() >= EXACT
     for argument, count in zip((short, long), counts, strict=True):
         made = np.resize(common, count)
         if argument is not exact:
-            made = made * (1 + _off(count, halves, rng))
+            off = _off(count, halves, rng)
+            made = made * times * (1 + (off if apart else 0.0))
         if shares and argument.name not in whole:
             made = np.clip(np.abs(made), 0.0, 1.0 - 2**-10)
         field = argument.type.fields[0]

@@ -38,8 +38,10 @@ FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
 # Whether arrays are at the last numbers of their ranges, the first of them and the next.
 ENDS = ((1, 1), (0, 0), (1, 0), (0, 1))
-# From this turn on all but both ends of each row is nothing, and these are opposite.
-OPPOSED = range(8, 10)
+# From this turn on all but both ends of each row is nothing, and these are opposite; and from there
+# on two numbers take turns, each so many times, in each array so many places further.
+OPPOSED, WAVES = range(8, 10), range(10, 14)
+PERIODS = ((1, 1), (2, 1), (2, -1), (3, 1))
 # What nearly all floats are, and the others.
 FLOATS, SHARES = (1.0, 0.0, 0.5, -1.0, 2.0), (0.5, 0.0, 0.25)
 Case = Mapping[str, float]
@@ -63,19 +65,21 @@ def ends(work: Work) -> range:
 
 
 def opposed(work: Work) -> range:
-    """Return the turns of `at_ends` in which nothing is between the ends of a row."""
-    return OPPOSED if usable(work) or floats(work) else range(0)
+    """Return the turns of `at_ends` in which little is between the ends of a row."""
+    return range(OPPOSED.start, WAVES.stop) if usable(work) or floats(work) else range(0)
 
 
 def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
     """Return arrays that are all the first number of their ranges, or the last.
 
     Or of which all is nothing, as near as a range goes, but for the first element of each row and
-    the last one: who looks back, or carries something on, has all of the row to go.
+    the last one: who looks back, or carries something on, has all of the row to go. Or two numbers
+    in turns: what happens at a change happens as often as it may, and all of it one way where one
+    array is behind the other.
     """
     out = dict(arrays)
-    if turn in OPPOSED:
-        return _opposed(work, out, turn - OPPOSED.start, case)
+    if turn in OPPOSED or turn in WAVES:
+        return _opposed(work, out, turn, case)
     for number, one in enumerate(usable(work)):
         argument = one[0]
         low, high = _bounds(work, one, case)
@@ -92,22 +96,35 @@ def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
 
 
 def _opposed(work: Work, out: Arrays, turn: int, case: Case) -> Arrays:
-    """Put opposite numbers where rows begin and end, and nothing in between."""
-    for one in usable(work):
+    """Put two numbers where rows begin and end and nothing in between, or both in turns."""
+    later = turn == OPPOSED.stop - 1
+    for number, one in enumerate(usable(work)):
         low, high = _bounds(work, one, case)
         near = piles.within(0, low, high)
         # Where nothing is below zero the least that is something stands at one end.
         less = low if low < near else piles.within(near + 1, low, high)
-        made = _with_ends(one[0], case, near, (less, high) if turn else (high, less))
+        if turn in WAVES:
+            made = _wave(sizes.buffer(one[0], case), turn, number, (near, high))
+        else:
+            made = _with_ends(one[0], case, near, (less, high) if later else (high, less))
         out[one[0].name] = filled(out, one[0], made)
-    for argument in floats(work):
+    for number, argument in enumerate(floats(work), len(usable(work))):
         ends = (0.5, 0.25) if argument.init == "uniform" else (1.0, -1.0)
-        made = _with_ends(argument, case, 0.0, ends[::-1] if turn else ends)
+        if turn in WAVES:
+            made = _wave(sizes.buffer(argument, case), turn, number, ends)
+        else:
+            made = _with_ends(argument, case, 0.0, ends[::-1] if later else ends)
         parts = [
             from_float(np.repeat(made, field.lanes), field.scalar) for field in argument.type.fields
         ]
         out[argument.name] = interleave(parts, argument.type, len(made))
     return out
+
+
+def _wave(count: int, turn: int, number: int, ends: tuple[float, float]) -> npt.NDArray[Any]:
+    """Return two numbers in turns, those of an array by its number so many places further."""
+    often, way = PERIODS[turn - WAVES.start]
+    return np.where((np.arange(count) + way * number) // often % 2, ends[1], ends[0])
 
 
 def _with_ends(

@@ -305,10 +305,18 @@ def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     other = next(at for at, one in enumerate(asked) if one.family == DECLARED)
     ends = {tuple(one.case.items()) for one in asked[:other]}
     assert len(ends) > 1
-    assert other == 4 * len(ends)
-    # And twice each is opposite at the ends of rows alone.
-    between = [Contents(work).of(one)["rolls"] for one in asked[other // 2 : other]]
-    assert all(0 < np.count_nonzero(one) <= 2 * len(one) // 3 + 1 for one in between)
+    turns = [(recipes.number(one.family) or 0) - recipes.AT_ENDS for one in asked[:other]]
+    assert other == 8 * len(ends)
+    assert all(turns.count(one) == len(ends) for one in range(8, 14))
+    # And twice each is opposite at the ends of rows alone, and then two numbers take turns.
+    for one, turn in zip(asked[:other], turns, strict=True):
+        rolls = Contents(work).of(one)["rolls"].view(np.int8)
+        if turn in nearly_one.OPPOSED:
+            assert 0 < np.count_nonzero(rolls) <= 2 * len(rolls) // 3 + 1
+        if turn in nearly_one.WAVES:
+            often = nearly_one.PERIODS[turn - nearly_one.WAVES.start][0]
+            assert len({*rolls.tolist()}) == min(2, -(-len(rolls) // often))
+            assert np.array_equal(rolls[: -2 * often], rolls[2 * often :])
     # Behind them all contents of a case follow each other, and then come the rounds.
     every = [dict(one) for one in cases_of(asked)]
     light = sum(sizes.elements(work, one) <= far_cases.MOST_ELEMENTS for one in every)
