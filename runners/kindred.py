@@ -165,7 +165,10 @@ def _akin(parts: list[Part], rng: np.random.Generator) -> list[Part]:
         elif dice == 3:
             data = np.sort(data)
         elif dice == 4 and part.scalar.kind != "f":
-            data = (part.low + part.high - data.astype(object)).astype(data.dtype)
+            # All bits of both are set where a range ends just before that.
+            both = part.low + part.high + int(rng.integers(-1, 2))
+            rest = np.clip(both - data.astype(object), part.low, part.high)
+            data = rest.astype(data.dtype)
         elif dice == 5 and len(data) % part.row == 0:
             data = np.roll(data.reshape(-1, part.row), 1, axis=0).reshape(-1)
         out[at] = part._replace(data=np.ascontiguousarray(data))
