@@ -40,7 +40,7 @@ ROUNDING = 1e-6
 USUAL = 12
 # Seeds one after the other in which each class has its turn: they begin so far apart. And how many
 # more than its share a turn may hold.
-TURNS, MORE = 60, 4
+TURNS, MORE = 66, 4
 # Where nothing alike is recorded: seconds by the kind of workload, of a good and of a bad one.
 UNKNOWN = {"kernel": (12.0, 0.5), "entry": (18.0, 1.0), "program": (62.0, 2.0)}
 # What took more times what a good one of its kind does waited for others on a busy host.

@@ -310,13 +310,13 @@ def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     assert all(turns.count(one) == len(ends) for one in range(8, 14))
     # And twice each is opposite at the ends of rows alone, and then two numbers take turns.
     for one, turn in zip(asked[:other], turns, strict=True):
-        rolls = Contents(work).of(one)["rolls"].view(np.int8)
+        made = Contents(work).of(one)["rolls"]
         if turn in nearly_one.OPPOSED:
-            assert 0 < np.count_nonzero(rolls) <= 2 * len(rolls) // 3 + 1
+            assert 0 < np.count_nonzero(made) <= 2 * len(made) // 3 + 1
         if turn in nearly_one.WAVES:
             often = nearly_one.PERIODS[turn - nearly_one.WAVES.start][0]
-            assert len({*rolls.tolist()}) == min(2, -(-len(rolls) // often))
-            assert np.array_equal(rolls[: -2 * often], rolls[2 * often :])
+            assert len({*made.tolist()}) == min(2, -(-len(made) // often))
+            assert np.array_equal(made[: -2 * often], made[2 * often :])
     # Behind them all contents of a case follow each other, and then come the rounds.
     every = [dict(one) for one in cases_of(asked)]
     light = sum(sizes.elements(work, one) <= far_cases.MOST_ELEMENTS for one in every)

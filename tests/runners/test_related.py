@@ -101,7 +101,7 @@ def test_where_two_arrays_are_all_nothing_is_related(monkeypatch: pytest.MonkeyP
     for work in (two, shapes, _triangles("normal")):
         case = work.cases[0].values
         asked = [recipes.number(one.family) or 0 for one in small_runs.asked(work, 1, [case])]
-        several = sum(number >= recipes.RELATED for number in asked)
+        several = sum(recipes.RELATED <= number < recipes.ONE_APART for number in asked)
         assert several == (60 // small_runs.RELATED_OF if related.usable(work, case) else 0)
     assert not related.usable(two, two.cases[0].values)
     assert not related.usable(shapes, shapes.cases[0].values)
