@@ -23,6 +23,7 @@ from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import JobSpec, Work
 from runners.text import LONGEST, Text
+from runners.whole_families import WIDEST
 
 # Runs; elements that meet, how many there are of what they meet in, and the least range of amounts.
 RUNS, LENGTHS, FEW, LEAST_RANGE = 96, (24, 400), (1.0, 2.0, 2.0, 2.0, 3.0), 1 << 8
@@ -76,7 +77,11 @@ def floats(source: str) -> bool:
 
 def _amounts(work: Work) -> list[Range]:
     """Return the arrays of numbers that may be added up to more than a float holds."""
-    return [one for one in piles.amounts(work) if one[2] - one[1] >= LEAST_RANGE]
+    return [
+        one
+        for one in piles.amounts(work)
+        if one[2] - one[1] >= LEAST_RANGE and one[1] > -WIDEST and one[2] < WIDEST
+    ]
 
 
 def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> Arrays:
@@ -99,7 +104,7 @@ def applied(family: str, work: Work, arrays: Arrays, seed: int, case: Case) -> A
         out[argument.name] = filled(arrays, argument, made)
     if stream(seed, family).random() < EVENLY:
         keys = [
-            one for one in piles.read(work) if one[0].name in arrays and one not in _amounts(work)
+            one for one in piles.read(work) if one[0].name in arrays and piles.is_key(work, one)
         ]
         for number, (argument, low, high) in enumerate(keys):
             count = len(arrays[argument.name]) // argument.type.size

@@ -103,7 +103,9 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
             made = np.clip(np.abs(made), 0.0, 1.0 - 2**-10)
         field = argument.type.fields[0]
         if argument.name in whole:
-            out[argument.name] = filled(arrays, argument, made[:: field.lanes].astype(np.int64))
+            # A float may be one more than the last number of a wide range.
+            numbers = np.clip(made[:: field.lanes].astype(np.int64), *whole[argument.name])
+            out[argument.name] = filled(arrays, argument, numbers)
         else:
             parts = [from_float(made, field.scalar)]
             out[argument.name] = interleave(parts, argument.type, count // field.lanes)

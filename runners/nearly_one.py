@@ -26,6 +26,7 @@ from runners.families import free
 from runners.inputs import Arrays, filled, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
+from runners.whole_families import WIDEST
 from runners.whole_numbers import row_lengths
 
 WORD = "nearly one"
@@ -100,6 +101,9 @@ def _opposed(work: Work, out: Arrays, turn: int, case: Case) -> Arrays:
     later = turn == OPPOSED.stop - 1
     for number, one in enumerate(usable(work)):
         low, high = _bounds(work, one, case)
+        low, high = max(low, -WIDEST), min(high, WIDEST)
+        if low > high:
+            continue  # Of nothing but numbers beyond these.
         near = piles.within(0, low, high)
         # Where nothing is below zero the least that is something stands at one end.
         less = low if low < near else piles.within(near + 1, low, high)

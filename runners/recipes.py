@@ -244,6 +244,8 @@ def _field(
         low, high = int(wide.min()), int(wide.max())
     else:
         low, high = bounds
+    if low > WIDEST or high < -WIDEST:
+        return data
     if seeds[1] % SCALED_OF:
         found = _whole(len(data), low, high, rows, rngs)
     else:

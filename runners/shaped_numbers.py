@@ -25,6 +25,8 @@ from runners.whole_families import HOT, LEAST_WIDE
 LATE_PART, OF = 9, 20
 # A maze has tiles of so many cells each way, as blocks have threads, and a side at least of a tile.
 TILE = 32
+# Places are no further than this: differences of two are numbers of 64 bits.
+FARTHEST = 1 << 61
 
 Values = npt.NDArray[Any]
 
@@ -96,6 +98,9 @@ def _widths(argument: Argument, case: Mapping[str, float]) -> list[int]:
 
 def _chain(data: Values, low: int, high: int, by: int) -> Values:
     """Return the place beside each element's own, within the range; the first has none before."""
+    low, high = max(low, -FARTHEST), min(high, FARTHEST)
+    if low > high:
+        return data  # Nothing there is a place.
     at = np.arange(len(data), dtype=np.int64) + by
     at = np.maximum(at, low) if by < 0 else at
     span = high - low + 1

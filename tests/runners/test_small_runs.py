@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runners import recipes, sizes, small_runs
-from runners.contents import Combination
+from runners import far_cases, recipes, sizes, small_runs
+from runners.contents import Combination, Contents
+from runners.families import NEAR_TIES
 from tests.runners.test_inputs import _work
 
 
@@ -63,3 +64,43 @@ def test_where_one_thing_alone_is_a_size_there_are_none_of_two() -> None:
         one.case == case or _first(one) == recipes.EACH_ONCE
         for one in small_runs.asked(work, 3, [case])
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "init"),
+    [
+        ("const unsigned long long*", "randint:0:9223372036854775807"),
+        ("const long long*", "randint:-9223372036854775808:9223372036854775807"),
+        ("const unsigned long long*", "randint:9223372036854775000:9223372036854775807"),
+        ("const int8_t*", "randint:-128:128"),
+        ("const int4*", "randint:0:9"),
+        ("const int*", "randint:0:m"),
+        ("const __half*", "normal"),
+        ("const float2*", "uniform"),
+    ],
+)
+def test_contents_of_each_kind_are_made_of_any_range(kind: str, init: str) -> None:
+    """Of the widest ones differences have more than 64 bits."""
+    given = [{"name": name, "type": kind, "shape": "n*m", "init": init} for name in "ab"]
+    work = _work(
+        *given,
+        {"name": "x", "type": "const float*", "shape": "m", "init": "normal"},
+        {"name": "y", "type": "long long*", "shape": "n", "role": "output"},
+        n=40,
+        m=12,
+    )
+    turns = [*small_runs.asked(work, 3, [{"n": 40.0, "m": 12.0}, {"n": 1.0, "m": 1.0}])]
+    turns += far_cases.asked(work, 3)
+    turns += [Combination(case, NEAR_TIES, 3) for case in ({"n": 40.0, "m": 12.0},)]
+    contents = Contents(work)
+    firsts: dict[int, int] = {}
+    for one in turns:
+        first = _first(one)
+        firsts[first] = firsts.get(first, 0) + 1
+        if firsts[first] <= 12:
+            made = contents.of(one)
+            assert {name: len(data) for name, data in made.items()} == {
+                a.name: a.elements(one.case) * a.type.size
+                for a in work.arguments
+                if a.type.pointer and a.role != "output"
+            }
