@@ -22,7 +22,7 @@ from runners import lone_powers, piles
 from runners.inputs import Arrays, filled, stream
 from runners.piles import Range
 from runners.spec import Work
-from runners.whole_numbers import row_lengths
+from runners.whole_numbers import shortest_row
 
 WORD = "equal sums"
 # Bits of the numbers that are taken apart; how often both have an order of their own, and how many
@@ -46,8 +46,7 @@ def _pairs(work: Work) -> list[tuple[Range, Range]]:
 
 def _row(one: Range, case: Case) -> int:
     """Return how long the rows of an array are; all of it where it has none."""
-    count = one[0].elements(case)
-    return min(min(row_lengths(one[0].shape or "1", case), default=count), count)
+    return shortest_row(one[0].shape or "1", case, one[0].elements(case))
 
 
 def _bits(pair: tuple[Range, Range], case: Case) -> list[int]:

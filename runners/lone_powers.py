@@ -37,6 +37,11 @@ def arrays(work: Work) -> list[Range]:
     return [one for one in ranges(work) if -WIDEST < one[1] < one[2] < WIDEST]
 
 
+def ends(work: Work, case: Case) -> dict[str, tuple[int, int]]:
+    """Return the first and the last number of each of these arrays in a case, by its name."""
+    return {one[0].name: (one[1], piles.last(one, case)) for one in arrays(work)}
+
+
 def usable(work: Work) -> bool:
     """Tell whether there are several such arrays of one shape, whose numbers may make one key."""
     shapes = [argument.shape for argument, _, _ in arrays(work)]

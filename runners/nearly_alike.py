@@ -42,13 +42,9 @@ Ends = tuple[int, int]
 Pair = tuple[Argument, Argument]
 
 
-def _ends(work: Work, case: Case) -> dict[str, Ends]:
-    return {one[0].name: (one[1], piles.last(one, case)) for one in lone_powers.arrays(work)}
-
-
 def _pairs(work: Work, case: Case) -> list[Pair]:
     """Return pairs of arrays, one of floats at least; the first is there for rows of the second."""
-    whole = _ends(work, case)
+    whole = lone_powers.ends(work, case)
     each = [
         one
         for one in work.arguments
@@ -73,7 +69,7 @@ def usable(work: Work, case: Case) -> bool:
 def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arrays:
     """Return arrays of which two are nearly alike; all else as it is."""
     rng = stream(seed, WORD, turn)
-    pairs, whole = _pairs(work, case), _ends(work, case)
+    pairs, whole = _pairs(work, case), lone_powers.ends(work, case)
     pairs = [one for one in pairs if all(a.name in arrays for a in one)]
     if not pairs:
         return arrays

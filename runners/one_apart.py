@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import lone_powers, piles, sizes
+from runners import lone_powers, sizes
 from runners.cuda_types import from_float, to_float, values
-from runners.expressions import names
 from runners.families import free
 from runners.inputs import Arrays, filled, interleave, stream
 from runners.spec import Argument, Work
-from runners.whole_numbers import factors, row_lengths
+from runners.whole_numbers import row_lengths
 
 WORD = "one apart"
 # Every so many-th row is the common one; so many common ones there are, one after the other.
@@ -46,7 +45,7 @@ Values = npt.NDArray[Any]
 
 def _arrays(work: Work, case: Case) -> list[tuple[Argument, tuple[int, int] | None]]:
     """Return arrays of two rows or more, and the ends of the range of those of whole numbers."""
-    whole = {one[0].name: (one[1], piles.last(one, case)) for one in lone_powers.arrays(work)}
+    whole = lone_powers.ends(work, case)
     found = []
     for argument in work.arguments:
         ends = whole.get(argument.name)
@@ -60,17 +59,8 @@ def _arrays(work: Work, case: Case) -> list[tuple[Argument, tuple[int, int] | No
 def cases(work: Work) -> list[dict[str, float]]:
     """Return light cases with rows of each length up to some, for each variable of a row."""
     largest = max((case.values for case in work.cases), key=work.elements)
-    found: list[dict[str, float]] = []
-    for argument, _ in _arrays(work, largest):
-        *_, last = factors(argument.shape or "1")
-        for name in sorted(names(last) & {*sizes.changing(work)}):
-            most = min(LONGEST, sizes.TIMES_LONGER * int(sizes.largest(work, name)))
-            few = {one: min(FEW_ROWS, largest[one]) for one in sizes.sizing(work) if one != name}
-            for length in range(2, most + 1):
-                case = {**largest, **few, name: float(length)}
-                if case not in found and 0 < work.elements(case) <= MOST_ELEMENTS:
-                    found.append(case)
-    return found
+    shapes = [argument.shape or "1" for argument, _ in _arrays(work, largest)]
+    return sizes.with_rows(work, shapes, range(2, LONGEST + 1), FEW_ROWS, MOST_ELEMENTS)
 
 
 def _rows(argument: Argument, case: Case) -> list[int]:
@@ -190,7 +180,7 @@ def _apart(
     rows = out[: several * row].reshape(several, row)
     kinds = min(several, int(rng.choice(COMMON)))
     turn = number // max(1, -(-several // kinds))
-    rows[:] = rows[:kinds][turn % kinds]
+    rows[:] = rows[:kinds][turn]
     every = int(rng.choice(COMMON_OF))
     changed = number[number % every != 0]
     if rng.random() < ONE_PLACE:

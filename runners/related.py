@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from runners import piles
+from runners import lone_powers
 from runners.cuda_types import Field, from_float, to_float, values
-from runners.families import free, ranges
+from runners.families import free
 from runners.inputs import Arrays, interleave, stream
 from runners.spec import Argument, Work
 from runners.whole_families import WIDEST
@@ -67,11 +67,7 @@ def _groups(work: Work, case: Case) -> list[list[_Column]]:
 
 
 def _columns(work: Work, case: Case) -> Iterator[_Column]:
-    ends = {
-        one[0].name: (one[1], piles.last(one, case))
-        for one in ranges(work)
-        if -WIDEST < one[1] < one[2] < WIDEST
-    }
+    ends = lone_powers.ends(work, case)
     for argument in work.arguments:
         whole = ends.get(argument.name)
         if not argument.type.pointer or argument.role == "output":

@@ -19,11 +19,10 @@ import numpy.typing as npt
 
 from runners import lone_powers, piles, sizes
 from runners.cuda_types import from_float, to_float, values
-from runners.expressions import names
 from runners.families import free
 from runners.inputs import Arrays, filled, interleave, stream
 from runners.spec import Argument, Work
-from runners.whole_numbers import factors, row_lengths
+from runners.whole_numbers import shortest_row
 
 WORD = "seams"
 # Places of a stretch, and how many kinds of stretches a row has.
@@ -47,7 +46,7 @@ Ends = tuple[int, int]
 
 def _arrays(work: Work, case: Case) -> list[tuple[Argument, Ends | None]]:
     """Return arrays of more than a stretch, and the ends of the range of whole numbers."""
-    whole = {one[0].name: (one[1], piles.last(one, case)) for one in lone_powers.arrays(work)}
+    whole = lone_powers.ends(work, case)
     found = []
     for argument in work.arguments:
         ends = whole.get(argument.name)
@@ -66,23 +65,13 @@ def usable(work: Work, case: Case) -> bool:
 def cases(work: Work) -> list[dict[str, float]]:
     """Return cases of some rows that are several stretches long, for each variable of a row."""
     largest = max((case.values for case in work.cases), key=work.elements)
-    found: list[dict[str, float]] = []
-    for argument, _ in _arrays(work, largest):
-        *_, last = factors(argument.shape or "1")
-        for name in sorted(names(last) & {*sizes.changing(work)}):
-            few = {one: min(FEW_ROWS, largest[one]) for one in sizes.sizing(work) if one != name}
-            for length in LENGTHS:
-                case = {**largest, **few, name: float(length)}
-                fits = length <= sizes.TIMES_LONGER * sizes.largest(work, name)
-                if fits and case not in found and 0 < work.elements(case) <= MOST_ELEMENTS:
-                    found.append(case)
-    return found
+    shapes = [argument.shape or "1" for argument, _ in _arrays(work, largest)]
+    return sizes.with_rows(work, shapes, LENGTHS, FEW_ROWS, MOST_ELEMENTS)
 
 
 def _row(argument: Argument, case: Case) -> int:
     """Return how long the rows of an array are; all of it where it has none."""
-    count = argument.elements(case)
-    return min(min(row_lengths(argument.shape or "1", case), default=count), count)
+    return shortest_row(argument.shape or "1", case, argument.elements(case))
 
 
 def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arrays:

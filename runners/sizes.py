@@ -10,13 +10,15 @@ import bisect
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from runners import families
+from runners.expressions import names
 from runners.inputs import stream
 from runners.spec import Argument, CaseSpec, Work
+from runners.whole_numbers import factors
 
 LARGEST = 1 << 24
 # Elements of all buffers of a case that is light, and of one that is light enough.
@@ -440,6 +442,28 @@ def light_with(work: Work, name: str, size: int) -> dict[str, float] | None:
             if 0 < elements(work, case) <= most:
                 return case
     return None
+
+
+def with_rows(
+    work: Work, shapes: Iterable[str], lengths: Iterable[int], few: float, most_elements: int
+) -> list[dict[str, float]]:
+    """Return cases with rows of each length, for each variable of one, and few of all else.
+
+    Rows are the last factor of a shape, and no longer than a candidate has to be right for.
+    """
+    top = max((case.values for case in work.cases), key=work.elements)
+    wanted = list(lengths)
+    found: list[dict[str, float]] = []
+    for shape in shapes:
+        *_, last = factors(shape)
+        for name in sorted(names(last) & {*changing(work)}):
+            others = {one: min(few, top[one]) for one in sizing(work) if one != name}
+            for length in wanted:
+                case = {**top, **others, name: float(length)}
+                fits = length <= TIMES_LONGER * largest(work, name)
+                if fits and case not in found and 0 < work.elements(case) <= most_elements:
+                    found.append(case)
+    return found
 
 
 def _sizes_nothing(work: Work, case: CaseSpec, name: str) -> bool:

@@ -36,7 +36,9 @@ from runners.spec import Work
 # Runs of recipes, behind each so many of which there is one more of another kind: families crossed,
 # parts of a circle, powers of two in one array alone, numbers near an end of their range, pairs
 # with one word that has run over, rows that have each number of a small range once, and a NaN;
-# and three arrays of which one is what two others come to.
+# and three arrays of which one is what two others come to, rows that differ in a place, stretches
+# that end where words do, rows that come again, two arrays that are nearly alike, numbers next to
+# multiples, and others with equal sums.
 MOST = 2400
 CROSSED_OF, QUARTERS_OF, POWERS_OF, ENDS_OF, PAIRS_OF, ONCE_OF, NANS_OF = 2, 20, 10, 8, 40, 12, 8
 RELATED_OF, APART_OF, SEAMS_OF, AGAIN_OF, ALIKE_OF, RESIDUES_OF = 12, 8, 8, 24, 12, 16

@@ -47,6 +47,15 @@ def row_lengths(shape: str, case: Mapping[str, float]) -> list[int]:
     return list(dict.fromkeys(length for length in found if length > 1))
 
 
+def shortest_row(shape: str, case: Mapping[str, float], elements: int) -> int:
+    """Return how long the rows of an array of so many elements are; all of it where it has none.
+
+    >>> shortest_row("n*d", {"n": 9.0, "d": 4.0}, 36), shortest_row("n*d", {"n": 9.0, "d": 1.0}, 9)
+    (4, 9)
+    """
+    return min(min(row_lengths(shape, case), default=elements), elements)
+
+
 def unit(shape: str) -> int:
     """Return the product of the numbers among a shape's factors: what is passed at a time.
 

@@ -32,7 +32,7 @@ def test_as_many_powers_are_alike_as_there_are_bits_less_one(bits: int) -> None:
 def test_rows_of_two_arrays_or_of_one_are_others_with_equal_sums(names: tuple[str, ...]) -> None:
     work = _texts(*names)
     assert equal_sums.usable(work, work.cases[0].values)
-    other = same = fourth = ordered = twice = 0
+    other = same = cubes = ordered = twice = 0
     for turn in range(60):
         family = f"{recipes.WORD} {recipes.EQUAL_SUMS + turn}"
         made = Contents(work).of(Combination(work.cases[0].values, family, 1))
@@ -48,9 +48,9 @@ def test_rows_of_two_arrays_or_of_one_are_others_with_equal_sums(names: tuple[st
         unlike = (np.sort(left) != np.sort(right)).any(axis=1)
         other += bool(unlike.any())
         same += bool((~unlike).any() and (left[~unlike] != right[~unlike]).any())
-        fourth += bool(((left**3).sum(axis=1) == (right**3).sum(axis=1))[unlike].any())
+        cubes += bool(((left**3).sum(axis=1) == (right**3).sum(axis=1))[unlike].any())
         ordered += bool(((left != right).sum(axis=1) < 21)[unlike].any())
-    assert min(other, same, fourth, ordered) > 5
+    assert min(other, same, cubes, ordered) > 5
     assert twice > 5 or len(names) == 1
 
 
