@@ -23,6 +23,7 @@ from runners import (
     piles,
     recipes,
     sizes,
+    two_numbers,
     wrapped_pairs,
 )
 from runners.axes import fitting
@@ -76,8 +77,8 @@ def asked(work: Work, seed: int, text: str = "") -> Iterator[Combination]:
     for case in joint:
         for turn in nearly_one.ends(work):
             yield Combination(case, f"{recipes.WORD} {recipes.AT_ENDS + turn}", seed)
-    for case, turn in itertools.product(joint, nearly_one.opposed(work)):
-        yield Combination(case, f"{recipes.WORD} {recipes.AT_ENDS + turn}", seed)
+    for case, turn in itertools.product(joint, two_numbers.turns(work)):
+        yield Combination(case, f"{recipes.WORD} {recipes.TWO_NUMBERS + turn}", seed)
     each = [*joint, *_behind(work, seed, text, joint)]
     for number, case in enumerate(each):
         yield Combination(case, DECLARED, seed)

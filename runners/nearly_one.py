@@ -15,7 +15,6 @@ what counts those that are alike has most to count where all of them are.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +22,9 @@ import numpy.typing as npt
 from runners import isolated, piles, sizes
 from runners.cuda_types import Storage, from_float, values
 from runners.families import free
-from runners.inputs import Arrays, filled, interleave, stream
+from runners.inputs import Arrays, interleave, stream
 from runners.piles import Range
 from runners.spec import Argument, Work
-from runners.whole_families import WIDEST
 from runners.whole_numbers import row_lengths
 
 WORD = "nearly one"
@@ -39,10 +37,6 @@ FEW = (1, 2, 3, 17, 1000)
 TURNS = (2, 3, 32, 256, 1000)
 # Whether arrays are at the last numbers of their ranges, the first of them and the next.
 ENDS = ((1, 1), (0, 0), (1, 0), (0, 1))
-# From this turn on all but both ends of each row is nothing, and these are opposite; and from there
-# on two numbers take turns, each so many times, in each array so many places further.
-OPPOSED, WAVES = range(8, 10), range(10, 14)
-PERIODS = ((1, 1), (2, 1), (2, -1), (3, 1))
 # What nearly all floats are, and the others.
 FLOATS, SHARES = (1.0, 0.0, 0.5, -1.0, 2.0), (0.5, 0.0, 0.25)
 Case = Mapping[str, float]
@@ -65,25 +59,12 @@ def ends(work: Work) -> range:
     return range(len(ENDS) if many > 1 else 2 * many)
 
 
-def opposed(work: Work) -> range:
-    """Return the turns of `at_ends` in which little is between the ends of a row."""
-    return range(OPPOSED.start, WAVES.stop) if usable(work) or floats(work) else range(0)
-
-
 def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
-    """Return arrays that are all the first number of their ranges, or the last.
-
-    Or of which all is nothing, as near as a range goes, but for the first element of each row and
-    the last one: who looks back, or carries something on, has all of the row to go. Or two numbers
-    in turns: what happens at a change happens as often as it may, and all of it one way where one
-    array is behind the other.
-    """
+    """Return arrays that are all the first number of their ranges, or the last."""
     out = dict(arrays)
-    if turn in OPPOSED or turn in WAVES:
-        return _opposed(work, out, turn, case)
     for number, one in enumerate(usable(work)):
         argument = one[0]
-        low, high = _bounds(work, one, case)
+        low, high = bounds(work, one, case)
         end = high if ENDS[turn % len(ENDS)][number % 2] else low
         parts = [
             np.full_like(values(arrays[argument.name], argument.type, field), end)
@@ -94,52 +75,6 @@ def at_ends(work: Work, arrays: Arrays, turn: int, case: Case) -> Arrays:
         made = _kinds(argument)[0] if ENDS[turn % len(ENDS)][number % 2] else 0.0
         out[argument.name] = _alike(argument, case, (made, made), None)
     return out
-
-
-def _opposed(work: Work, out: Arrays, turn: int, case: Case) -> Arrays:
-    """Put two numbers where rows begin and end and nothing in between, or both in turns."""
-    later = turn == OPPOSED.stop - 1
-    for number, one in enumerate(usable(work)):
-        low, high = _bounds(work, one, case)
-        low, high = max(low, -WIDEST), min(high, WIDEST)
-        if low > high:
-            continue  # Of nothing but numbers beyond these.
-        near = piles.within(0, low, high)
-        # Where nothing is below zero the least that is something stands at one end.
-        less = low if low < near else piles.within(near + 1, low, high)
-        if turn in WAVES:
-            made = _wave(sizes.buffer(one[0], case), turn, number, (near, high))
-        else:
-            made = _with_ends(one[0], case, near, (less, high) if later else (high, less))
-        out[one[0].name] = filled(out, one[0], made)
-    for number, argument in enumerate(floats(work), len(usable(work))):
-        ends = (0.5, 0.25) if argument.init == "uniform" else (1.0, -1.0)
-        if turn in WAVES:
-            made = _wave(sizes.buffer(argument, case), turn, number, ends)
-        else:
-            made = _with_ends(argument, case, 0.0, ends[::-1] if later else ends)
-        parts = [
-            from_float(np.repeat(made, field.lanes), field.scalar) for field in argument.type.fields
-        ]
-        out[argument.name] = interleave(parts, argument.type, len(made))
-    return out
-
-
-def _wave(count: int, turn: int, number: int, ends: tuple[float, float]) -> npt.NDArray[Any]:
-    """Return two numbers in turns, those of an array by its number so many places further."""
-    often, way = PERIODS[turn - WAVES.start]
-    return np.where((np.arange(count) + way * number) // often % 2, ends[1], ends[0])
-
-
-def _with_ends(
-    argument: Argument, case: Case, between: float, ends: tuple[float, float]
-) -> npt.NDArray[Any]:
-    count = sizes.buffer(argument, case)
-    row = max(1, min(row_lengths(argument.shape or "1", case), default=count))
-    made = np.full(count, between)
-    made[row - 1 :: row] = ends[1]
-    made[::row] = ends[0]
-    return made
 
 
 def _kinds(argument: Argument) -> tuple[float, ...]:
@@ -169,7 +104,7 @@ def applied(work: Work, arrays: Arrays, seed: int, turn: int, case: Case) -> Arr
         rng = stream(seed, WORD, turn, argument.name)
         if rng.random() < DECLARED_OF:
             continue
-        first, second = _numbers(_bounds(work, one, case), rng)
+        first, second = _numbers(bounds(work, one, case), rng)
         count = sizes.buffer(argument, case)
         row = min(row_lengths(argument.shape or "1", case), default=count)
         others = _others(count, max(1, row), rng)
@@ -196,7 +131,7 @@ def _nearly(argument: Argument, case: Case, rng: np.random.Generator) -> Storage
     return _alike(argument, case, (one, other), _others(count, max(1, row), rng))
 
 
-def _bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:
+def bounds(work: Work, one: Range, case: Case) -> tuple[int, int]:
     """Return the range of an array; of amounts the part that is added up in an original's words."""
     low, high = one[1], piles.last(one, case)
     return (low, high) if piles.is_key(work, one) else _room(work, case, low, high)
@@ -209,9 +144,9 @@ def alike_below(low: int, high: int, rng: np.random.Generator) -> tuple[int, int
     return apart, -apart
 
 
-def _numbers(bounds: tuple[int, int], rng: np.random.Generator) -> tuple[int, int]:
+def _numbers(within: tuple[int, int], rng: np.random.Generator) -> tuple[int, int]:
     """Return the number of nearly all, and that of the others."""
-    low, high = bounds
+    low, high = within
     near = int(rng.integers(low, high, endpoint=True))
     kinds = [low, high, high, piles.within(0, low, high), piles.within(1, low, high), near]
     first, second = (kinds[int(at)] for at in rng.integers(0, len(kinds), 2))

@@ -34,6 +34,7 @@ from runners import (
     residues,
     scaled_numbers,
     seams,
+    two_numbers,
     whole_numbers,
     wrapped_pairs,
 )
@@ -54,6 +55,8 @@ FUZZED, PLAIN_OF, ALONE_OF, CROSSED = 1 << 20, 4, 8, 1 << 21
 NEARLY_ONE = 1 << 22
 # From there on all of it (`nearly_one.at_ends`).
 AT_ENDS = 3 << 21
+# From there on it has two numbers and little else (`runners.two_numbers`).
+TWO_NUMBERS = AT_ENDS + 8
 # And from there on whole numbers are parts of a circle (`runners.quarters`).
 QUARTERS = 1 << 23
 # And from there on each element is a power of two in one array alone (`runners.lone_powers`).
@@ -175,6 +178,10 @@ def _at_ends(
     return nearly_one.at_ends(work, arrays, turn - AT_ENDS, case)
 
 
+def _of_two(work: Work, arrays: Arrays, _seed: int, turn: int, case: Mapping[str, float]) -> Arrays:
+    return two_numbers.applied(work, arrays, turn - TWO_NUMBERS, case)
+
+
 # What the recipes from a number on are made by, the last ones first.
 _KINDS: tuple[tuple[int, Made], ...] = (
     (EQUAL_SUMS, equal_sums.applied),
@@ -189,6 +196,7 @@ _KINDS: tuple[tuple[int, Made], ...] = (
     (NEAR_ENDS, near_ends.applied),
     (LONE_POWERS, lone_powers.applied),
     (QUARTERS, quarters.applied),
+    (TWO_NUMBERS, _of_two),
     (AT_ENDS, _at_ends),
     (NEARLY_ONE, nearly_one.applied),
     (CROSSED, crossed.applied),

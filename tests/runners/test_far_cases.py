@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from runners import far_cases, isolated, nearly_one, piles, recipes, sizes
+from runners import far_cases, isolated, nearly_one, piles, recipes, sizes, two_numbers
 from runners.contents import Combination, Contents
 from runners.cuda_types import to_float, values
 from runners.families import DECLARED
@@ -121,7 +121,10 @@ def test_contents_are_as_declared_and_others_where_there_are_whole_numbers() -> 
     joint, many = len(together), len(together) + len(drawn)
     assert joint > 0
     assert kinds.count(DECLARED) == many
-    ends = [recipes.AT_ENDS + t for t in (*nearly_one.ends(work), *nearly_one.opposed(work))]
+    ends = [
+        *(recipes.AT_ENDS + turn for turn in nearly_one.ends(work)),
+        *(recipes.TWO_NUMBERS + turn for turn in two_numbers.turns(work)),
+    ]
     first = many * (1 + far_cases.CONTENTS) + joint * len(ends)
     assert len({*kinds[:first]}) == 1 + many * far_cases.CONTENTS + len(ends)
     # And then whatever there is elsewhere, each as often as the others, none of it twice.
@@ -305,16 +308,16 @@ def test_it_comes_first_and_has_all_of_an_array_at_either_end() -> None:
     other = next(at for at, one in enumerate(asked) if one.family == DECLARED)
     ends = {tuple(one.case.items()) for one in asked[:other]}
     assert len(ends) > 1
-    turns = [(recipes.number(one.family) or 0) - recipes.AT_ENDS for one in asked[:other]]
+    turns = [(recipes.number(one.family) or 0) - recipes.TWO_NUMBERS for one in asked[:other]]
     assert other == 8 * len(ends)
-    assert all(turns.count(one) == len(ends) for one in range(8, 14))
+    assert all(turns.count(one) == len(ends) for one in two_numbers.turns(work))
     # And twice each is opposite at the ends of rows alone, and then two numbers take turns.
     for one, turn in zip(asked[:other], turns, strict=True):
         made = Contents(work).of(one)["rolls"]
-        if turn in nearly_one.OPPOSED:
+        if 0 <= turn < two_numbers.ENDS:
             assert 0 < np.count_nonzero(made) <= 2 * len(made) // 3 + 1
-        if turn in nearly_one.WAVES:
-            often = nearly_one.PERIODS[turn - nearly_one.WAVES.start][0]
+        if turn >= two_numbers.ENDS:
+            often = two_numbers.PERIODS[turn - two_numbers.ENDS][0]
             assert len({*made.tolist()}) == min(2, -(-len(made) // often))
             assert np.array_equal(made[: -2 * often], made[2 * often :])
     # Behind them all contents of a case follow each other, and then come the rounds.
